@@ -1,0 +1,155 @@
+"""Steelyard: sample an LLM many times, weigh each answer by what a verifier says, believe the vote.
+
+    import steelyard as sy
+    pool = sy.read("responses.parquet", score="prm:last")
+    cal, test = pool.split(0.3, seed=0)
+    vote = sy.LogitVote().fit(cal)
+    print(sy.accuracy(vote.predict(test), test))
+
+Names are imported when first used, so that `import steelyard` and `steelyard --help` are quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from steelyard.version import __version__
+
+if TYPE_CHECKING:
+    from steelyard.calibration.exact import Curve
+    from steelyard.errors import (
+        CalibrationError,
+        ColumnError,
+        LabelError,
+        PlanError,
+        ScoreError,
+        SettingError,
+        SteelyardError,
+        SteelyardWarning,
+        TableError,
+    )
+    from steelyard.evaluation.accuracy import Estimate, accuracy, paired_difference
+    from steelyard.evaluation.evaluate import evaluate
+    from steelyard.methods import load, method_class, method_names
+    from steelyard.methods._base import Method
+    from steelyard.methods.best_of_n import BestOfN
+    from steelyard.methods.kde import KDEVote
+    from steelyard.methods.linear import LinearVote
+    from steelyard.methods.logit import LogitVote
+    from steelyard.methods.majority import MajorityVote
+    from steelyard.methods.optimal import OptimalVote
+    from steelyard.methods.optimal_crossfit import OptimalCrossfitVote
+    from steelyard.methods.pass_at_n import PassAtN
+    from steelyard.methods.vanilla import VanillaVote
+    from steelyard.pool import LabelledPool, Pool
+    from steelyard.simulate import World, simulate
+    from steelyard.tables import read, write
+    from steelyard.tally import tally
+    from steelyard.verdicts import Verdicts
+
+_HOME = {
+    "BestOfN": "methods.best_of_n",
+    "CalibrationError": "errors",
+    "ColumnError": "errors",
+    "Curve": "calibration.exact",
+    "Estimate": "evaluation.accuracy",
+    "KDEVote": "methods.kde",
+    "LabelError": "errors",
+    "LabelledPool": "pool",
+    "LinearVote": "methods.linear",
+    "LogitVote": "methods.logit",
+    "MajorityVote": "methods.majority",
+    "Method": "methods._base",
+    "OptimalCrossfitVote": "methods.optimal_crossfit",
+    "OptimalVote": "methods.optimal",
+    "PassAtN": "methods.pass_at_n",
+    "PlanError": "errors",
+    "Pool": "pool",
+    "ScoreError": "errors",
+    "SettingError": "errors",
+    "SteelyardError": "errors",
+    "SteelyardWarning": "errors",
+    "TableError": "errors",
+    "VanillaVote": "methods.vanilla",
+    "Verdicts": "verdicts",
+    "World": "simulate",
+    "accuracy": "evaluation.accuracy",
+    "evaluate": "evaluation.evaluate",
+    "load": "methods",
+    "method_class": "methods",
+    "method_names": "methods",
+    "paired_difference": "evaluation.accuracy",
+    "read": "tables",
+    "simulate": "simulate",
+    "tally": "tally",
+    "write": "tables",
+}
+
+__all__ = [
+    "BestOfN",
+    "CalibrationError",
+    "ColumnError",
+    "Curve",
+    "Estimate",
+    "KDEVote",
+    "LabelError",
+    "LabelledPool",
+    "LinearVote",
+    "LogitVote",
+    "MajorityVote",
+    "Method",
+    "OptimalCrossfitVote",
+    "OptimalVote",
+    "PassAtN",
+    "PlanError",
+    "Pool",
+    "ScoreError",
+    "SettingError",
+    "SteelyardError",
+    "SteelyardWarning",
+    "TableError",
+    "VanillaVote",
+    "Verdicts",
+    "World",
+    "__version__",
+    "accuracy",
+    "evaluate",
+    "load",
+    "method_class",
+    "method_names",
+    "paired_difference",
+    "read",
+    "simulate",
+    "tally",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'steelyard' has no attribute {name!r}")
+    value = getattr(import_module(f"steelyard.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Face(ModuleType):
+    """Keeps the functions `tally` and `simulate` in front of the modules they live in.
+
+    Importing a submodule sets it as an attribute of its package; for these names that would
+    replace the function by the module.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face

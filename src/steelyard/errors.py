@@ -1,0 +1,64 @@
+"""Every mistake a user can make, as one tree.
+
+SteelyardError                 one line: what is wrong, what was expected, what to do
+├── TableError                 a file or table that cannot be read as responses
+│   ├── ColumnError            a column that is missing, unknown or of the wrong kind
+│   ├── ScoreError             scores that are missing, out of range or not chosen
+│   └── LabelError             labels that are missing or contradict each other
+├── CalibrationError           a calibration set that cannot support a fit
+├── PlanError                  a plan that is damaged, too new, or made for other scores
+└── SettingError               an unknown method or an impossible setting
+
+SteelyardWarning               worth knowing, not worth stopping for
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SteelyardError(Exception):
+    """Base of all errors that are the input's fault; the message is one line with the fix."""
+
+
+class TableError(SteelyardError):
+    """A file or table cannot be read as responses."""
+
+
+class ColumnError(TableError):
+    """A column is missing, unknown or of the wrong kind."""
+
+
+class ScoreError(TableError):
+    """Scores are missing, out of range, or none was chosen among several."""
+
+
+class LabelError(TableError):
+    """Labels are missing or contradict each other."""
+
+
+class CalibrationError(SteelyardError):
+    """A calibration set cannot support a fit."""
+
+
+class PlanError(SteelyardError):
+    """A plan is damaged, too new, or made for other scores."""
+
+
+class SettingError(SteelyardError):
+    """A method, option or value does not exist or cannot work."""
+
+
+class SteelyardWarning(UserWarning):
+    """Something the user should know; the result still stands."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return a hint for a mistyped word: the nearest choice, then all of them.
+
+    >>> did_you_mean("logti", ["linear", "logit"])
+    "did you mean 'logit'? There are: linear, logit"
+    """
+    known = list(choices)
+    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    listing = f"There are: {', '.join(known)}" if known else "There are none"
+    return f"did you mean '{near[0]}'? {listing}" if near else listing

@@ -1,0 +1,57 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from steelyard.errors import SettingError
+
+
+def check_writable(path: str | Path) -> None:
+    """Fail now, not after the work, when a result could not be written."""
+    target = Path(path)
+    if target.is_dir():
+        raise SettingError(f"cannot write {target}: it is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise SettingError(f"cannot write {target}: there is no folder {target.parent}; make it first")
+    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise SettingError(f"cannot write {target}: permission denied; choose another path with -o")
+
+
+def make_folder(path: str | Path) -> Path:
+    """Make a folder, or say why it cannot be."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"cannot make the folder {path}: {error.strerror}; choose another with -o") from None
+    return Path(path)
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block ends well."""
+    target = Path(path)
+    check_writable(target)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(target)
+    except OSError as error:
+        raise SettingError(f"cannot write {target}: {error.strerror or error}; choose another path with -o") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write bytes to a file in one step."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
