@@ -1,0 +1,79 @@
+"""From arrays with one entry a response to the arrays of a pool: group, code, check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import ColumnError, LabelError, ScoreError
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+def group(ids: NDArray[Any]) -> tuple[Ints, Ints | None]:
+    """Return where each question begins, and the stable order that brings it together if needed."""
+    starts = _runs(ids)
+    heads = ids[starts[:-1]]
+    if len(np.unique(heads)) == len(heads):
+        return starts, None
+    _, first, which = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first[which], kind="stable")
+    return _runs(ids[order]), order
+
+
+def _runs(ids: NDArray[Any]) -> Ints:
+    changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    return np.concatenate(([0], changes, [len(ids)])).astype(np.int64)
+
+
+def small_codes(starts: Ints, given: NDArray[Any]) -> tuple[Codes, Ints, NDArray[Any] | None]:
+    """Return codes, width and names: codes that are small stay, others are numbered by question."""
+    if given.dtype.kind not in "iu":
+        raise ColumnError(
+            f"answer is {given.dtype}, not integer codes: use numpy.unique(answers, return_inverse=True)[1], "
+            "with -1 for an unreadable one"
+        )
+    if given.min() < -1:
+        raise ColumnError(f"answer holds {given.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
+    width = np.maximum.reduceat(given, starts[:-1]).astype(np.int64) + 1
+    if width.sum() <= 4 * len(given):
+        return given.astype(np.int32, copy=False), width, None
+    codes, rows, width = number_keys(starts, given.astype(np.int64).view(np.uint64), given >= 0)
+    return codes, width, given[rows]
+
+
+def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tuple[Codes, Ints, Ints]:
+    """Number each question's distinct keys: codes [R], the rows where each first appears, width [Q]."""
+    from steelyard import kernels
+
+    codes = np.empty(len(keys), np.int32)
+    rows = np.empty(len(keys), np.int64)
+    width = np.empty(len(starts) - 1, np.int64)
+    found = kernels.code_keys(starts, keys, readable, codes, rows, width)
+    return codes, rows[:found], width
+
+
+def checked_scores(scores: NDArray[Any], column: str = "scores") -> Floats:
+    """Return scores as floats in [0, 1] or NaN, or say what is wrong with them."""
+    if scores.dtype.kind not in "fiub":
+        raise ScoreError(f"{column} is {scores.dtype}, not numbers: give scores in [0, 1], NaN = no score")
+    values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    if low < 0 or high > 1:
+        raise ScoreError(
+            f"{column} runs from {low:.4g} to {high:.4g}, outside [0, 1]: "
+            f"if these are logits, read them with score='sigmoid({column})'"
+        )
+    return values
+
+
+def checked_labels(correct: NDArray[Any]) -> Bools:
+    """Return labels as booleans, or say what is wrong with them."""
+    if correct.dtype.kind not in "biu" or (correct.dtype.kind != "b" and not np.isin(correct, (0, 1)).all()):
+        raise LabelError(f"correct is {correct.dtype} with values other than true and false: give booleans")
+    return correct.astype(bool)

@@ -1,0 +1,214 @@
+"""What the maths wing speaks: pools of responses, with or without labels.
+
+A pool holds R responses to Q questions as arrays, sorted by question and, within a question, in
+the order they were sampled. Answers are small integer codes within their question. Derived pools
+(`first`, `take`, `split`, `shuffled`) share the names and labels of the pool they come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.arrays import Bools, Codes, Floats, Ints, checked_labels, checked_scores, group, small_codes
+from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a pool came from; what a plan records and compares."""
+
+    score: str | None = None
+    llm: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """R responses to Q questions: who answered what, and what the verifier said."""
+
+    starts: Ints  # [Q+1] where each question's responses begin
+    answer: Codes  # [R] code within the question, -1 = unreadable
+    scores: Floats | None  # [R] in [0, 1], NaN = the verifier said nothing
+    base: Ints  # [Q] where the question's answers begin in `names`
+    width: Ints  # [Q] codes are below this
+    questions: Any  # [Q] ids: an array or a polars Series
+    names: Any = None  # answers by base + code; None: the code is its own name
+    source: Source = field(default_factory=Source)
+
+    @staticmethod
+    def from_arrays(
+        *, question: ArrayLike, answer: ArrayLike, scores: ArrayLike | None = None, correct: ArrayLike | None = None
+    ) -> Pool:
+        """Make a pool from one entry a response; a LabelledPool when `correct` is given.
+
+        Responses of a question are taken in the order given. Nothing is copied when questions
+        stand together and answers are small int32 codes.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
+        >>> pool
+        Pool(2 questions, 4 responses, 1 unreadable)
+        """
+        given = {"question": question, "answer": answer, "scores": scores, "correct": correct}
+        columns = {name: np.asarray(values) for name, values in given.items() if values is not None}
+        rows = columns["question"].size
+        for name, column in columns.items():
+            if column.ndim != 1 or len(column) != rows:
+                raise ColumnError(f"{name} has shape {column.shape}: give one entry for each of {rows} responses")
+        if not rows:
+            raise TableError("there are no responses: the arrays are empty")
+        starts, order = group(columns["question"])
+        if order is not None:
+            columns = {name: column[order] for name, column in columns.items()}
+        codes, width, names = small_codes(starts, columns["answer"])
+        score = checked_scores(columns["scores"]) if "scores" in columns else None
+        ids = columns["question"][starts[:-1]]
+        pool = Pool(starts, codes, score, np.cumsum(width) - width, width, ids, names)
+        return pool.labelled(columns["correct"]) if "correct" in columns else pool
+
+    def labelled(self, correct: NDArray[Any]) -> LabelledPool:
+        """Attach labels, one a response [R]; equal answers to one question must agree."""
+        from steelyard import kernels
+
+        right = np.zeros(int((self.base + self.width).max()) + 1, bool)
+        bad = kernels.label_answers(self.starts, self.base, self.answer, checked_labels(correct), right)
+        if bad >= 0:
+            q = int(np.searchsorted(self.starts, bad, side="right")) - 1
+            code = self.answer[bad]
+            name = code if self.names is None else self.names[int(self.base[q] + code)]
+            raise LabelError(
+                f"question {str(self.questions[q])!r}: the answer {str(name)!r} is labelled correct and incorrect; "
+                "make its labels agree"
+            )
+        return LabelledPool(**vars(self), right=right)
+
+    @property
+    def n_questions(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.answer)
+
+    @property
+    def sizes(self) -> Ints:
+        """Responses a question, readable or not [Q]."""
+        return np.diff(self.starts)
+
+    @property
+    def n(self) -> int:
+        """The N of this pool: responses of its largest question."""
+        return int(self.sizes.max())
+
+    @property
+    def m(self) -> Ints:
+        """Distinct readable answers a question [Q]."""
+        from steelyard import kernels
+
+        m = np.empty(self.n_questions, np.int64)
+        kernels.distinct(self.starts, self.width, self.answer, m)
+        return m
+
+    @property
+    def readable(self) -> Bools:
+        """Which responses have an answer [R]."""
+        return self.answer >= 0
+
+    @property
+    def known_scores(self) -> Floats:
+        """The scores, or an error that says what a method without them can do."""
+        if self.scores is None:
+            raise ScoreError("this pool has no scores: read it with score='COLUMN', or use the method 'majority'")
+        return self.scores
+
+    def spread(self, per_question: NDArray[Any]) -> NDArray[Any]:
+        """Repeat one value a question for each of its responses: [Q] -> [R]."""
+        return np.repeat(per_question, self.sizes)
+
+    def first(self, n: int) -> Self:
+        """Keep the first n samples of every question."""
+        if n < 1:
+            raise SettingError(f"n must be at least 1, not {n}")
+        if n >= self.n:
+            return self
+        sizes = np.minimum(self.sizes, n)
+        return self._rows(_ranges(self.starts[:-1], sizes), sizes)
+
+    def take(self, questions: ArrayLike) -> Self:
+        """Keep these questions, by position, in this order (repeats allowed)."""
+        index = np.asarray(questions, np.int64)
+        ids = self.questions[index]
+        sizes = self.sizes[index]
+        rows = _ranges(self.starts[index], sizes)
+        return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
+
+    def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
+        """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
+        from steelyard import kernels
+
+        rows = np.empty((copies, self.n_responses), np.int64)
+        for copy in rows:
+            kernels.shuffle_rows(self.starts, rng, copy)
+        tiled = self._rows(rows.ravel(), np.tile(self.sizes, copies))
+        positions = np.tile(np.arange(self.n_questions), copies)
+        return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)
+
+    def with_shuffled_scores(self, seed: int) -> Self:
+        """Deal the scores out again at random over all responses: the control without any signal."""
+        return replace(self, scores=np.random.default_rng(seed).permutation(self.known_scores))
+
+    def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
+        """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
+
+        Questions are sorted by id and permuted by `default_rng(seed)`, so the parts depend on
+        the ids alone, not on the order of the file.
+        """
+        count = round(fraction * self.n_questions)
+        if not 0 < count < self.n_questions:
+            raise SettingError(
+                f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
+                "choose a share between 0 and 1, or bring more questions"
+            )
+        by_id = np.argsort(np.asarray(self.questions), kind="stable")
+        chosen = by_id[np.random.default_rng(seed).permutation(self.n_questions)]
+        return self.take(np.sort(chosen[:count])), self.take(np.sort(chosen[count:]))
+
+    def _rows(self, rows: Ints, sizes: Ints) -> Self:
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        scores = None if self.scores is None else self.scores[rows]
+        return replace(self, starts=starts, answer=self.answer[rows], scores=scores)
+
+    def __repr__(self) -> str:
+        unreadable = int((self.answer < 0).sum())
+        score = f", score {self.source.score}" if self.source.score else ""
+        return (
+            f"{type(self).__name__}({self.n_questions} questions, {self.n_responses} responses, "
+            f"{unreadable} unreadable{score})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledPool(Pool):
+    """A pool that also knows which answers are right."""
+
+    right: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
+
+    @property
+    def correct(self) -> Bools:
+        """Which responses are right [R]; an unreadable one never is."""
+        index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
+        return self.right[index] & self.readable
+
+    def unlabelled(self) -> Pool:
+        """The same responses without their labels."""
+        return Pool(**{name: value for name, value in vars(self).items() if name != "right"})
+
+
+def _ranges(begin: Ints, sizes: Ints) -> Ints:
+    """Concatenate begin[q] .. begin[q] + sizes[q] for all q."""
+    ends = np.cumsum(sizes)
+    rows: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    return rows

@@ -1,0 +1,25 @@
+"""Profiles of the property tests, and the pools most tests use."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import steelyard as sy
+from tests.building import labelled
+
+settings.register_profile(
+    "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("long", settings.get_profile("ci"), max_examples=2000, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def cal() -> sy.LabelledPool:
+    return labelled(sy.simulate(120, 16, seed=1))
+
+
+@pytest.fixture(scope="session")
+def test() -> sy.LabelledPool:
+    return labelled(sy.simulate(150, 16, seed=2))

@@ -1,0 +1,64 @@
+"""Every compiled loop does what its Python source says."""
+
+import numpy as np
+import pytest
+
+import steelyard as sy
+from steelyard import kernels
+from steelyard.calibration.exact import intervals
+from steelyard.calibration.lines import lines
+from steelyard.calibration.question import question_terms
+
+LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
+
+
+def _everything(pool: sy.LabelledPool) -> list[object]:
+    """Run every kernel on one pool and return all that came out."""
+    regrouped = sy.Pool.from_arrays(
+        question=np.repeat(np.arange(pool.n_questions), pool.sizes),
+        answer=np.where(pool.readable, pool.answer * 1000 + 7, -1),
+        scores=pool.scores,
+        correct=pool.correct,
+    )
+    assert isinstance(regrouped, sy.LabelledPool)
+    z = np.where(np.isnan(pool.known_scores), 0.0, pool.known_scores) * 4 - 2
+    found = lines(pool, z, pool.known_scores)
+    wins = intervals(found)
+    shuffled = pool.shuffled(2, np.random.default_rng(0))
+    verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
+    return [
+        regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
+        wins.low, wins.high, wins.question, found.correct_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
+        *question_terms(pool, clip=2**-9, crossfit=False), *question_terms(pool, clip=2**-9, crossfit=True),
+        shuffled.answer, shuffled.scores, *(v.code for v in verdicts), *(v.margin for v in verdicts),
+    ]  # fmt: skip
+
+
+def test_compiled_loops_and_their_source_agree_bit_by_bit(
+    cal: sy.LabelledPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = cal.take(np.arange(25))
+    scores = np.array(pool.known_scores, np.float64)
+    scores[::7] = np.nan
+    pool = sy.LabelledPool(**(vars(pool) | {"scores": scores}))
+    compiled = _everything(pool)
+    for name in LOOPS:
+        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    for fast, plain in zip(compiled, _everything(pool), strict=True):
+        np.testing.assert_allclose(fast, plain, rtol=1e-12)  # type: ignore[arg-type]
+
+
+def test_a_contradicting_label_is_found_by_compiled_loop_and_source() -> None:
+    arguments = (np.array([0, 2]), np.array([0]), np.array([0, 0], np.int32), np.array([True, False]))
+    for loop in (kernels.label_answers, kernels.label_answers.py_func):  # type: ignore[attr-defined]
+        assert loop(*arguments, np.zeros(1, bool)) == 1
+
+
+def test_kernels_compile_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_cache(**options: object) -> object:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(kernels.numba, "njit", no_cache)
+    assert kernels.compiled(abs)(-3) == 3

@@ -1,0 +1,69 @@
+"""The counting rule against the same rule in plain Python, and its order independence."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import steelyard as sy
+from tests.building import make, plain_vote, pools
+
+
+@given(pools(), st.data())
+def test_the_compiled_tally_is_the_plain_vote(pool: sy.LabelledPool, data: st.DataObject) -> None:
+    weight = st.integers(-64, 64).map(lambda i: i / 16)
+    weights = data.draw(st.lists(weight, min_size=pool.n_responses, max_size=pool.n_responses))
+    assert sy.tally(pool, weights).code.tolist() == plain_vote(pool, weights)
+
+
+@given(pools(), st.integers(0, 2**32 - 1))
+def test_totals_are_bit_identical_under_any_order_of_the_responses(pool: sy.LabelledPool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(0, 5, pool.n_responses)
+    rows = np.concatenate(
+        [rng.permutation(np.arange(a, b)) for a, b in zip(pool.starts, pool.starts[1:], strict=False)]
+    )
+    shuffled = sy.Pool(pool.starts, pool.answer[rows], pool.known_scores[rows], pool.base, pool.width, pool.questions)
+    one, two = sy.tally(pool, weights), sy.tally(shuffled, weights[rows])
+    assert one.total.tobytes() == two.total.tobytes()
+    assert one.margin.tobytes() == two.margin.tobytes()
+
+
+@given(pools(questions=30), st.integers(1, 4))
+def test_the_number_of_threads_changes_nothing(pool: sy.LabelledPool, threads: int) -> None:
+    weights = np.linspace(-1, 1, pool.n_responses)
+    one, many = sy.tally(pool, weights, threads=1), sy.tally(pool, weights, threads=threads)
+    assert one.code.tolist() == many.code.tolist()
+    assert one.total.tobytes() == many.total.tobytes()
+
+
+def test_tenths_that_do_not_add_up_in_binary_do_not_split_a_tie() -> None:
+    pool = make([(0, 1, 0.5, False)] * 3 + [(0, 2, 0.5, False)] * 3)
+    verdicts = sy.tally(pool, [0.1, 0.2, 0.3, 0.3, 0.2, 0.1])
+    assert verdicts.margin[0] == 0.0
+
+
+@given(pools())
+def test_share_confidence_and_margin_stay_in_their_ranges(pool: sy.LabelledPool) -> None:
+    verdicts = sy.tally(pool, np.linspace(-2, 1, pool.n_responses))
+    for values in (verdicts.share, verdicts.confidence):
+        assert np.all((values >= 0) & (values <= 1))
+    assert np.all(verdicts.margin >= 0)
+    assert np.all((verdicts.share > 0) == (verdicts.code >= 0))
+
+
+def test_share_counts_readable_responses_and_confidence_positive_weight() -> None:
+    pool = make([(0, 0, 0.5, True), (0, 0, 0.5, True), (0, 1, 0.5, False), (0, -1, 0.5, False)])
+    verdicts = sy.tally(pool, [1.0, 2.0, 1.0, 99.0])
+    assert verdicts.share.tolist() == [2 / 3]
+    assert verdicts.confidence.tolist() == [0.75]
+    assert verdicts.margin.tolist() == [2.0]
+    assert (verdicts.votes.tolist(), verdicts.cast.tolist()) == ([2], [3])
+
+
+@pytest.mark.parametrize("weights", [[1.0], [[1.0, 1.0]], [1.0, float("nan")], [1.0, float("inf")]])
+def test_weights_of_the_wrong_shape_or_not_finite_are_refused(weights: Any) -> None:
+    with pytest.raises(sy.SettingError, match="weights"):
+        sy.tally(make([(0, 0, 0.5, True), (0, 1, 0.5, False)]), weights)
