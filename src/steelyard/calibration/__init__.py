@@ -1,0 +1,1 @@
+"""Calibration: where to put the counterweight, and how far to trust the LLM."""

@@ -1,0 +1,57 @@
+"""The calibration set as lines.
+
+When every response weighs z_i - beta, answer k of a question totals S_k - beta N_k, with
+S_k = sum of z over its responses and N_k their number: a line in beta. All rules for the offset
+work on these lines; the responses are read once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard import kernels
+from steelyard.arrays import Bools, Floats, Ints
+from steelyard.pool import LabelledPool
+
+
+def snap(z: ArrayLike) -> NDArray[np.float64]:
+    """Round to the grain in which the tally counts, 2^-36."""
+    moved = np.asarray(z, np.float64) + kernels.SNAP
+    return np.subtract(moved, kernels.SNAP)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The answers of a labelled pool, question by question, in order of appearance."""
+
+    offsets: Ints  # [Q+1] where each question's answers begin
+    s: NDArray[np.float64]  # summed evidence
+    n: Ints  # votes
+    merit: NDArray[np.float64]  # summed score, for ties
+    right: Bools
+
+    @property
+    def questions(self) -> int:
+        return len(self.offsets) - 1
+
+    def correct_at(self, betas: ArrayLike) -> Ints:
+        """Count the questions the vote gets right at each offset; -inf is the majority vote."""
+        points = snap(np.atleast_1d(betas))
+        correct = np.zeros(len(points), np.int64)
+        kernels.correct_at(self.offsets, self.s, self.n, self.merit, self.right, points, correct)
+        return correct
+
+
+def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
+    """Sum the evidence z [R] of each answer; every z must be finite."""
+    room = pool.n_responses
+    offsets = np.empty(pool.n_questions + 1, np.int64)
+    s, merit = np.empty(room), np.empty(room)
+    n, right = np.empty(room, np.int64), np.empty(room, bool)
+    size = kernels.lines(
+        pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.right, offsets, s, n, merit, right
+    )
+    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size])
