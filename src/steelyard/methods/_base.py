@@ -1,0 +1,167 @@
+"""What every method is: settings in the constructor, learned fields with a trailing underscore,
+`fit`, `predict`, `save`. A method says what every response weighs; the tally does the rest.
+Those whose weight depends on the score alone also have `weight(score)`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning, did_you_mean
+from steelyard.plan import Plan, Provenance, write_plan
+from steelyard.pool import LabelledPool, Pool
+from steelyard.tally import tally
+from steelyard.verdicts import Verdicts
+
+FEWEST_QUESTIONS = 10
+ENOUGH_QUESTIONS = 50
+
+
+@dataclass
+class Method(ABC):
+    """A rule that turns a pool of responses into verdicts."""
+
+    oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
+    learns: ClassVar[bool] = False  # needs labels to be fitted
+    scored: ClassVar[bool] = True  # reads scores
+
+    fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def name(cls) -> str:
+        """What the user types."""
+        return cls.__module__.rsplit(".", 1)[1].replace("_", "-")
+
+    def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
+        """Learn from a labelled pool, or from the first n samples of each of its questions.
+
+        Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
+        """
+        pool = labelled if n is None else labelled.first(n)
+        if self.learns:
+            _check_calibration(pool)
+        if self.scored and np.isnan(pool.known_scores).all():
+            raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        self._learn(pool)
+        self.fitted_on_ = self._provenance(pool)
+        return self
+
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        fitted = self.fitted_on_
+        if self.learns and fitted is None:
+            raise CalibrationError(
+                f"{type(self).__name__} has learned nothing yet: call fit(labelled) or steelyard.load(plan)"
+            )
+        if self.oracle and not isinstance(pool, LabelledPool):
+            raise LabelError(f"{self.name()} is an oracle: it needs the labels of the pool it predicts on")
+        if self.scored and fitted and fitted.score and pool.source.score not in (None, fitted.score):
+            raise PlanError(
+                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
+                f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
+            )
+        return self._decide(pool)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted method as a plan, plain JSON."""
+        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_), path)
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> Self:
+        """Make the method a plan describes; every value must be there and of its kind."""
+        blank = cls()
+        for key in plan.settings:
+            if key not in blank.settings():
+                raise PlanError(f"{cls.name()} has no setting {key!r}: {did_you_mean(key, blank.settings())}")
+        if set(plan.learned) != set(blank.learned()):
+            raise PlanError(
+                f"{cls.name()} stores {sorted(blank.learned())}, this plan has {sorted(plan.learned)}: fit it again"
+            )
+        kinds = get_type_hints(cls)
+        for key, value in {**plan.settings, **plan.learned}.items():
+            missing = value is None and key in plan.learned and plan.fitted_on is not None
+            if missing or not _is_a(value, kinds[key]):
+                raise PlanError(f"{key} is {value!r:.40}, which {cls.name()} cannot use: fit the plan again")
+        method = cls(**plan.settings)
+        for key, value in plan.learned.items():
+            setattr(method, key, value)
+        method.fitted_on_ = plan.fitted_on
+        return method
+
+    def summary(self) -> dict[str, Any]:
+        """What a person wants to know of a fitted method, as plain values."""
+        fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
+        return {"method": self.name(), **self.settings(), **fitted}
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def learned(self) -> dict[str, Any]:
+        """What fit found."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name != "fitted_on_"}
+
+    def _learn(self, pool: Pool) -> None:
+        """Set the learned fields; methods that learn nothing leave it."""
+
+    @abstractmethod
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Return the weight of every response [R]; every one is finite."""
+
+    def _decide(self, pool: Pool) -> Verdicts:
+        return tally(pool, self.weigh(pool))
+
+    def _provenance(self, pool: Pool) -> Provenance:
+        accuracy = error = None
+        if isinstance(pool, LabelledPool):
+            right = self._decide(pool).right(pool)
+            accuracy = float(right.mean())
+            error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
+        score = pool.source.score if self.scored else None
+        verifier = score.split(":")[0] if score else None
+        return Provenance(pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses, accuracy, error)
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Whether a value read from JSON can stand in a field annotated with `kind`."""
+    if get_args(kind) and get_origin(kind) not in (np.ndarray, dict):
+        return any(_is_a(value, part) for part in get_args(kind))
+    plain = get_origin(kind) or kind
+    if plain is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, plain) and not isinstance(value, bool)
+
+
+def _check_calibration(pool: Pool) -> None:
+    """Refuse a calibration set that cannot teach anything; warn about a small one."""
+    if not isinstance(pool, LabelledPool):
+        raise LabelError("fitting needs labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
+    if pool.n_questions < FEWEST_QUESTIONS:
+        raise CalibrationError(
+            f"{pool.n_questions} calibration questions are too few: label at least {FEWEST_QUESTIONS}, "
+            f"better {ENOUGH_QUESTIONS} or more (the methods 'majority' and 'vanilla' need none)"
+        )
+    known = pool.readable if pool.scores is None else pool.readable & ~np.isnan(pool.scores)
+    if pool.scores is not None and not known.any() and pool.readable.any():
+        raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+    correct = int(pool.correct[known].sum())
+    incorrect = int(known.sum()) - correct
+    if not correct or not incorrect:
+        raise CalibrationError(
+            f"the calibration set has {correct} correct and {incorrect} incorrect scored responses: "
+            "a weight can only be learned from both kinds; check the labels or add questions"
+        )
+    if pool.n_questions < ENOUGH_QUESTIONS:
+        warnings.warn(
+            f"{pool.n_questions} calibration questions are few: the fitted weights are uncertain; "
+            f"{ENOUGH_QUESTIONS} or more are better",
+            SteelyardWarning,
+            stacklevel=3,
+        )

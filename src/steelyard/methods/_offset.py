@@ -1,0 +1,115 @@
+"""What `linear` and `logit` share: the weight is the evidence of a score minus one offset.
+
+Four rules place the offset. All four are computed at every fit (they cost milliseconds) and all
+are stored, so that a plan shows how much the choice of rule matters; `rule` says which one votes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.arrays import Floats
+from steelyard.calibration.bagged import bagged
+from steelyard.calibration.exact import Curve, intervals
+from steelyard.calibration.grid import grid
+from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
+from steelyard.calibration.lines import lines, snap
+from steelyard.errors import CalibrationError, SettingError, did_you_mean
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool, Pool
+from steelyard.weights.linear import shifted
+
+RULES = ("bagged", "exact", "grid", "likelihood")
+
+
+@dataclass
+class OffsetVote(Method):
+    """w(p) = evidence(p) - offset. A missing score has the mean evidence of the calibration set."""
+
+    learns: ClassVar[bool] = True
+
+    rule: str = "bagged"
+    points: int = 101
+    seed: int = 0
+
+    offset_: float | None = field(default=None, init=False)
+    offsets_: dict[str, float] = field(default_factory=dict, init=False)  # by rule
+    slope_: float | None = field(default=None, init=False)  # of the likelihood with a free slope
+    prior_: float = field(default=0.0, init=False)  # evidence of a missing score
+    edges_: NDArray[np.float64] | None = field(default=None, init=False)
+    correct_: NDArray[np.float64] | None = field(default=None, init=False)
+
+    @abstractmethod
+    def evidence(self, p: Floats) -> NDArray[np.float64]:
+        """What is summed before the offset is taken off."""
+
+    @abstractmethod
+    def score_at(self, offset: float) -> float:
+        """The score whose evidence is `offset`."""
+
+    @abstractmethod
+    def grid_offsets(self) -> NDArray[np.float64]:
+        """The offsets the paper's grid search tries."""
+
+    @property
+    def b(self) -> float:
+        """The score at which a weight turns negative."""
+        return self.score_at(self._fitted_offset)
+
+    @property
+    def curve_(self) -> Curve:
+        """Accuracy on the calibration set over the offset (in units of evidence)."""
+        if self.edges_ is None or self.correct_ is None or self.fitted_on_ is None:
+            raise CalibrationError(f"{type(self).__name__} has learned nothing yet: call fit(labelled)")
+        return Curve(self.edges_, self.correct_.astype(np.int64), self.fitted_on_.questions)
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        return shifted(self._filled(pool.known_scores), self._fitted_offset)
+
+    def weight(self, score: float) -> float:
+        return float(shifted(self._filled(np.array([score], np.float64)), self._fitted_offset)[0])
+
+    def summary(self) -> dict[str, Any]:
+        by_rule = {f"b_{rule}": _plain(self.score_at(offset)) for rule, offset in self.offsets_.items()}
+        return {**super().summary(), "b": _plain(self.b), **by_rule}
+
+    @property
+    def _fitted_offset(self) -> float:
+        if self.offset_ is None:
+            raise CalibrationError(f"{type(self).__name__} has learned nothing yet: call fit(labelled)")
+        return self.offset_
+
+    def _filled(self, p: Floats) -> NDArray[np.float64]:
+        z = self.evidence(p)
+        return snap(np.where(np.isnan(z), self.prior_, z))
+
+    def _learn(self, pool: Pool) -> None:
+        if self.rule not in RULES:
+            raise SettingError(f"unknown rule {self.rule!r}: {did_you_mean(self.rule, RULES)}")
+        if self.points < 2:
+            raise SettingError(f"points must be at least 2, not {self.points}")
+        known = self.evidence(pool.known_scores[pool.readable])
+        self.prior_ = float(snap(np.nanmean(known)))
+        evidence = lines(cast(LabelledPool, pool), self._filled(pool.known_scores), pool.known_scores)
+        wins = intervals(evidence)
+        curve = wins.curve()
+        self.slope_, with_slope = likelihood_with_slope(evidence)
+        self.offsets_ = {
+            "bagged": bagged(wins, seed=self.seed),
+            "exact": curve.chosen,
+            "grid": grid(evidence, self.grid_offsets()),
+            "likelihood": likelihood(evidence),
+            "likelihood-slope": with_slope,
+        }
+        self.offset_ = float(snap(self.offsets_[self.rule]))
+        self.edges_, self.correct_ = curve.edges, curve.correct.astype(np.float64)
+
+
+def _plain(b: float) -> float | str:
+    """A number JSON can hold; the limit as a word."""
+    return float(b) if np.isfinite(b) else str(b)

@@ -1,0 +1,113 @@
+"""The paper's non-parametric vote:
+
+    w(p) = log f1(p) - log f0(p)  +  log(q_M (m - 1) / (1 - q_M))
+
+f1, f0: logit-space densities of the correct and incorrect calibration scores (weights/kde.py);
+q_M: the mean of a binned calibrator over the question's responses (calibration/reliability.py);
+m: the number of distinct readable answers. The second term has three forms:
+
+- "binned", the default: as above, but never below 0. Where the estimated q_M falls below 1/m the
+  printed term is negative and more votes count against an answer, even with equal scores.
+- "printed": exactly as in the paper.
+- "fitted": one constant in its place, put where the offset of `logit` would be; log(m - 1)
+  overshoots when wrong answers repeat, as they do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.arrays import Floats
+from steelyard.calibration.bagged import bagged
+from steelyard.calibration.exact import intervals
+from steelyard.calibration.lines import lines, snap
+from steelyard.calibration.reliability import BINS, bin_reliability, log_odds, question_reliability
+from steelyard.errors import SettingError, did_you_mean
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool, Pool
+from steelyard.weights import logit
+from steelyard.weights.kde import density, interpolate, log_ratio
+from steelyard.weights.linear import shifted
+
+RELIABILITIES = ("binned", "printed", "fitted")
+
+
+@dataclass
+class KDEVote(Method):
+    """Weigh by how much likelier a score is for a correct than for an incorrect response."""
+
+    learns: ClassVar[bool] = True
+
+    bandwidth: float | None = None  # None: Silverman's rule, for each class
+    bins: int = BINS
+    reliability: str = "binned"
+    clip: float = logit.CLIP
+
+    low_: float = field(default=0.0, init=False)
+    step_: float = field(default=1.0, init=False)
+    ratio_: NDArray[np.float64] | None = field(default=None, init=False)  # log f1 / f0 on the grid
+    prior_ratio_: float = field(default=0.0, init=False)  # of a missing score
+    shares_: NDArray[np.float64] | None = field(default=None, init=False)  # calibrator, by bin
+    prior_share_: float = field(default=0.5, init=False)
+    offset_: float = field(default=0.0, init=False)  # used when reliability is "fitted"
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        return self.prm_term(pool) + self.llm_term(pool)
+
+    def weight(self, score: float) -> float:
+        """Return the PRM term; what the LLM term adds depends on the question."""
+        fitted = -self.offset_ if self.reliability == "fitted" else 0.0
+        return float(self._ratio(np.array([score]))[0] + fitted)
+
+    def prm_term(self, pool: Pool) -> NDArray[np.float64]:
+        """Log f1 / f0 at every response's score [R]."""
+        return self._ratio(pool.known_scores)
+
+    def llm_term(self, pool: Pool) -> NDArray[np.float64]:
+        """The log-odds that the LLM gives the right answer rather than a given wrong one [R]."""
+        if self.reliability == "fitted":
+            return shifted(np.zeros(pool.n_responses), self.offset_)
+        q = question_reliability(pool, cast(NDArray[np.float64], self.shares_), self.prior_share_)
+        odds = log_odds(q, pool.m)
+        return pool.spread(odds if self.reliability == "printed" else np.maximum(odds, 0.0))
+
+    def _ratio(self, p: Floats) -> NDArray[np.float64]:
+        z = logit.evidence(p, self.clip)
+        missing = np.isnan(z)
+        table = cast(NDArray[np.float64], self.ratio_)
+        ratio = interpolate(np.where(missing, 0.0, z), self.low_, self.step_, table)
+        return np.where(missing, self.prior_ratio_, ratio)
+
+    def _learn(self, pool: Pool) -> None:
+        self._check_settings()
+        labelled = cast(LabelledPool, pool)
+        p = labelled.known_scores
+        known = labelled.readable & ~np.isnan(p)
+        correct = labelled.correct[known]
+        z = logit.evidence(p[known], self.clip)
+        edge = float(logit.evidence(np.array([1.0]), self.clip)[0])
+        f1 = density(z[correct], -edge, edge, self.bandwidth)
+        f0 = density(z[~correct], -edge, edge, self.bandwidth)
+        ratio = log_ratio(f1, f0)
+        self.low_, self.step_, self.ratio_ = ratio.low, ratio.step, ratio.log_f
+        self.prior_ratio_ = float(self._ratio(p[known]).mean())
+        self.shares_ = bin_reliability(p[known], correct, self.bins)
+        self.prior_share_ = float(correct.mean())
+        wins = intervals(lines(labelled, snap(self._ratio(p)), p))
+        self.offset_ = float(snap(bagged(wins)))
+
+    def _check_settings(self) -> None:
+        if self.reliability not in RELIABILITIES:
+            raise SettingError(
+                f"unknown reliability {self.reliability!r}: {did_you_mean(self.reliability, RELIABILITIES)}"
+            )
+        if self.bandwidth is not None and not 0 < self.bandwidth < np.inf:
+            raise SettingError(f"bandwidth must be a positive number, not {self.bandwidth}")
+        if self.bins < 1:
+            raise SettingError(f"bins must be at least 1, not {self.bins}")
+        if not 0 < self.clip < 0.5:
+            raise SettingError(f"clip must lie between 0 and 0.5, not {self.clip}")

@@ -1,0 +1,21 @@
+"""Ablation of the paper's appendix: the KDE vote with the true q_M of each question (an oracle)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.calibration.question import question_terms
+from steelyard.methods.kde import KDEVote
+from steelyard.pool import LabelledPool, Pool
+
+
+@dataclass
+class KDEOptimalLLMVote(KDEVote):
+    """How much of the gap to `optimal` is the estimate of the LLM's reliability."""
+
+    oracle: ClassVar[bool] = True
+
+    def llm_term(self, pool: Pool) -> NDArray[np.float64]:
+        return question_terms(cast(LabelledPool, pool), clip=self.clip, crossfit=False)[1]

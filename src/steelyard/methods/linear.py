@@ -1,0 +1,24 @@
+"""Linear weighted vote, w(p) = p - b: a score below b counts against its answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.arrays import Floats
+from steelyard.methods._offset import OffsetVote
+from steelyard.weights import linear
+
+
+@dataclass
+class LinearVote(OffsetVote):
+    """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote."""
+
+    def evidence(self, p: Floats) -> NDArray[np.float64]:
+        return linear.evidence(p)
+
+    def score_at(self, offset: float) -> float:
+        return offset
+
+    def grid_offsets(self) -> NDArray[np.float64]:
+        return np.linspace(-1, 1, self.points)

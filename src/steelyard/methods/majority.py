@@ -1,0 +1,28 @@
+"""Majority vote (self-consistency): every response weighs w = 1, whatever its score."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.methods._base import Method
+from steelyard.pool import Pool
+
+
+@dataclass
+class MajorityVote(Method):
+    """The answer given most often wins; ties go to the higher total score.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
+    >>> MajorityVote().predict(pool).answer
+    array([4], dtype=int32)
+    """
+
+    scored: ClassVar[bool] = False
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        return np.ones(pool.n_responses)
+
+    def weight(self, score: float) -> float:  # noqa: ARG002 - the same for every score
+        return 1.0

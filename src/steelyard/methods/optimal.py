@@ -1,0 +1,34 @@
+"""The paper's "optimal" vote, an oracle, exactly as printed:
+
+    w = log f1(p) - log f0(p)  +  log(q_M (m - 1) / (1 - q_M))
+
+with densities and q_M estimated on the very responses that vote. It leaks: each response sits
+under the density of its own label, so even scores without any signal seem to tell right from
+wrong. Read it beside `optimal-crossfit`, and beside itself on shuffled scores.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.calibration.question import question_terms
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool, Pool
+from steelyard.weights.logit import CLIP
+
+
+@dataclass
+class OptimalVote(Method):
+    """An upper bound that is too good to be true."""
+
+    oracle: ClassVar[bool] = True
+    crossfit: ClassVar[bool] = False
+
+    clip: float = CLIP
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Return the weight of every response [R]."""
+        prm, llm = question_terms(cast(LabelledPool, pool), clip=self.clip, crossfit=self.crossfit)
+        return prm + llm

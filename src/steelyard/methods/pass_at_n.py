@@ -1,0 +1,21 @@
+"""Pass@N, an oracle: a question counts as solved when any of its responses is right. w = correct."""
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool, Pool
+
+
+@dataclass
+class PassAtN(Method):
+    """The ceiling of every vote: nothing can choose an answer that was never given."""
+
+    oracle: ClassVar[bool] = True
+    scored: ClassVar[bool] = False
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        return cast(LabelledPool, pool).correct.astype(np.float64)

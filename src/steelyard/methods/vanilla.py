@@ -1,0 +1,47 @@
+"""Vanilla weighted vote: the raw score is the weight, w(p) = p.
+
+A missing score weighs the mean score of the calibration set or, when the vote was never fitted,
+the mean of its question.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.methods._base import Method
+from steelyard.pool import Pool
+
+
+@dataclass
+class VanillaVote(Method):
+    """Sum the scores of each answer; the largest sum wins.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.3, 0.4, 0.6])
+    >>> VanillaVote().predict(pool).answer
+    array([4], dtype=int32)
+    """
+
+    prior_: float | None = field(default=None, init=False)
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        p = np.asarray(pool.known_scores, np.float64)
+        missing = np.isnan(p)
+        if not missing.any():
+            return p
+        return np.where(missing, self._prior(pool, missing), p)
+
+    def weight(self, score: float) -> float:
+        return float(score)
+
+    def _learn(self, pool: Pool) -> None:
+        p = np.asarray(pool.known_scores, np.float64)
+        self.prior_ = float(np.nanmean(p[pool.readable & ~np.isnan(p)] if pool.readable.any() else p))
+
+    def _prior(self, pool: Pool, missing: NDArray[np.bool_]) -> float | NDArray[np.float64]:
+        if self.prior_ is not None:
+            return self.prior_
+        known = np.add.reduceat((~missing).astype(np.float64), pool.starts[:-1])
+        total = np.add.reduceat(np.where(missing, 0.0, pool.known_scores), pool.starts[:-1])
+        mean: NDArray[np.float64] = np.where(known > 0, total / np.maximum(known, 1), 0.5)
+        return pool.spread(mean)

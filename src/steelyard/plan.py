@@ -1,0 +1,129 @@
+"""A fitted method as plain JSON: what it is, what it learned, and where that came from.
+
+A plan is read by people and by other programs, so it is never a pickle, and a plan that is
+damaged, made by a newer Steelyard, or not finite where it must be, is refused with a reason.
+This file knows the format only; what a method stores is the method's business.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from steelyard.errors import PlanError
+from steelyard.files import write_atomically
+from steelyard.version import __version__
+
+FORMAT = "steelyard-plan"
+VERSION = 1
+LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset has
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a method was fitted on."""
+
+    n: int
+    score: str | None
+    llm: str | None
+    verifier: str | None
+    questions: int
+    responses: int
+    accuracy: float | None
+    standard_error: float | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The content of a plan file."""
+
+    method: str
+    settings: dict[str, Any]
+    learned: dict[str, Any]
+    fitted_on: Provenance | None
+
+
+def write_plan(plan: Plan, path: str | Path) -> None:
+    """Write a plan; the file appears whole or not at all."""
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "steelyard": __version__,
+        "method": plan.method,
+        "settings": plan.settings,
+        "fitted_on": None if plan.fitted_on is None else asdict(plan.fitted_on),
+        "learned": plan.learned,
+    }
+    write_atomically(path, _pretty(_to_json(content)).encode())
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan, or say in one line why it cannot be used."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except FileNotFoundError:
+        raise PlanError(f"no such plan: {path}; make one with 'steelyard fit FILE -o {path}'") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PlanError(f"{path} is not a plan: {error}; make it again with 'steelyard fit'") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise PlanError(f'{path} is not a Steelyard plan: it has no "format": "{FORMAT}"')
+    if content.get("version") != VERSION:
+        raise PlanError(
+            f"{path} has plan version {content.get('version')!r}, this Steelyard reads version {VERSION}: "
+            "upgrade Steelyard, or fit the plan again"
+        )
+    try:
+        fitted_on = content["fitted_on"]
+        return Plan(
+            str(content["method"]),
+            {str(key): value for key, value in content["settings"].items()},
+            {key: _from_json(value) for key, value in content["learned"].items()},
+            None if fitted_on is None else Provenance(**{f.name: fitted_on[f.name] for f in fields(Provenance)}),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PlanError(f"{path} is a damaged plan ({error!r}): fit it again") from None
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"it holds {word}, which no fitted value can be")
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _to_json(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return [_to_json(inner) for inner in value.tolist()]
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise PlanError("a fitted value is NaN: this is a defect of the method, not of your data")
+        return str(value) if math.isinf(value) else float(value)
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _from_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return np.array([_from_json(inner) for inner in value], np.float64)
+    if isinstance(value, str):
+        return LIMITS[value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number too large")
+    return value
+
+
+def _pretty(content: dict[str, Any]) -> str:
+    """One key a line down to the second level; lists stay on their line."""
+    lines = []
+    for key, value in content.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v, allow_nan=False)}" for k, v in value.items())
+            lines.append(f"  {json.dumps(key)}: {{\n{inner}\n  }}")
+        else:
+            lines.append(f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

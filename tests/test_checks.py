@@ -1,0 +1,185 @@
+"""What every method does, whoever wrote it: the methods are found by walking the package."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.building import labelled
+
+METHODS = [sy.method_class(name) for name in sy.method_names()]
+every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name())
+HONEST = [kind for kind in METHODS if not kind.oracle]
+
+
+def seen(method: sy.Method, pool: sy.LabelledPool) -> sy.Pool:
+    """What a method may see when it predicts."""
+    return pool if method.oracle else pool.unlabelled()
+
+
+@every_method
+def test_permuting_rows_of_the_table_changes_no_verdict(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+    table = sy.simulate(40, 8, seed=3)
+    straight, mixed = labelled(table), labelled(table.sample(fraction=1, shuffle=True, seed=1))
+    method = kind().fit(cal)
+    columns = ["question", "answer", "confidence", "margin"]
+    one = method.predict(seen(method, straight)).to_polars().select(columns)
+    two = method.predict(seen(method, mixed)).to_polars().select(columns)
+    assert one.sort("question").equals(two.sort("question"))
+
+
+@every_method
+def test_permuting_samples_changes_no_verdict(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    method = kind().fit(cal)
+    if method.name() == "optimal-crossfit":
+        pytest.skip("it is defined by which half of the samples a response stands in")
+    rng = np.random.default_rng(0)
+    smooth = replace(test, scores=np.clip(test.known_scores + rng.normal(0, 1e-3, test.n_responses), 0, 1))
+    mixed = smooth.shuffled(1, rng)
+    assert np.array_equal(method.predict(seen(method, smooth)).code, method.predict(seen(method, mixed)).code)
+
+
+@every_method
+def test_renaming_answers_changes_no_verdict(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+    table = sy.simulate(40, 8, seed=4)
+    renamed = table.with_columns(answer=pl.lit("<") + pl.col("answer").str.reverse() + pl.lit(">"))
+    method = kind().fit(cal)
+    one, two = (method.predict(seen(method, labelled(t))).to_polars() for t in (table, renamed))
+    back = two["answer"].str.strip_prefix("<").str.strip_suffix(">").str.reverse()
+    assert back.to_list() == one["answer"].to_list()
+
+
+@every_method
+def test_renaming_the_integer_codes_changes_no_verdict(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    other = np.where(test.readable, (test.answer + 1) * 7919 % 100_003, -1)
+    pool = sy.Pool.from_arrays(
+        question=np.repeat(np.arange(test.n_questions), test.sizes),
+        answer=other,
+        scores=test.scores,
+        correct=test.correct,
+    )
+    assert isinstance(pool, sy.LabelledPool)
+    method = kind().fit(cal)
+    winner = method.predict(seen(method, test)).code
+    expected = np.where(winner < 0, -1, (winner + 1) * 7919 % 100_003)
+    assert np.array_equal(method.predict(seen(method, pool)).answer, expected)
+
+
+@every_method
+def test_equal_scores_give_the_majority_vote(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    if kind.oracle:
+        pytest.skip("an oracle need not follow the majority: it knows the labels")
+    flat_cal, flat = (replace(pool, scores=np.full(pool.n_responses, 0.7)) for pool in (cal, test))
+    method = kind().fit(flat_cal)
+    assert np.array_equal(method.predict(flat.unlabelled()).code, sy.MajorityVote().predict(flat).code)
+
+
+@every_method
+def test_fitting_twice_is_the_same(kind: type[sy.Method], cal: sy.LabelledPool, tmp_path: Path) -> None:
+    once, twice = kind().fit(cal), kind().fit(cal).fit(cal)
+    once.save(tmp_path / "once")
+    twice.save(tmp_path / "twice")
+    assert (tmp_path / "once").read_bytes() == (tmp_path / "twice").read_bytes()
+
+
+@every_method
+def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+    before = copy.deepcopy(vars(cal))
+    method = kind()
+    settings = method.settings()
+    method.fit(cal)
+    assert method.settings() == settings
+    for name in ("starts", "answer", "scores", "base", "width", "right"):
+        assert np.array_equal(before[name], getattr(cal, name), equal_nan=name == "scores")
+
+
+@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name())
+def test_prediction_never_reads_labels(kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool) -> None:
+    method = kind().fit(cal)
+    inverted = replace(test, right=~test.right)
+    assert np.array_equal(method.predict(test).code, method.predict(inverted).code)
+    assert np.array_equal(method.predict(test).code, method.predict(test.unlabelled()).code)
+
+
+@every_method
+def test_an_oracle_refuses_a_pool_without_labels(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    method = kind().fit(cal)
+    if not kind.oracle:
+        method.predict(test.unlabelled())
+    else:
+        with pytest.raises(sy.LabelError, match="oracle"):
+            method.predict(test.unlabelled())
+
+
+@every_method
+def test_a_plan_survives_json_bit_for_bit(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool, tmp_path: Path
+) -> None:
+    method = kind().fit(cal)
+    method.save(tmp_path / "plan.json")
+    loaded = sy.load(tmp_path / "plan.json")
+    one, two = method.predict(seen(method, test)), loaded.predict(seen(method, test))
+    assert one.code.tobytes() == two.code.tobytes()
+    assert one.total.tobytes() == two.total.tobytes()
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "plan.json").read_bytes() == (tmp_path / "again.json").read_bytes()
+
+
+@every_method
+def test_verdicts_are_finite_with_missing_scores(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    rng = np.random.default_rng(0)
+    for share in (0.3, 1.0):
+        gone = rng.random(test.n_responses) < share
+        scores = np.where(gone, np.nan, test.known_scores)
+        patchy_cal = replace(cal, scores=np.where(rng.random(cal.n_responses) < 0.3, np.nan, cal.known_scores))
+        method = kind().fit(patchy_cal)
+        verdicts = method.predict(seen(method, replace(test, scores=scores)))
+        for values in (verdicts.total, verdicts.margin, verdicts.share, verdicts.confidence):
+            assert np.all(np.isfinite(values))
+
+
+@every_method
+def test_missing_scores_never_silence_a_response(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+    """The only answer of a question wins even when the verifier said nothing about it."""
+    pool = sy.Pool.from_arrays(question=[0, 0], answer=[1, 1], scores=[np.nan, np.nan], correct=[True, True])
+    assert kind().fit(cal).predict(pool).code.tolist() == [1]
+
+
+@every_method
+def test_single_answers_and_single_responses_are_decided(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+    pool = sy.Pool.from_arrays(
+        question=[0, 1, 1, 2, 3, 3],
+        answer=[3, 2, 2, -1, 0, 1],
+        scores=[0.1, 0.0, 1.0, 0.5, 0.9, 0.1],
+        correct=[1, 0, 0, 0, 1, 0],
+    )
+    code = kind().fit(cal).predict(pool).code
+    assert code[:3].tolist() == [3, 2, -1]
+    assert code[3] in (0, 1)
+
+
+@every_method
+def test_the_file_name_is_the_name_and_weights_are_one_a_response(
+    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+) -> None:
+    method = kind().fit(cal)
+    assert sy.method_class(kind.name()) is kind
+    assert method.weigh(test).shape == (test.n_responses,)
+    if hasattr(method, "weight"):
+        assert isinstance(method.weight(0.3), float)
