@@ -1,0 +1,1 @@
+"""Which answers are the same."""

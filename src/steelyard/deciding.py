@@ -1,0 +1,51 @@
+"""A plan and a file -> verdicts, in bounded memory: a batch of questions is read, decided, dropped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import PlanError, SteelyardWarning
+from steelyard.methods._base import Method
+from steelyard.pool import Pool
+from steelyard.tables import each_pool
+
+
+def decide_file(
+    voter: Method,
+    source: Any,
+    *,
+    score: str | None = None,
+    n: int | None = None,
+    rename: dict[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Return one row a question, decided by a fitted method on the score it was fitted on."""
+    fitted = voter.fitted_on_
+    trained = fitted.score if fitted else None
+    if score and trained and score != trained:
+        raise PlanError(
+            f"the plan was fitted on the score {trained!r}, not on {score!r}: leave out --score, "
+            f"or fit a plan for {score!r}"
+        )
+    wanted = score or trained or (None if voter.scored else "none")
+    largest = 0
+
+    def decide(pool: Pool) -> pl.DataFrame:
+        nonlocal largest
+        used = pool if n is None else pool.first(n)
+        largest = max(largest, used.n)
+        return voter.predict(used).to_polars()
+
+    parts = each_pool(source, decide, score=wanted, rename=rename, labels=False, progress=progress)
+    if voter.learns and fitted and largest != fitted.n:
+        warnings.warn(
+            f"the plan was fitted at {fitted.n} samples a question, this file has up to {largest}: "
+            f"fit with --n {largest} for the best offset",
+            SteelyardWarning,
+            stacklevel=2,
+        )
+    return pl.concat(parts)

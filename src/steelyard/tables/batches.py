@@ -1,0 +1,89 @@
+"""A long table in batches of whole questions, watched for rows that do not stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import polars as pl
+
+from steelyard.arrays import Ints
+from steelyard.errors import ColumnError, TableError
+from steelyard.pool import Pool, Source
+from steelyard.tables.pools import pool_from_frame
+
+BATCH = 100_000  # rows
+
+
+class ScatteredError(Exception):
+    """A question's rows do not stand together in the order of their samples."""
+
+
+@dataclass
+class _Watch:
+    """Notices, over all batches, a question that comes back or samples out of order."""
+
+    heads: list[pl.Series] = field(default_factory=list)
+
+    def see(self, questions: pl.Series, starts: Ints, frame: pl.DataFrame) -> None:
+        if questions.null_count():
+            raise ColumnError(f"{frame['question'].null_count()} rows have no question id: fill the column 'question'")
+        if questions.n_unique() < len(questions):
+            raise ScatteredError
+        self.heads.append(questions)
+        if "sample" in frame.columns:
+            _check_samples(frame, starts)
+
+    def finish(self) -> None:
+        if self.heads and pl.concat(self.heads).n_unique() < sum(map(len, self.heads)):
+            raise ScatteredError
+
+
+def _check_samples(frame: pl.DataFrame, starts: Ints) -> None:
+    missing = frame["sample"].null_count()
+    if missing:
+        raise ColumnError(f"{missing} rows have no sample number: fill or drop the column 'sample'")
+    step = np.diff(frame["sample"].to_numpy())
+    step[starts[1:-1] - 1] = 1
+    least = step.min(initial=1)
+    if least < 0:
+        raise ScatteredError
+    if least == 0:
+        row = int(np.argmin(step))
+        raise TableError(
+            f"question {frame['question'][row]!r} has sample {frame['sample'][row]} more than once: "
+            "number its samples 0, 1, 2, .. or drop the repeated rows"
+        )
+
+
+def pools(
+    table: pl.LazyFrame, wanted: list[pl.Expr], origin: Source, progress: Callable[[int], None] | None
+) -> Iterator[Pool]:
+    """Cut a table into batches of whole questions and code each as a pool.
+
+    `wanted` is computed batch by batch here, not in the query: there it would be computed ahead
+    and held, several times the memory.
+    """
+    watch = _Watch()
+    rest = pl.DataFrame()
+    done = 0
+    names = sorted({name for expression in wanted for name in expression.meta.root_names()}) or pl.all()
+    for read in chain(table.select(names).collect_batches(chunk_size=BATCH, maintain_order=True), [None]):
+        batch = None if read is None else read.select(wanted)
+        frame = rest if batch is None else pl.concat((rest, batch)) if rest.height else batch
+        if not frame.height:
+            continue
+        runs = frame["question"].rle().struct.unnest()
+        starts = np.concatenate(([0], np.cumsum(runs["len"].to_numpy().astype(np.int64))))
+        whole = len(starts) - 1 if batch is None else len(starts) - 2  # the last question may go on
+        rest = frame.slice(int(starts[whole]))
+        if whole:
+            questions, frame = runs["value"].head(whole), frame.head(int(starts[whole]))
+            watch.see(questions, starts[: whole + 1], frame)
+            yield pool_from_frame(frame, questions, starts[: whole + 1], origin)
+        done += 0 if batch is None else batch.height
+        if progress:
+            progress(done)
+    watch.finish()

@@ -1,0 +1,111 @@
+"""Long tables -> pools, a batch of whole questions at a time: memory follows the arrays, not the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from steelyard.errors import ColumnError, SteelyardError, TableError, did_you_mean
+from steelyard.pool import Pool, Source
+from steelyard.tables.batches import ScatteredError, pools
+from steelyard.tables.columns import Score, check_columns, choose_score, label_expression
+from steelyard.tables.formats import first_line, open_table
+from steelyard.tables.pools import join
+
+Result = TypeVar("Result")
+
+
+def read(
+    source: Any,
+    *,
+    score: str | None = None,
+    rename: dict[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Pool:
+    """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
+
+    `source` is a path (.parquet, .jsonl, .csv, .arrow) or a table of polars, pandas, pyarrow, DuckDB
+    or datasets. `score` names the verifier's column, `prm:min` reduces a list of step scores,
+    `sigmoid(prm)` turns logits into scores. `rename` maps your column names to Steelyard's.
+    `progress` is called with the number of rows read so far.
+    """
+    return join(each_pool(source, lambda pool: pool, score=score, rename=rename, progress=progress))
+
+
+def each_pool(
+    source: Any,
+    do: Callable[[Pool], Result],
+    *,
+    score: str | None = None,
+    rename: dict[str, str] | None = None,
+    labels: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> list[Result]:
+    """Read a table of any length as pools of whole questions and return what `do` makes of each.
+
+    Memory is bounded when the rows of a question stand together; a table in another order is
+    sorted first.
+    """
+    name = str(source) if isinstance(source, str | Path) else "the table"
+    try:
+        frame = _renamed(open_table(source), rename or {})
+        schema = frame.collect_schema()
+        check_columns(schema)
+        chosen = choose_score(schema, score)
+        wanted = _wanted(schema, chosen, label_expression(schema) if labels else None)
+        origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
+        try:
+            results = [do(pool) for pool in pools(frame, wanted, origin, progress)]
+        except ScatteredError:
+            together = _sorted(frame.select(wanted))
+            results = [do(pool) for pool in pools(together, [pl.all()], origin, progress)]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise TableError(f"{name} cannot be read: {first_line(error)}") from None
+    except SteelyardError as error:
+        raise error if name in str(error) else type(error)(f"{name}: {error}") from None
+    if not results:
+        raise TableError(f"{name} is empty: it has no rows to read")
+    return results
+
+
+def _renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
+    names = frame.collect_schema().names()
+    for old in rename:
+        if old not in names:
+            raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
+    return frame.drop([new for new in rename.values() if new in names and new not in rename]).rename(rename)
+
+
+def _wanted(schema: pl.Schema, score: Score | None, label: pl.Expr | None) -> list[pl.Expr]:
+    """What a pool needs: question, answer and, where there are such, sample, score, correct."""
+    text = [
+        pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in ("question", "answer")
+    ]
+    wanted = list(text)
+    if "sample" in schema:
+        if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
+            raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
+        wanted.append(pl.col("sample").cast(pl.Int64))
+    if score is not None:
+        wanted.append(score.expression())
+    if label is not None:
+        wanted.append(label.alias("correct"))
+    return wanted
+
+
+def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
+    """The LLM's name, when the whole table has just one."""
+    if "llm" not in schema:
+        return None
+    names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
+    return names[0] if len(names) == 1 else None
+
+
+def _sorted(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Bring the rows of each question together, in order of samples; questions as first seen."""
+    numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
+    order = ["group", "sample"] if "sample" in rows.collect_schema() else ["group", "row"]
+    return numbered.sort(order).drop("row", "group").collect().lazy()
