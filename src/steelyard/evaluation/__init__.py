@@ -1,0 +1,1 @@
+"""How good a vote is, and how sure we are of it."""

@@ -1,0 +1,79 @@
+"""Accuracy with its uncertainty over questions.
+
+The unit of resampling is the question: the standard error is sd(right) / sqrt(Q), the interval the
+percentiles of a bootstrap that draws questions with replacement.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import LabelError
+from steelyard.pool import LabelledPool, Pool
+from steelyard.verdicts import Verdicts
+
+BOOTSTRAPS = 2000
+LEVEL = 0.95
+
+
+class Estimate(float):
+    """A mean over questions that knows its standard error and interval; otherwise a plain number."""
+
+    se: float
+    low: float
+    high: float
+    questions: int
+
+    def __new__(cls, value: float, se: float, low: float, high: float, questions: int) -> Estimate:
+        self = super().__new__(cls, value)
+        self.se, self.low, self.high, self.questions = se, low, high, questions
+        return self
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self:.1f} % ± {100 * self.se:.1f} "
+            f"({LEVEL:.0%} interval {100 * self.low:.1f} to {100 * self.high:.1f}, {self.questions} questions)"
+        )
+
+    __repr__ = __str__
+
+
+def accuracy(verdicts: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
+    """Return the share of right verdicts, with standard error and bootstrap interval over questions."""
+    return estimate(verdicts.right(need_labels(labelled)), seed=seed)
+
+
+def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
+    """Return accuracy of a minus accuracy of b on the same questions, paired."""
+    labels = need_labels(labelled)
+    return estimate(a.right(labels).astype(np.float64) - b.right(labels), seed=seed)
+
+
+def estimate(values: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0) -> Estimate:
+    """Return the mean of one value a question, with its uncertainty."""
+    return estimates(np.asarray(values, np.float64)[:, None], seed=seed)[0]
+
+
+def estimates(values: NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
+    """Return the mean of every column of [Q, K], all on the same bootstrap draws of questions."""
+    questions = len(values)
+    rng = np.random.default_rng(seed)
+    even = np.full(questions, 1 / questions)
+    batch = max(1, 20_000_000 // questions)
+    draws = [
+        rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done)) @ values / questions
+        for done in range(0, BOOTSTRAPS, batch)
+    ]
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(np.concatenate(draws), [tail, 1 - tail], axis=0)
+    mean = values.mean(axis=0)
+    error = values.std(axis=0, ddof=1) / np.sqrt(questions) if questions > 1 else np.full(len(mean), np.nan)
+    return [Estimate(*numbers, questions) for numbers in zip(mean, error, low, high, strict=True)]
+
+
+def need_labels(pool: Pool) -> LabelledPool:
+    """Return the pool if it is labelled, else say how to label it."""
+    if not isinstance(pool, LabelledPool):
+        raise LabelError("accuracy needs labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
+    return pool
