@@ -1,0 +1,43 @@
+"""steelyard demo: the whole story in a minute, on simulated responses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Seed
+
+EXAMPLE = "Example: steelyard demo -o demo"
+
+
+def run(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the table, the plan and the verdicts.")
+    ] = Path("demo"),
+    questions: Annotated[int, typer.Option(help="How many questions.")] = 600,
+    samples: Annotated[int, typer.Option(help="How many responses a question.")] = 32,
+    seed: Seed = 0,
+) -> None:
+    """Make responses, calibrate on a few, vote on the rest, and show what it bought."""
+    from steelyard.cli import evaluate, fit, simulate, vote
+    from steelyard.files import make_folder
+
+    folder = make_folder(output)
+    responses, plan, verdicts = folder / "responses.parquet", folder / "plan.json", folder / "verdicts.parquet"
+    show.step(f"steelyard simulate --questions {questions} --samples {samples} -o {responses}")
+    simulate.run(output=responses, questions=questions, samples=samples, seed=seed)
+    show.step(f"steelyard evaluate {responses} --calibrate 0.3")
+    evaluate.run(file=responses, seed=seed, methods=",".join(STORY), resamples=20)
+    show.step(f"steelyard fit {responses} --calibrate 0.3 -o {plan}")
+    fit.run(file=responses, calibrate=0.3, seed=seed, output=plan)
+    show.step(f"steelyard vote {responses} --plan {plan} -o {verdicts}")
+    vote.run(file=responses, plan=plan, output=verdicts)
+    show.say(
+        "These responses are simulated (steelyard simulate --help says how). Your own file: steelyard evaluate FILE"
+    )
+
+
+STORY = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "pass-at-n")

@@ -1,0 +1,51 @@
+"""steelyard evaluate: how good every method is on a labelled file, over N."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import File, Json, Rename, ScoreName, Seed, numbers, renames, words
+
+EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
+
+
+def run(
+    file: File,
+    score: ScoreName = None,
+    calibrate: Annotated[
+        float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
+    ] = 0.3,
+    n: Annotated[
+        str | None,
+        typer.Option("--n", help="Samples a question: 1,2,4. Default: powers of two and all.", show_default=False),
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods to compare: majority,logit. Default: all.", show_default=False)
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Random subsets of n samples a question; 0: the first n.")] = 100,
+    shuffle_scores: Annotated[
+        bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
+    ] = False,
+    rename: Rename = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Fit every method on a part of the questions and measure it on the others."""
+    import steelyard as sy
+    from steelyard.evaluation.accuracy import need_labels
+
+    with show.counter(f"Reading {file}") as counted:
+        pool = need_labels(sy.read(file, score=score, rename=renames(rename), progress=counted))
+    cal, test = pool.split(calibrate, seed=seed)
+    if shuffle_scores:
+        test = test.with_shuffled_scores(seed)
+    with show.progress("Evaluating") as progress:
+        result = sy.evaluate(words(methods), cal, test, n=numbers(n), resamples=resamples, seed=seed, progress=progress)
+    sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
+    if json:
+        show.as_json({"rows": result.to_dicts(), **sizes, "score": pool.source.score, "resamples": resamples})
+        return
+    show.accuracy_table(result, cal.n_questions, test.n_questions)

@@ -1,0 +1,145 @@
+"""What the user sees: tables that align, progress on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def say(text: str = "") -> None:
+    """Print a line of text."""
+    print(text)
+
+
+def as_json(content: Any) -> None:
+    """Print one JSON object."""
+    print(json.dumps(content, indent=2, allow_nan=False))
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, best: int | None = None) -> None:
+    """Print a table: with rules and colour on a terminal, as aligned columns in a pipe.
+
+    The first column is text, the others are numbers; row `best` stands out on a terminal.
+    """
+    if sys.stdout.isatty():
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+
+        drawn = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        for i, column in enumerate(columns):
+            drawn.add_column(column, justify="right" if i else "left", no_wrap=True)
+        for i, row in enumerate(rows):
+            drawn.add_row(*row, style="bold green" if i == best else None)
+        Console().print(drawn)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    print(title)
+    for row in (columns, *rows):
+        cells = [
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+    print()
+
+
+def accuracy_table(result: pl.DataFrame, calibration: int, test: int) -> None:
+    """Print accuracy by method and n, with the error and the gain over majority at the largest n."""
+    sizes = result["n"].unique().sort().to_list()
+    rows = []
+    for name, group in result.group_by("method", maintain_order=True):
+        by_size = {row["n"]: row for row in group.iter_rows(named=True)}
+        last = by_size[sizes[-1]]
+        gain = "" if name[0] == "majority" else f"{points(last['gain'])} ± {percent(last['gain_se'])}"
+        cells = [percent(by_size[size]["accuracy"]) for size in sizes]
+        rows.append((str(name[0]), *cells, f"± {percent(last['se'])}", gain))
+    title = f"Accuracy in % on {test} test questions, calibrated on {calibration} others, by samples a question"
+    table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=_best(rows, len(sizes)))
+    print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
+    print("pass-at-n, optimal* and kde-optimal-* are oracles: they read the test labels.\n")
+
+
+def _best(rows: Sequence[Sequence[str]], column: int) -> int | None:
+    honest = [i for i, row in enumerate(rows) if not ("optimal" in row[0] or row[0] == "pass-at-n")]
+    return max(honest, key=lambda i: float(rows[i][column]), default=None)
+
+
+def step(command: str) -> None:
+    """Show the command that comes next."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(f"[bold cyan]$ {command}[/]\n", highlight=False, soft_wrap=True)
+    else:
+        print(f"$ {command}\n")
+
+
+def beam(weight: Callable[[float], float], width: int = 21) -> None:
+    """Draw what a score is worth: a bar to the left counts against the answer, to the right for it."""
+    scores = [i / 10 for i in range(11)]
+    weights = [weight(score) for score in scores]
+    unit = max(map(abs, weights)) or 1.0
+    print("What a score is worth (left of the pivot: counts against its answer)")
+    print(f"score  {'against':>{width}} ▲ {'for':<{width}}  weight")
+    for score, value in zip(scores, weights, strict=True):
+        bar = "█" * round(abs(value) / unit * width)
+        left, right = (bar, "") if value < 0 else ("", bar)
+        print(f"{score:5.1f}  {left:>{width}} │ {right:<{width}}  {value:+6.2f}")
+    print()
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that shows the share of work done: a bar on a terminal, nothing in a log."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+@contextmanager
+def counter(what: str) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows how many rows were read so far, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what) as status:
+        yield lambda count: status.update(f"{what}: {count:,} rows")
+
+
+def percent(value: float | None) -> str:
+    """Format a share as a percentage.
+
+    >>> percent(0.7312)
+    '73.1'
+    """
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
+def points(value: float) -> str:
+    """Format a difference of shares in percentage points.
+
+    >>> points(-0.012)
+    '-1.2'
+    """
+    return f"{100 * value:+.1f}"

@@ -1,0 +1,53 @@
+"""steelyard vote: decide every question of a file by a fitted plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import File, Json, Rename, ScoreName, renames
+
+EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
+SHOWN = 10
+
+
+def run(
+    file: File,
+    plan: Annotated[Path, typer.Option(help="A plan made by 'steelyard fit'.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
+    ] = None,
+    score: ScoreName = None,
+    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    rename: Rename = None,
+    json: Json = False,
+) -> None:
+    """Decide every question of a file by a fitted plan; labels are not needed and not read."""
+    import steelyard as sy
+    from steelyard.deciding import decide_file
+    from steelyard.tables.writing import check_output
+
+    if output:
+        check_output(output)
+    voter = sy.load(plan)
+    with show.counter(f"Reading {file}") as progress:
+        verdicts = decide_file(voter, file, score=score, n=n, rename=renames(rename), progress=progress)
+    if output:
+        sy.write(verdicts, output)
+    empty = verdicts["answer"].null_count()
+    if json:
+        listed = {} if output else {"verdicts": verdicts.to_dicts()}
+        show.as_json({"method": voter.name(), "questions": verdicts.height, "without_answer": empty, **listed})
+        return
+    columns = ("question", "answer", "confidence", "share", "margin", "votes")
+    rows = [
+        (q, str(a), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
+        for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
+    ]
+    show.table(f"The first verdicts of {verdicts.height}, by {voter.name()}", columns, rows)
+    if empty:
+        show.say(f"{empty} questions have no readable answer: their verdict is null.")
+    show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
