@@ -11,6 +11,8 @@ from hypothesis.strategies import SearchStrategy
 
 import steelyard as sy
 
+Labelled = sy.LabelledPool
+
 # Multiples of 1/64 add without rounding, so that the plain vote below is exact as well.
 GRAIN = 64
 

@@ -11,20 +11,20 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from tests.building import labelled
+from tests.building import Labelled, labelled
 
 METHODS = [sy.method_class(name) for name in sy.method_names()]
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name())
 HONEST = [kind for kind in METHODS if not kind.oracle]
 
 
-def seen(method: sy.Method, pool: sy.LabelledPool) -> sy.Pool:
+def seen(method: sy.Method, pool: Labelled) -> sy.Pool:
     """What a method may see when it predicts."""
     return pool if method.oracle else pool.unlabelled()
 
 
 @every_method
-def test_permuting_rows_of_the_table_changes_no_verdict(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+def test_permuting_rows_of_the_table_changes_no_verdict(kind: type[sy.Method], cal: Labelled) -> None:
     table = sy.simulate(40, 8, seed=3)
     straight, mixed = labelled(table), labelled(table.sample(fraction=1, shuffle=True, seed=1))
     method = kind().fit(cal)
@@ -35,9 +35,7 @@ def test_permuting_rows_of_the_table_changes_no_verdict(kind: type[sy.Method], c
 
 
 @every_method
-def test_permuting_samples_changes_no_verdict(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
-) -> None:
+def test_permuting_samples_changes_no_verdict(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
     if method.name() == "optimal-crossfit":
         pytest.skip("it is defined by which half of the samples a response stands in")
@@ -48,7 +46,7 @@ def test_permuting_samples_changes_no_verdict(
 
 
 @every_method
-def test_renaming_answers_changes_no_verdict(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+def test_renaming_answers_changes_no_verdict(kind: type[sy.Method], cal: Labelled) -> None:
     table = sy.simulate(40, 8, seed=4)
     renamed = table.with_columns(answer=pl.lit("<") + pl.col("answer").str.reverse() + pl.lit(">"))
     method = kind().fit(cal)
@@ -58,9 +56,7 @@ def test_renaming_answers_changes_no_verdict(kind: type[sy.Method], cal: sy.Labe
 
 
 @every_method
-def test_renaming_the_integer_codes_changes_no_verdict(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
-) -> None:
+def test_renaming_the_integer_codes_changes_no_verdict(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     other = np.where(test.readable, (test.answer + 1) * 7919 % 100_003, -1)
     pool = sy.Pool.from_arrays(
         question=np.repeat(np.arange(test.n_questions), test.sizes),
@@ -76,9 +72,7 @@ def test_renaming_the_integer_codes_changes_no_verdict(
 
 
 @every_method
-def test_equal_scores_give_the_majority_vote(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
-) -> None:
+def test_equal_scores_give_the_majority_vote(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     if kind.oracle:
         pytest.skip("an oracle need not follow the majority: it knows the labels")
     flat_cal, flat = (replace(pool, scores=np.full(pool.n_responses, 0.7)) for pool in (cal, test))
@@ -87,7 +81,7 @@ def test_equal_scores_give_the_majority_vote(
 
 
 @every_method
-def test_fitting_twice_is_the_same(kind: type[sy.Method], cal: sy.LabelledPool, tmp_path: Path) -> None:
+def test_fitting_twice_is_the_same(kind: type[sy.Method], cal: Labelled, tmp_path: Path) -> None:
     once, twice = kind().fit(cal), kind().fit(cal).fit(cal)
     once.save(tmp_path / "once")
     twice.save(tmp_path / "twice")
@@ -95,7 +89,7 @@ def test_fitting_twice_is_the_same(kind: type[sy.Method], cal: sy.LabelledPool, 
 
 
 @every_method
-def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], cal: Labelled) -> None:
     before = copy.deepcopy(vars(cal))
     method = kind()
     settings = method.settings()
@@ -106,7 +100,7 @@ def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], c
 
 
 @pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name())
-def test_prediction_never_reads_labels(kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool) -> None:
+def test_prediction_never_reads_labels(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
     inverted = replace(test, right=~test.right)
     assert np.array_equal(method.predict(test).code, method.predict(inverted).code)
@@ -114,9 +108,7 @@ def test_prediction_never_reads_labels(kind: type[sy.Method], cal: sy.LabelledPo
 
 
 @every_method
-def test_an_oracle_refuses_a_pool_without_labels(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
-) -> None:
+def test_an_oracle_refuses_a_pool_without_labels(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
     if not kind.oracle:
         method.predict(test.unlabelled())
@@ -126,9 +118,7 @@ def test_an_oracle_refuses_a_pool_without_labels(
 
 
 @every_method
-def test_a_plan_survives_json_bit_for_bit(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool, tmp_path: Path
-) -> None:
+def test_a_plan_survives_json_bit_for_bit(kind: type[sy.Method], cal: Labelled, test: Labelled, tmp_path: Path) -> None:
     method = kind().fit(cal)
     method.save(tmp_path / "plan.json")
     loaded = sy.load(tmp_path / "plan.json")
@@ -140,9 +130,7 @@ def test_a_plan_survives_json_bit_for_bit(
 
 
 @every_method
-def test_verdicts_are_finite_with_missing_scores(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
-) -> None:
+def test_verdicts_are_finite_with_missing_scores(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     rng = np.random.default_rng(0)
     for share in (0.3, 1.0):
         gone = rng.random(test.n_responses) < share
@@ -155,14 +143,14 @@ def test_verdicts_are_finite_with_missing_scores(
 
 
 @every_method
-def test_missing_scores_never_silence_a_response(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+def test_missing_scores_never_silence_a_response(kind: type[sy.Method], cal: Labelled) -> None:
     """The only answer of a question wins even when the verifier said nothing about it."""
     pool = sy.Pool.from_arrays(question=[0, 0], answer=[1, 1], scores=[np.nan, np.nan], correct=[True, True])
     assert kind().fit(cal).predict(pool).code.tolist() == [1]
 
 
 @every_method
-def test_single_answers_and_single_responses_are_decided(kind: type[sy.Method], cal: sy.LabelledPool) -> None:
+def test_single_answers_and_single_responses_are_decided(kind: type[sy.Method], cal: Labelled) -> None:
     pool = sy.Pool.from_arrays(
         question=[0, 1, 1, 2, 3, 3],
         answer=[3, 2, 2, -1, 0, 1],
@@ -176,7 +164,7 @@ def test_single_answers_and_single_responses_are_decided(kind: type[sy.Method], 
 
 @every_method
 def test_the_file_name_is_the_name_and_weights_are_one_a_response(
-    kind: type[sy.Method], cal: sy.LabelledPool, test: sy.LabelledPool
+    kind: type[sy.Method], cal: Labelled, test: Labelled
 ) -> None:
     method = kind().fit(cal)
     assert sy.method_class(kind.name()) is kind

@@ -9,7 +9,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.calibration.reliability import question_reliability
-from tests.building import labelled, make
+from tests.building import Labelled, labelled, make
 
 
 def test_decision_1_unreadable_answers_cast_no_vote() -> None:
@@ -41,7 +41,7 @@ def test_decision_1_a_question_with_only_unreadable_answers_has_the_verdict_null
     [
         ("higher total score", [(0, 0, 0.4, False), (0, 1, 0.5, False)], 1),
         (
-            "a missing score counts as the question's mean",
+            "a missing score is the question's mean",
             [(0, 0, 0.4, False), (0, 1, np.nan, False), (0, 2, 0.6, False)],
             2,
         ),
@@ -75,9 +75,7 @@ def test_decision_4_the_same_answers_vote_together() -> None:
     assert sy.MajorityVote().predict(sy.read(table)).to_polars().row(0)[:2] == ("a", "7")
 
 
-def test_decision_5_scores_are_clipped_before_the_logit_and_the_plan_says_where(
-    cal: sy.LabelledPool, tmp_path: Path
-) -> None:
+def test_decision_5_scores_are_clipped_and_the_plan_says_where(cal: Labelled, tmp_path: Path) -> None:
     vote = sy.LogitVote().fit(cal)
     assert vote.weight(0.0) == vote.weight(2**-9)
     assert vote.weight(1.0) == vote.weight(1 - 2**-9)
@@ -85,21 +83,21 @@ def test_decision_5_scores_are_clipped_before_the_logit_and_the_plan_says_where(
     assert json.loads((tmp_path / "plan.json").read_text())["settings"]["clip"] == 2**-9
 
 
-def test_decision_6_m_counts_distinct_readable_answers_and_a_lone_answer_wins(cal: sy.LabelledPool) -> None:
+def test_decision_6_m_counts_distinct_readable_answers_and_a_lone_answer_wins(cal: Labelled) -> None:
     pool = make([(0, 0, 0.1, False), (0, 2, 0.1, False), (0, -1, 0.1, False), (1, 1, 0.0, False), (1, 1, 0.0, False)])
     assert pool.m.tolist() == [2, 1]
     for method in (sy.LogitVote(), sy.LinearVote(), sy.KDEVote()):
         assert method.fit(cal).predict(pool).code[1] == 1
 
 
-def test_decision_7_fit_uses_the_first_n_samples_and_the_plan_records_n(cal: sy.LabelledPool) -> None:
+def test_decision_7_fit_uses_the_first_n_samples_and_the_plan_records_n(cal: Labelled) -> None:
     few, first = sy.LogitVote().fit(cal, n=4), sy.LogitVote().fit(cal.first(4))
     assert few.offset_ == first.offset_ != sy.LogitVote().fit(cal).offset_
     assert few.fitted_on_ is not None
     assert few.fitted_on_.n == 4
 
 
-def test_decision_8_same_input_and_seed_same_bytes_out(cal: sy.LabelledPool, tmp_path: Path) -> None:
+def test_decision_8_same_input_and_seed_same_bytes_out(cal: Labelled, tmp_path: Path) -> None:
     for name in ("one.json", "two.json"):
         sy.LogitVote(seed=3).fit(cal).save(tmp_path / name)
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()

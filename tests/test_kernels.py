@@ -8,11 +8,12 @@ from steelyard import kernels
 from steelyard.calibration.exact import intervals
 from steelyard.calibration.lines import lines
 from steelyard.calibration.question import question_terms
+from tests.building import Labelled
 
 LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
 
 
-def _everything(pool: sy.LabelledPool) -> list[object]:
+def _everything(pool: Labelled) -> list[object]:
     """Run every kernel on one pool and return all that came out."""
     regrouped = sy.Pool.from_arrays(
         question=np.repeat(np.arange(pool.n_questions), pool.sizes),
@@ -34,9 +35,7 @@ def _everything(pool: sy.LabelledPool) -> list[object]:
     ]  # fmt: skip
 
 
-def test_compiled_loops_and_their_source_agree_bit_by_bit(
-    cal: sy.LabelledPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_loops_and_their_source_agree(cal: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = cal.take(np.arange(25))
     scores = np.array(pool.known_scores, np.float64)
     scores[::7] = np.nan

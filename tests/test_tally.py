@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from tests.building import make, plain_vote, pools
+from tests.building import Labelled, make, plain_vote, pools
 
 
 @given(pools(), st.data())
-def test_the_compiled_tally_is_the_plain_vote(pool: sy.LabelledPool, data: st.DataObject) -> None:
+def test_the_compiled_tally_is_the_plain_vote(pool: Labelled, data: st.DataObject) -> None:
     weight = st.integers(-64, 64).map(lambda i: i / 16)
     weights = data.draw(st.lists(weight, min_size=pool.n_responses, max_size=pool.n_responses))
     assert sy.tally(pool, weights).code.tolist() == plain_vote(pool, weights)
 
 
 @given(pools(), st.integers(0, 2**32 - 1))
-def test_totals_are_bit_identical_under_any_order_of_the_responses(pool: sy.LabelledPool, seed: int) -> None:
+def test_totals_are_bit_identical_under_any_order_of_the_responses(pool: Labelled, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 5, pool.n_responses)
     rows = np.concatenate(
@@ -32,7 +32,7 @@ def test_totals_are_bit_identical_under_any_order_of_the_responses(pool: sy.Labe
 
 
 @given(pools(questions=30), st.integers(1, 4))
-def test_the_number_of_threads_changes_nothing(pool: sy.LabelledPool, threads: int) -> None:
+def test_the_number_of_threads_changes_nothing(pool: Labelled, threads: int) -> None:
     weights = np.linspace(-1, 1, pool.n_responses)
     one, many = sy.tally(pool, weights, threads=1), sy.tally(pool, weights, threads=threads)
     assert one.code.tolist() == many.code.tolist()
@@ -46,7 +46,7 @@ def test_tenths_that_do_not_add_up_in_binary_do_not_split_a_tie() -> None:
 
 
 @given(pools())
-def test_share_confidence_and_margin_stay_in_their_ranges(pool: sy.LabelledPool) -> None:
+def test_share_confidence_and_margin_stay_in_their_ranges(pool: Labelled) -> None:
     verdicts = sy.tally(pool, np.linspace(-2, 1, pool.n_responses))
     for values in (verdicts.share, verdicts.confidence):
         assert np.all((values >= 0) & (values <= 1))

@@ -36,10 +36,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block ends well."""
     target = Path(path)
     check_writable(target)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = None
     try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
@@ -48,7 +49,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise SettingError(f"cannot write {target}: {error.strerror or error}; choose another path with -o") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary:
+            temporary.unlink(missing_ok=True)
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:

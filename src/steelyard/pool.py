@@ -45,8 +45,9 @@ class Pool:
     ) -> Pool:
         """Make a pool from one entry a response; a LabelledPool when `correct` is given.
 
-        Responses of a question are taken in the order given. Nothing is copied when questions
-        stand together and answers are small int32 codes.
+        Questions come in the order they are first seen, responses of a question in the order
+        given; weights for `tally` follow that order. Nothing is copied when the responses of each
+        question stand together and answers are small int32 codes.
 
         >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
         >>> pool

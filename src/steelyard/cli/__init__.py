@@ -12,6 +12,7 @@ from steelyard.cli import demo, evaluate, fit, simulate, vote
 from steelyard.errors import SteelyardError
 from steelyard.version import __version__
 
+INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
 app = typer.Typer(
@@ -44,15 +45,14 @@ def main() -> None:
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:
+            print("stopped", file=sys.stderr)
     except SteelyardError as error:
         print(f"error: {_one_line(str(error))}", file=sys.stderr)
         code = 2
     except TyperException as error:
         print(f"error: {_usage(error)}", file=sys.stderr)
         code = 2
-    except (KeyboardInterrupt, typer.Abort):
-        print("stopped", file=sys.stderr)
-        code = 130
     except BrokenPipeError:
         sys.stderr.close()
         code = 141

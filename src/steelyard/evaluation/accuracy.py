@@ -69,7 +69,8 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
     low, high = np.quantile(np.concatenate(draws), [tail, 1 - tail], axis=0)
     mean = values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(questions) if questions > 1 else np.full(len(mean), np.nan)
-    return [Estimate(*numbers, questions) for numbers in zip(mean, error, low, high, strict=True)]
+    columns = zip(mean.tolist(), error.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Estimate(*numbers, questions) for numbers in columns]
 
 
 def need_labels(pool: Pool) -> LabelledPool:

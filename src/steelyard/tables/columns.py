@@ -12,6 +12,7 @@ from steelyard.errors import ColumnError, LabelError, ScoreError, did_you_mean
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
 NO_SCORE = "none"
+SPELLING = re.compile(r"(?P<s>sigmoid\()?(?P<column>.+?)(?(s)\))(:(?P<reducer>[^:]*))?", re.DOTALL)
 REDUCERS = {
     "last": lambda steps: steps.list.drop_nulls().list.last(),
     "min": lambda steps: steps.list.min(),
@@ -57,11 +58,9 @@ def choose_score(schema: pl.Schema, wanted: str | None) -> Score | None:
     candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
     if wanted is None:
         wanted = "score" if "score" in candidates else _only(candidates)
-    if wanted in schema:
-        column, reducer, sigmoid = wanted, None, False
-    else:
-        parts = re.fullmatch(r"(?P<s>sigmoid\()?(?P<column>.+?)(?(s)\))(:(?P<reducer>[^:]*))?", wanted, re.DOTALL)
-        assert parts is not None  # noqa: S101 - .+? matches every non-empty name
+    parts = None if wanted in schema else SPELLING.fullmatch(wanted)
+    column, reducer, sigmoid = wanted, None, False
+    if parts:
         column, reducer, sigmoid = parts["column"], parts["reducer"], parts["s"] is not None
     if column not in schema:
         raise ColumnError(f"no score column {column!r}: {did_you_mean(column, candidates)}")

@@ -23,7 +23,10 @@ def write(table: pl.DataFrame, path: str | Path) -> None:
     """Write a table as Parquet, JSON lines, CSV or Arrow."""
     writer = check_output(path)
     with replacing(path) as temporary:
-        writer(table, temporary)
+        try:
+            writer(table, temporary)
+        except pl.exceptions.PolarsError as error:
+            raise SettingError(f"cannot write {path}: {error}; choose another path with -o") from None
 
 
 def check_output(path: str | Path) -> Callable[[pl.DataFrame, Path], object]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FLOOR = 1e-6  # added to every density, so that no single response decides a vote
 POINTS = 2048  # the least number of grid points
-PER_BANDWIDTH = 32  # grid steps a bandwidth, at least
+PER_BANDWIDTH = 48  # grid steps a bandwidth, at least
 REACH = 8.0  # bandwidths to either side of a point that its kernel covers
 
 

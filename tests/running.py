@@ -1,0 +1,37 @@
+"""The command line, run in this process."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from unittest.mock import patch
+
+from steelyard.cli import main
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+def steelyard(*words: object) -> Done:
+    """Run `steelyard WORDS` and return its exit code and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["steelyard", *map(str, words)]),
+        patch.object(warnings, "showwarning"),
+        warnings.catch_warnings(),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        warnings.simplefilter("default")
+        try:
+            main()
+        except SystemExit as end:
+            return Done(int(end.code or 0), out.getvalue(), err.getvalue())
+    raise AssertionError("main always exits")

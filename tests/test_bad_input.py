@@ -1,0 +1,250 @@
+"""Every mistake is one line with the fix, exit code 2, no traceback, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.running import steelyard
+
+GOOD = sy.simulate(60, 4, seed=0)
+
+
+def _write(change: Callable[[pl.DataFrame], pl.DataFrame], name: str = "t.parquet") -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        sy.write(change(GOOD), folder / name)
+        return folder / name
+
+    return make
+
+
+def _text(content: str | bytes, name: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return folder / name
+
+    return make
+
+
+def _truncated(folder: Path) -> Path:
+    sy.write(GOOD, folder / "t.parquet")
+    data = (folder / "t.parquet").read_bytes()
+    (folder / "t.parquet").write_bytes(data[: len(data) // 2])
+    return folder / "t.parquet"
+
+
+def _scrambled(folder: Path) -> Path:
+    """A Parquet file with a sound footer and damaged pages."""
+    sy.write(GOOD, folder / "t.parquet")
+    data = bytearray((folder / "t.parquet").read_bytes())
+    data[8 : len(data) // 3] = bytes(len(data) // 3 - 8)
+    (folder / "t.parquet").write_bytes(data)
+    return folder / "t.parquet"
+
+
+LINE = '{"question": "a", "answer": "1", "score": 0.5, "correct": true}\n'
+score = pl.col("score")
+CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
+    "no such file": (lambda folder: folder / "nope.parquet", ("no such file",)),
+    "a folder": (lambda folder: folder, ("is a folder",)),
+    "an empty file": (_text("", "t.parquet"), ("is empty",)),
+    "an empty jsonl": (_text("", "t.jsonl"), ("is empty",)),
+    "a blank jsonl": (_text("\n\n", "t.jsonl"), ("is empty",)),
+    "a csv with a header only": (_text("question,answer,score,correct\n", "t.csv"), ("",)),
+    "a table without rows": (_write(lambda t: t.head(0)), ("is empty",)),
+    "an unknown suffix": (_text("x", "t.xlsx"), (".parquet", "suffix")),
+    "a truncated parquet": (_truncated, ("cannot be read as parquet",)),
+    "a scrambled parquet": (_scrambled, ("cannot be read",)),
+    "text called parquet": (_text("hello", "t.parquet"), ("cannot be read as parquet",)),
+    "a bad json line": (_text(LINE + LINE + "{oops\n" + LINE, "t.jsonl"), ("line 3 is not JSON",)),
+    "a json line that is no object": (_text(LINE + "[1, 2]\n", "t.jsonl"), ("line 2", "not an object")),
+    "bytes that are no text": (_text(LINE.encode() + b"\xff\xfe\n", "t.jsonl"), ("line 2 is not JSON",)),
+    "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 is not JSON",)),
+    "no question": (_write(lambda t: t.rename({"question": "question_id"})), ("no column 'question'", "question_id")),
+    "no answer": (_write(lambda t: t.drop("answer")), ("no column 'answer'",)),
+    "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "score='none'")),
+    "several scores": (
+        _write(lambda t: t.rename({"score": "prm"}).with_columns(orm=pl.lit(0.5))),
+        ("several columns could be the score", "prm", "orm"),
+    ),
+    "scores outside": (_write(lambda t: t.with_columns(score * 9 - 3)), ("outside [0, 1]", "sigmoid(score)")),
+    "an infinite score": (_write(lambda t: t.with_columns(score / 0)), ("outside [0, 1]",)),
+    "no score at all": (_write(lambda t: t.with_columns(score * float("nan"))), ("every score is missing",)),
+    "null scores": (
+        _write(lambda t: t.with_columns(score=pl.lit(None, pl.Float64))),
+        ("every score is missing", "majority"),
+    ),
+    "all correct": (
+        _write(lambda t: t.filter("correct").with_columns(sample=pl.row_index())),
+        ("correct and 0 incorrect",),
+    ),
+    "all wrong": (_write(lambda t: t.with_columns(correct=pl.lit(False))), ("0 correct and", "incorrect")),
+    "too few questions": (_write(lambda t: t.head(4 * 9)), ("calibration questions are too few", "at least 10")),
+    "a repeated sample": (_write(lambda t: pl.concat((t, t.head(1)))), ("'q00' has sample 0 more than once",)),
+    "a repeated sample next to its twin": (_write(lambda t: pl.concat((t.head(1), t))), ("more than once",)),
+    "contradicting labels": (
+        _write(lambda t: t.with_columns(answer=pl.lit("7"))),
+        ("question 'q00'", "'7' is labelled correct and incorrect"),
+    ),
+    "a missing label": (
+        _write(lambda t: t.with_columns(correct=pl.when(pl.row_index() != 5).then("correct"))),
+        ("1 responses have no label", "'q01'"),
+    ),
+    "labels that are words": (
+        _write(lambda t: t.with_columns(correct=pl.lit("maybe"))),
+        ("no label that is true or false",),
+    ),
+    "labels that are lists": (
+        _write(lambda t: t.with_columns(correct=pl.concat_list("correct"))),
+        ("'correct' holds",),
+    ),
+    "no labels": (_write(lambda t: t.drop("correct")), ("needs labels", "'correct'", "'gold'")),
+    "a null question": (
+        _write(lambda t: t.with_columns(question=pl.when(pl.row_index() != 5).then("question"))),
+        ("1 rows have no question id",),
+    ),
+    "a null sample": (
+        _write(lambda t: t.with_columns(sample=pl.when(pl.row_index() != 5).then("sample"))),
+        ("1 rows have no sample number",),
+    ),
+    "samples that are words": (_write(lambda t: t.with_columns(sample=pl.lit("first"))), ("'sample' holds",)),
+    "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("no column of scores",)),
+}
+
+
+@pytest.mark.parametrize("verb", ["fit", "evaluate"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_that_cannot_be_used_is_one_line_with_the_fix(case: str, verb: str, tmp_path: Path) -> None:
+    make, words = CASES[case]
+    path = make(tmp_path)
+    output = ("-o", tmp_path / "plan.json") if verb == "fit" else ("--resamples", 0)
+    done = steelyard(verb, path, *output)
+    lines = [line for line in done.err.splitlines() if not line.startswith("warning: ")]
+    assert done.code == 2, done.out + done.err
+    assert len(lines) == 1, done.err
+    assert lines[0].startswith("error: ")
+    for word in words:
+        assert word in lines[0]
+    assert not (tmp_path / "plan.json").exists()
+    assert done.out == ""
+
+
+WRONG: list[tuple[tuple[Any, ...], str]] = [
+    (("fit", "FILE", "--method", "logti"), "did you mean 'logit'"),
+    (("fit", "FILE", "--method", ""), "unknown method ''"),
+    (("fit", "FILE", "--score", "scor"), "did you mean 'score'"),
+    (("fit", "FILE", "--score", ""), "no score column ''"),
+    (("fit", "FILE", "--score", "answer"), "holds String, not numbers"),
+    (("fit", "FILE", "--score", "score:min"), "one number a response"),
+    (("fit", "FILE", "--rule", "exat"), "did you mean 'exact'"),
+    (("fit", "FILE", "--method", "kde", "--rule", "exact"), "kde has no setting 'rule'"),
+    (("fit", "FILE", "--clip", "0.9"), "clip must lie between"),
+    (("fit", "FILE", "--n", "0"), "n must be at least 1"),
+    (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
+    (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
+    (("fit", "FILE", "--rename", "question"), "THEIRS=OURS"),
+    (("fit", "FILE", "--rename", "quest=question"), "did you mean 'question'"),
+    (("fit", "FILE", "-o", "FOLDER/none/plan.json"), "there is no folder"),
+    (("fit", "FILE", "-o", "FOLDER"), "it is a folder"),
+    (("fit",), "Missing argument"),
+    (("fit", "FILE", "--scor", "x"), "No such option"),
+    (("evaluate", "FILE", "--methods", "logit,foo"), "unknown method 'foo'"),
+    (("evaluate", "FILE", "--n", "1,two"), "whole numbers"),
+    (("evaluate", "FILE", "--n", "99"), "between 1 and 4"),
+    (("evaluate", "FILE", "--seed", "-1"), "--seed"),
+    (("vote", "FILE", "--plan", "nope.json"), "no such plan"),
+    (("vote", "FILE", "--plan", "FILE"), "is not a plan"),
+    (("vote", "FILE", "--plan", "PLAN", "-o", "v.xlsx"), "suffix must be one of"),
+    (("vote", "FILE", "--plan", "PLAN", "-o", "FOLDER/none/v.csv"), "there is no folder"),
+    (("vote", "FILE", "--plan", "PLAN", "--score", "prm"), "fitted on the score 'score', not on 'prm'"),
+    (("vote", "OTHER", "--plan", "PLAN"), "no score column 'score': did you mean 'scores'"),
+    (("simulate", "-o", "t.parquet", "--questions", "0"), "at least one question"),
+    (("simulate", "-o", "/proc/t.parquet"), "cannot write /proc/t.parquet"),
+    (("demo", "-o", "FILE"), "cannot make the folder"),
+    (("frobnicate",), "No such command"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_words_that_cannot_be_meant_are_one_line_with_the_fix(
+    words: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    file, other, plan = tmp_path / "t.parquet", tmp_path / "other.parquet", tmp_path / "plan.json"
+    sy.write(GOOD, file)
+    sy.write(GOOD.rename({"score": "scores"}), other)
+    pool = sy.read(file)
+    sy.LogitVote().fit(pool).save(plan)
+    before = sorted(tmp_path.rglob("*"))
+    names = {"FILE": file, "OTHER": other, "PLAN": plan}
+    done = steelyard(*(names.get(word, word.replace("FOLDER", str(tmp_path))) for word in words))
+    assert done.code == 2
+    assert done.err.count("\n") == 1, done.err
+    assert done.err.startswith("error: ")
+    assert message in done.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_refused_before_the_work(tmp_path: Path) -> None:
+    sy.write(GOOD, tmp_path / "t.parquet")
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    done = steelyard("fit", tmp_path / "t.parquet", "-o", locked / "plan.json")
+    assert (done.code, "permission denied" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["v.parquet", "v.jsonl", "v.csv", "v.arrow", "plan.json"])
+def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(tmp_path: Path, name: str) -> None:
+    """A real fault: the system refuses to let the file grow beyond 4 kB."""
+    inputs, target = tmp_path / "in", tmp_path / "out" / name
+    inputs.mkdir()
+    target.parent.mkdir()
+    target.write_text("old")
+    sy.write(sy.simulate(400, 4), inputs / "t.parquet")
+    sy.VanillaVote().save(inputs / "plan.json")
+    verb = f"fit {inputs}/t.parquet" if name == "plan.json" else f"vote {inputs}/t.parquet --plan {inputs}/plan.json"
+    code = (
+        "import resource, sys, numba, steelyard.cli\n"
+        "numba.config.DISABLE_JIT = True\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        f"sys.argv = ['steelyard', *{verb.split()!r}, '-o', {str(target)!r}]; steelyard.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"error: cannot write {target}")
+    assert "Traceback" not in done.stderr
+    assert target.read_text() == "old"
+    assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("source", [5, None, object(), [1, 2], {"question": [1], "answer": [1, 2]}])
+def test_what_is_no_table_is_refused(source: Any) -> None:
+    with pytest.raises(sy.TableError):
+        sy.read(source)
+
+
+def test_missing_scores_null_answers_lone_answers_and_single_responses_are_handled(tmp_path: Path) -> None:
+    patchy = GOOD.with_columns(
+        pl.when(pl.row_index() % 5 != 0).then("score"), pl.when(pl.row_index() % 7 != 0).then("answer")
+    )
+    alone = pl.DataFrame(
+        {"question": ["lone", "one", "one"], "sample": [0, 0, 1], "answer": ["1", "2", "2"], "correct": [True] * 3}
+    )
+    table = pl.concat((patchy, alone), how="diagonal_relaxed")
+    sy.write(table, tmp_path / "t.parquet")
+    fitted = steelyard("fit", tmp_path / "t.parquet", "-o", tmp_path / "plan.json")
+    voted = steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "-o", tmp_path / "v.parquet")
+    assert (fitted.code, voted.code) == (0, 0), fitted.err + voted.err
+    verdicts = pl.read_parquet(tmp_path / "v.parquet")
+    assert verdicts.tail(2)["answer"].to_list() == ["1", "2"]
+    assert verdicts.select(pl.col("confidence", "share", "margin").is_finite().all()).row(0) == (True,) * 3

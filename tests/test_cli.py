@@ -1,0 +1,243 @@
+"""The verbs, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.building import labelled
+from tests.running import steelyard
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "responses.parquet"
+    sy.write(sy.simulate(120, 8, seed=3).rename({"score": "prm"}), path)
+    return path
+
+
+def test_simulate_writes_what_the_library_makes(tmp_path: Path) -> None:
+    done = steelyard(
+        "simulate", "-o", tmp_path / "t.parquet", "--questions", 30, "--samples", 4, "--seed", 7, "--gap", 2
+    )
+    assert done.code == 0, done.err
+    made = sy.simulate(30, 4, seed=7, world=sy.World(gap=2))
+    assert pl.read_parquet(tmp_path / "t.parquet").equals(made)
+
+
+def test_simulate_and_the_library_have_the_same_defaults(tmp_path: Path) -> None:
+    steelyard("simulate", "-o", tmp_path / "t.parquet")
+    assert pl.read_parquet(tmp_path / "t.parquet").equals(sy.simulate())
+
+
+def test_three_commands_from_a_file_to_plan_verdicts_and_accuracy(file: Path, tmp_path: Path) -> None:
+    plan, verdicts = tmp_path / "plan.json", tmp_path / "verdicts.parquet"
+    evaluated = steelyard("evaluate", file, "--methods", "majority,logit", "--resamples", 3)
+    fitted = steelyard("fit", file, "--score", "prm", "-o", plan)
+    voted = steelyard("vote", file, "--plan", plan, "-o", verdicts)
+    assert (evaluated.code, fitted.code, voted.code) == (0, 0, 0), evaluated.err + fitted.err + voted.err
+    assert "Accuracy in % on 84 test questions, calibrated on 36 others" in evaluated.out
+    assert "Plan written to" in fitted.out
+    assert "What a score is worth" in fitted.out
+    expected = sy.LogitVote().fit(labelled(file)).predict(sy.read(file)).to_polars()
+    assert pl.read_parquet(verdicts).equals(expected)
+
+
+def test_evaluate_json_is_the_documented_object(file: Path) -> None:
+    done = steelyard("evaluate", file, "--methods", "majority,logit", "--n", "2,8", "--resamples", 0, "--json")
+    found = json.loads(done.out)
+    assert (found["calibration_questions"], found["test_questions"], found["seed"]) == (36, 84, 0)
+    assert [(row["method"], row["n"]) for row in found["rows"]] == [
+        ("majority", 2),
+        ("logit", 2),
+        ("majority", 8),
+        ("logit", 8),
+    ]
+    assert all(row["low"] <= row["accuracy"] <= row["high"] for row in found["rows"])
+    cal, test = labelled(file).split(0.3, seed=0)
+    assert found["rows"][3]["accuracy"] == sy.accuracy(sy.LogitVote().fit(cal).predict(test), test)
+
+
+def test_evaluate_runs_every_method_and_the_powers_of_two_by_default(file: Path) -> None:
+    rows = json.loads(steelyard("evaluate", file, "--resamples", 1, "--json").out)["rows"]
+    assert {row["method"] for row in rows} == set(sy.method_names())
+    assert {row["n"] for row in rows} == {1, 2, 4, 8}
+
+
+def test_the_control_with_shuffled_scores_shows_the_leak_of_the_printed_optimum(tmp_path: Path) -> None:
+    steelyard("simulate", "-o", tmp_path / "t.parquet", "--questions", 400)
+    command = ("evaluate", tmp_path / "t.parquet", "--shuffle-scores", "--n", 32, "--json")
+    rows = json.loads(steelyard(*command, "--methods", "majority,optimal,optimal-crossfit").out)["rows"]
+    gain = {row["method"]: row["gain"] for row in rows}
+    assert gain["optimal"] > 0.08
+    assert gain["optimal-crossfit"] < 0.04
+
+
+def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
+    done = steelyard("fit", file, "--method", "linear", "--rule", "grid", "--points", 11, "--n", 4, "--json")
+    found = json.loads(done.out)
+    assert found["b"] == sy.LinearVote(rule="grid", points=11).fit(labelled(file), n=4).b
+    assert (found["n"], found["questions"], found["score"]) == (4, 120, "prm")
+
+
+def test_fit_on_a_share_takes_the_split_of_evaluate(file: Path) -> None:
+    found = json.loads(steelyard("fit", file, "--calibrate", 0.5, "--seed", 4, "--json").out)
+    assert found["b"] == sy.LogitVote().fit(labelled(file).split(0.5, seed=4)[0]).b
+    assert found["questions"] == 60
+
+
+def test_fit_with_an_infinite_offset_is_valid_json(tmp_path: Path) -> None:
+    sy.write(sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0)), tmp_path / "t.parquet")
+    done = steelyard("fit", tmp_path / "t.parquet", "--method", "linear", "--rule", "exact", "--json")
+    assert json.loads(done.out)["b"] == "-inf"
+
+
+def test_vote_without_output_prints_verdicts_as_json(file: Path, tmp_path: Path) -> None:
+    steelyard("fit", file, "--method", "majority", "-o", tmp_path / "plan.json")
+    found = json.loads(steelyard("vote", file, "--plan", tmp_path / "plan.json", "--json").out)
+    assert (found["method"], found["questions"], len(found["verdicts"])) == ("majority", 120, 120)
+
+
+def test_vote_needs_no_labels_and_reads_none(file: Path, tmp_path: Path) -> None:
+    steelyard("fit", file, "-o", tmp_path / "plan.json")
+    broken = pl.read_parquet(file).with_columns(correct=pl.lit("who knows"))
+    sy.write(broken, tmp_path / "broken.parquet")
+    done = steelyard("vote", tmp_path / "broken.parquet", "--plan", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+
+
+def test_vote_warns_when_n_is_not_the_n_of_the_plan(file: Path, tmp_path: Path) -> None:
+    steelyard("fit", file, "--n", 4, "-o", tmp_path / "plan.json")
+    assert "fitted at 4 samples a question" in steelyard("vote", file, "--plan", tmp_path / "plan.json").err
+    assert steelyard("vote", file, "--plan", tmp_path / "plan.json", "--n", 4).err == ""
+
+
+def test_a_null_verdict_is_told(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question": ["a", "b"], "answer": [None, "1"], "score": [0.5, 0.5]})
+    sy.write(table, tmp_path / "t.jsonl")
+    sy.VanillaVote().save(tmp_path / "plan.json")
+    assert (
+        "1 questions have no readable answer"
+        in steelyard("vote", tmp_path / "t.jsonl", "--plan", tmp_path / "plan.json").out
+    )
+
+
+def test_a_few_calibration_questions_are_warned_about_in_one_line(tmp_path: Path) -> None:
+    sy.write(sy.simulate(20, 8), tmp_path / "t.parquet")
+    done = steelyard("fit", tmp_path / "t.parquet")
+    assert done.code == 0
+    assert done.err.startswith("warning: 20 calibration questions are few")
+    assert done.err.count("\n") == 1
+
+
+def test_columns_can_be_renamed_on_the_way_in(file: Path, tmp_path: Path) -> None:
+    sy.write(pl.read_parquet(file).rename({"question": "id"}), tmp_path / "t.parquet")
+    done = steelyard("fit", tmp_path / "t.parquet", "--rename", "id=question", "--json")
+    assert json.loads(done.out)["questions"] == 120
+
+
+def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
+    done = steelyard("demo", "-o", tmp_path / "demo", "--questions", 100, "--samples", 4)
+    assert done.code == 0, done.err
+    for word in ("$ steelyard evaluate", "gain on majority", "What a score is worth", "simulated"):
+        assert word in done.out
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        "responses.parquet",
+        "plan.json",
+        "verdicts.parquet",
+    }
+
+
+def test_plain_tables_align(file: Path) -> None:
+    lines = steelyard("evaluate", file, "--methods", "majority,logit", "--resamples", 0).out.splitlines()
+    assert len({len(line) for line in lines[1:4] if line.strip()}) <= 2
+    assert not any(char in "".join(lines) for char in "│─\x1b")
+
+
+def test_help_of_every_verb_has_an_example() -> None:
+    for verb in ("demo", "evaluate", "fit", "vote", "simulate"):
+        assert f"steelyard {verb}" in steelyard(verb, "--help").out.replace("\n", " ")
+    assert steelyard().out == steelyard("--help").out
+    assert steelyard("--version").out == f"steelyard {sy.__version__}\n"
+
+
+def _in_terminal(*words: object) -> str:
+    """Run a command on a pseudo-terminal and return what it shows."""
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "steelyard", *map(str, words)]
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdout=child, stderr=child, env=environment)
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 65536):
+            shown += chunk
+    except OSError:  # the other end was closed
+        pass
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def test_on_a_terminal_there_are_colours_and_progress(file: Path) -> None:
+    shown = _in_terminal("evaluate", file, "--methods", "majority,logit", "--resamples", 2)
+    assert "\x1b[1;32m" in shown
+    assert "Evaluating" in shown
+    assert "100 %" in shown
+
+
+def test_the_demo_on_a_terminal(tmp_path: Path) -> None:
+    shown = _in_terminal("demo", "-o", tmp_path, "--questions", 60, "--samples", 4)
+    assert "steelyard evaluate" in shown
+
+
+def test_a_closed_pipe_is_no_traceback(file: Path) -> None:
+    command = f"{sys.executable} -m steelyard evaluate {file} --calibrate 0.5 --resamples 0 --json | head -c 10"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_an_interrupt_is_one_word_and_exit_code_130(tmp_path: Path) -> None:
+    sy.write(sy.simulate(3000, 32), tmp_path / "t.parquet")
+    command = [sys.executable, "-m", "steelyard", "evaluate", str(tmp_path / "t.parquet"), "--resamples", "100000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "stopped\n")
+
+
+def test_running_the_module_is_running_the_command(file: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "steelyard", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"steelyard {sy.__version__}\n"
+
+
+def test_ten_million_rows_would_not_fit_but_a_batch_does(tmp_path: Path) -> None:
+    """Deciding a file needs memory for a batch, not for the file: ten times the rows, the same peak."""
+    small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"
+    table = sy.simulate(3000, 32, seed=0).drop("correct")
+    sy.write(table, small)
+    many = [table.with_columns(pl.lit(f"{i}-") + pl.col("question")) for i in range(20)]
+    sy.write(pl.concat(many).rename({"literal": "id"}).drop("question").rename({"id": "question"}), large)
+    sy.VanillaVote().save(tmp_path / "plan.json")
+    code = (
+        "import sys, resource, steelyard.cli; sys.argv = ['steelyard', 'vote', sys.argv[1], '--plan', sys.argv[2]]\n"
+        "try: steelyard.cli.main()\n"
+        "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+
+    def peak(path: Path) -> int:
+        words = [sys.executable, "-c", code, str(path), str(tmp_path / "plan.json")]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[-1])
+
+    assert np.log2(peak(large) / peak(small)) < 1.0

@@ -1,0 +1,233 @@
+"""Tables of every kind become the same pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import steelyard as sy
+from steelyard.tables import batches, each_pool
+from tests.building import Labelled, labelled
+
+TABLE = pl.DataFrame(
+    {
+        "question": ["b", "b", "b", "a", "a"],
+        "sample": [0, 1, 2, 0, 1],
+        "answer": ["1/2", " 1/2", None, "x", "y"],
+        "correct": [True, True, False, False, True],
+        "score": [0.5, 0.25, None, 1.0, float("nan")],
+    }
+)
+
+
+def _same(one: sy.Pool, two: sy.Pool) -> None:
+    assert one.starts.tolist() == two.starts.tolist()
+    assert one.answer.tolist() == two.answer.tolist()
+    assert np.array_equal(one.known_scores, two.known_scores, equal_nan=True)
+    assert list(one.questions) == list(two.questions)
+    assert list(one.names) == list(two.names)
+    assert isinstance(one, Labelled) == isinstance(two, Labelled)
+    if isinstance(one, Labelled) and isinstance(two, Labelled):
+        assert one.correct.tolist() == two.correct.tolist()
+
+
+def test_a_pool_holds_what_the_table_said() -> None:
+    pool = labelled(TABLE)
+    assert list(pool.questions) == ["b", "a"]
+    assert pool.starts.tolist() == [0, 3, 5]
+    assert pool.answer.tolist() == [0, 0, -1, 0, 1]
+    assert list(pool.names) == ["1/2", "x", "y"]
+    assert pool.correct.tolist() == [True, True, False, False, True]
+    assert pool.known_scores[:2].tolist() == [0.5, 0.25]
+    assert np.isnan(pool.known_scores[[2, 4]]).all()
+    assert repr(pool) == "LabelledPool(2 questions, 5 responses, 1 unreadable, score score)"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".ndjson", ".csv", ".arrow"])
+def test_every_file_format_reads_alike(tmp_path: Path, suffix: str) -> None:
+    sy.write(TABLE, tmp_path / f"table{suffix}")
+    _same(sy.read(tmp_path / f"table{suffix}"), sy.read(TABLE))
+
+
+def test_tab_separated_values_and_other_suffixes(tmp_path: Path) -> None:
+    TABLE.write_csv(tmp_path / "t.tsv", separator="\t")
+    TABLE.write_parquet(tmp_path / "t.pq")
+    TABLE.write_ipc(tmp_path / "t.feather")
+    for name in ("t.tsv", "t.pq", "t.feather"):
+        _same(sy.read(tmp_path / name), sy.read(TABLE))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda t: t.lazy(),
+        lambda t: t.to_arrow(),
+        lambda t: t.to_arrow().to_batches()[0],
+        lambda t: t.to_pandas(),
+        lambda t: duckdb.from_arrow(t.to_arrow()),
+        lambda t: t.to_dicts(),
+        lambda t: t.to_dict(as_series=False),
+        lambda t: type("Dataset", (), {"to_polars": lambda self: t})(),
+    ],
+    ids=["lazy", "pyarrow", "record batch", "pandas", "duckdb", "rows", "columns", "datasets"],
+)
+def test_every_table_in_memory_reads_alike(convert: Any) -> None:
+    _same(sy.read(convert(TABLE)), sy.read(TABLE))
+
+
+def test_pandas_and_pyarrow_objects_are_what_they_say() -> None:
+    assert isinstance(TABLE.to_pandas(), pd.DataFrame)
+    assert isinstance(TABLE.to_arrow(), pa.Table)
+
+
+def test_question_ids_and_answers_may_be_numbers(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(
+        '{"question": 1, "answer": 12, "score": 1}\n\n{"question": 1, "answer": "12", "score": 0.5}\n'
+    )
+    pool = sy.read(tmp_path / "t.jsonl", score="score")
+    assert (list(pool.questions), list(pool.names), pool.answer.tolist()) == (["1"], ["12"], [0, 0])
+
+
+def test_json_lines_written_by_python_may_hold_nan_and_a_byte_order_mark(tmp_path: Path) -> None:
+    text = '\ufeff{"question": "a", "answer": "1", "score": NaN}\n{"question": "a", "answer": "2", "score": 0.5}\n'
+    (tmp_path / "t.jsonl").write_text(text)
+    assert np.isnan(sy.read(tmp_path / "t.jsonl").known_scores).tolist() == [True, False]
+
+
+def test_gold_labels_by_the_equality_of_answers() -> None:
+    table = TABLE.drop("correct").with_columns(gold=pl.Series([" 1/2 "] * 3 + ["y"] * 2))
+    assert labelled(table).correct.tolist() == [True, True, False, False, True]
+
+
+@pytest.mark.parametrize("values", [[1, 0, 0], ["true", "FALSE", " False "], [1.0, 0.0, 0.0], ["1", "0", "0"]])
+def test_labels_may_be_numbers_or_words(values: list[Any]) -> None:
+    table = pl.DataFrame({"question": list("abc"), "answer": list("xyz"), "correct": values, "score": [0.5] * 3})
+    assert labelled(table, score="score").correct.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        ("prm:last", 0.25),
+        ("prm", 0.25),
+        ("prm:min", 0.25),
+        ("prm:mean", 0.5),
+        ("prm:prod", 0.09375),
+        ("prm:last ", None),
+    ],
+)
+def test_step_scores_are_reduced_by_name(score: str, expected: float | None) -> None:
+    table = pl.DataFrame({"question": ["a"], "answer": ["1"], "prm": [[0.75, 0.5, 0.25]]})
+    if expected is None:
+        with pytest.raises(sy.ColumnError, match="did you mean 'last'"):
+            sy.read(table, score=score)
+    else:
+        pool = sy.read(table, score=score)
+        assert pool.known_scores.tolist() == [expected]
+        assert pool.source.score == ("prm:last" if score == "prm" else score)
+
+
+def test_steps_that_are_missing_are_passed_over_and_no_steps_is_no_score() -> None:
+    steps = [[0.5, None, 0.25, None], [], None, [None], [float("nan"), 0.5]]
+    table = pl.DataFrame({"question": list("abcde"), "answer": list("vwxyz"), "prm": steps})
+    for reducer, values in {
+        "last": [0.25, 0.5],
+        "min": [0.25, 0.5],
+        "prod": [0.125, 0.5],
+        "mean": [0.375, 0.5],
+    }.items():
+        scores = sy.read(table, score=f"prm:{reducer}").known_scores
+        assert scores[[0, 4]].tolist() == values
+        assert np.isnan(scores[1:4]).all()
+
+
+def test_logits_are_read_through_a_sigmoid() -> None:
+    table = pl.DataFrame(
+        {"question": list("ab"), "answer": list("xy"), "raw": [0.0, 800.0], "steps": [[0.0], [-800.0, 0.0]]}
+    )
+    assert sy.read(table, score="sigmoid(raw)").known_scores.tolist() == [0.5, 1.0]
+    assert sy.read(table, score="sigmoid(steps):min").known_scores.tolist() == [0.5, 0.0]
+
+
+def test_the_score_is_the_column_score_else_the_only_float_column() -> None:
+    base = {"question": ["a"], "answer": ["1"], "tokens": [7.0]}
+    assert sy.read(pl.DataFrame(base | {"score": [0.5], "prm": [0.1]})).source.score == "score"
+    assert sy.read(pl.DataFrame(base | {"prm": [0.1]})).source.score == "prm"
+    assert sy.read(pl.DataFrame(base | {"prm": [[0.1]]})).source.score == "prm:last"
+    assert sy.read(pl.DataFrame(base), score="none").scores is None
+
+
+def test_columns_with_odd_names_are_found_as_they_are() -> None:
+    table = pl.DataFrame({"question": ["a"], "answer": ["1"], "prm:min": [0.5], "sigmoid(x)": [0.25]})
+    assert sy.read(table, score="prm:min").known_scores.tolist() == [0.5]
+    assert sy.read(table, score="sigmoid(x)").known_scores.tolist() == [0.25]
+
+
+def test_rename_maps_their_names_to_ours() -> None:
+    theirs = TABLE.rename({"question": "question_id", "answer": "final"}).with_columns(question=pl.lit("old"))
+    _same(sy.read(theirs, rename={"question_id": "question", "final": "answer"}), sy.read(TABLE))
+
+
+def test_scattered_rows_are_brought_together_in_the_order_of_samples() -> None:
+    mixed = TABLE[[4, 2, 0, 3, 1]]
+    pool = sy.read(mixed)
+    assert list(pool.questions) == ["a", "b"]
+    assert pool.known_scores[[0, 2, 3]].tolist() == [1.0, 0.5, 0.25]
+
+
+def test_without_sample_numbers_the_order_of_the_rows_counts() -> None:
+    pool = sy.read(TABLE.drop("sample")[[3, 0, 4, 1, 2]])
+    assert list(pool.questions) == ["a", "b"]
+    assert pool.known_scores[[0, 2, 3]].tolist() == [1.0, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7, 1000])
+def test_batches_of_any_size_give_the_same_pool(monkeypatch: pytest.MonkeyPatch, batch: int, tmp_path: Path) -> None:
+    table = sy.simulate(30, 5, seed=8)
+    table.write_parquet(tmp_path / "t.parquet", row_group_size=11)
+    whole = sy.read(table)
+    monkeypatch.setattr(batches, "BATCH", batch)
+    _same(sy.read(tmp_path / "t.parquet"), whole)
+    seen: list[int] = []
+    pools = each_pool(tmp_path / "t.parquet", lambda pool: pool.n_questions, progress=seen.append)
+    assert sum(pools) == 30
+    assert seen[-1] == 150
+
+
+def test_a_question_that_comes_back_in_a_later_batch_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH", 4)
+    table = sy.simulate(10, 6, seed=8)
+    there_and_back = pl.concat((table.head(33), table.tail(27).sort("sample", maintain_order=True)))
+    _same(sy.read(there_and_back.sort("question", "sample")), sy.read(table))
+    assert sy.read(there_and_back).n_questions == 10
+
+
+def test_the_name_of_the_only_llm_is_kept() -> None:
+    assert sy.read(TABLE.with_columns(llm=pl.lit("m"))).source.llm == "m"
+    assert sy.read(TABLE.with_columns(llm=pl.Series(list("mmmnn")))).source.llm is None
+
+
+def test_verdicts_are_written_and_read_back(tmp_path: Path) -> None:
+    verdicts = sy.MajorityVote().predict(sy.read(TABLE)).to_polars()
+    assert verdicts.columns == ["question", "answer", "confidence", "share", "margin", "votes", "responses"]
+    sy.write(verdicts, tmp_path / "v.parquet")
+    assert pl.read_parquet(tmp_path / "v.parquet").equals(verdicts)
+
+
+def test_first_and_take_and_split_keep_whole_questions() -> None:
+    pool = labelled(TABLE)
+    assert pool.first(2).answer.tolist() == [0, 0, 0, 1]
+    assert pool.first(99) is pool
+    assert list(pool.take([1]).questions) == ["a"]
+    with pytest.raises(sy.SettingError, match="at least 1"):
+        pool.first(0)
+    for fraction in (0.0, 1.0, 5.0, -1.0):
+        with pytest.raises(sy.SettingError, match="leaves one side empty"):
+            pool.split(fraction, seed=0)
