@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import steelyard as sy
 from steelyard.calibration.bagged import bagged
@@ -23,7 +24,7 @@ def _lines(pool: Labelled) -> Lines:
     return lines(pool, _evidence(pool), pool.known_scores)
 
 
-def _evidence(pool: Labelled) -> np.ndarray:  # type: ignore[type-arg]
+def _evidence(pool: Labelled) -> NDArray[np.float64]:
     return np.where(np.isnan(pool.known_scores), 0.5, pool.known_scores)
 
 

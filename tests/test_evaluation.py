@@ -46,7 +46,7 @@ def test_paired_differences_are_paired(cal: Labelled, test: Labelled) -> None:
     assert difference == pytest.approx(sy.accuracy(a, test) - sy.accuracy(b, test))
     unpaired = math.hypot(sy.accuracy(a, test).se, sy.accuracy(b, test).se)
     assert 0 < difference.se < unpaired
-    assert sy.paired_difference(a, a, test) == 0
+    assert float(sy.paired_difference(a, a, test)) == 0.0
 
 
 def test_evaluate_is_tidy_and_the_first_n_are_the_first_n(cal: Labelled, test: Labelled) -> None:

@@ -24,7 +24,7 @@ def test_importing_a_module_does_not_replace_the_function_of_its_name(name: str)
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'vot'"):
-        sy.vot  # type: ignore[attr-defined]  # noqa: B018
+        sy.vot  # noqa: B018
 
 
 def test_importing_steelyard_imports_nothing_heavy() -> None:

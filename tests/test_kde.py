@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import steelyard as sy
+from steelyard.methods import configured
 from steelyard.weights import logit
 from steelyard.weights.kde import FLOOR, density, silverman
 from tests.building import Labelled, labelled
 
 
-def _direct(z: np.ndarray, at: np.ndarray, h: float) -> np.ndarray:  # type: ignore[type-arg]
+def _direct(z: NDArray[Any], at: NDArray[Any], h: float) -> NDArray[Any]:
     u = (at[:, None] - z[None, :]) / h
     return np.asarray(np.exp(-0.5 * u * u).sum(axis=1) / (len(z) * h * np.sqrt(2 * np.pi)))
 
@@ -90,5 +94,5 @@ def test_the_printed_optimal_vote_beats_majority_on_noise_and_the_crossfit_one_d
 def test_the_ablations_replace_one_term_each(cal: Labelled, test: Labelled) -> None:
     kde, optimal = sy.KDEVote(reliability="printed").fit(cal), sy.OptimalVote()
     llm = sy.method_class("kde-optimal-llm")().fit(cal)
-    prm = sy.method_class("kde-optimal-prm")(reliability="printed").fit(cal)
+    prm = configured("kde-optimal-prm", {"reliability": "printed"}).fit(cal)
     np.testing.assert_allclose(llm.weigh(test) + prm.weigh(test), kde.weigh(test) + optimal.weigh(test), atol=1e-9)

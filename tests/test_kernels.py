@@ -1,5 +1,7 @@
 """Every compiled loop does what its Python source says."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from tests.building import Labelled
 LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
 
 
-def _everything(pool: Labelled) -> list[object]:
+def _everything(pool: Labelled) -> list[Any]:
     """Run every kernel on one pool and return all that came out."""
     regrouped = sy.Pool.from_arrays(
         question=np.repeat(np.arange(pool.n_questions), pool.sizes),
@@ -44,7 +46,7 @@ def test_compiled_loops_and_their_source_agree(cal: Labelled, monkeypatch: pytes
     for name in LOOPS:
         monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
     for fast, plain in zip(compiled, _everything(pool), strict=True):
-        np.testing.assert_allclose(fast, plain, rtol=1e-12)  # type: ignore[arg-type]
+        np.testing.assert_allclose(fast, plain, rtol=1e-12)
 
 
 def test_a_contradicting_label_is_found_by_compiled_loop_and_source() -> None:
@@ -59,5 +61,5 @@ def test_kernels_compile_where_no_cache_can_be_written(monkeypatch: pytest.Monke
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: function
 
-    monkeypatch.setattr(kernels.numba, "njit", no_cache)
+    monkeypatch.setattr("numba.njit", no_cache)
     assert kernels.compiled(abs)(-3) == 3

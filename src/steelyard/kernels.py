@@ -35,8 +35,9 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
     """Count the questions begin..end: the winner, its total, lead and votes; all positive weight, all votes.
 
     Ties: higher total score (a missing one counts as the question's mean), then more votes,
-    then the answer seen first.
+    then the answer seen first. Returns whether every total is finite.
     """
+    finite = True
     most = 1
     for q in range(begin, end):
         most = max(most, width[q])
@@ -77,19 +78,16 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
         for a in range(width[q]):
             sums[a] = 0.0
             counts[a] = 0
+        finite = finite and absolute < np.inf
+    return finite
 
 
 @compiled
 def _break_tie(first, last, answer, scores, sums, counts, merit, best):  # type: ignore[no-untyped-def]
     """Among answers with the total of `best`: higher total score, more votes, seen first."""
     top = sums[best]
-    known, mean = 0, 0.0
     if scores.size:
-        for i in range(first, last):
-            if scores[i] == scores[i]:
-                mean += scores[i]
-                known += 1
-        mean = mean / known if known else 0.0
+        mean = _mean(first, last, scores)
         for i in range(first, last):
             if answer[i] >= 0:
                 merit[answer[i]] = 0.0
@@ -103,12 +101,23 @@ def _break_tie(first, last, answer, scores, sums, counts, merit, best):  # type:
         if a >= 0 and sums[a] == top and a != winner:
             if winner < 0:
                 winner = a
-            elif known and merit[a] != merit[winner]:
+            elif scores.size and merit[a] != merit[winner]:
                 if merit[a] > merit[winner]:
                     winner = a
             elif counts[a] > counts[winner]:
                 winner = a
     return winner
+
+
+@compiled
+def _mean(first, last, scores):  # type: ignore[no-untyped-def]
+    """The mean of the scores that are there; 0 if there are none."""
+    known, total = 0, 0.0
+    for i in range(first, last):
+        if scores[i] == scores[i]:
+            total += scores[i]
+            known += 1
+    return total / known if known else 0.0
 
 
 @compiled
@@ -212,31 +221,36 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
     """Sum each answer into a line: s - beta * n is its total when every weight is z - beta.
 
     Writes the answers of question q, in order of appearance, from offsets[q]; fills offsets.
+    A missing score adds the question's mean to `merit`, as in a tie of the tally.
     """
     place = np.full(max(1, width.max()), -1, np.int64)
     at = 0
     for q in range(len(starts) - 1):
-        offsets[q] = at
-        known, mean = 0, 0.0
-        for i in range(starts[q], starts[q + 1]):
-            if scores[i] == scores[i]:
-                mean += scores[i]
-                known += 1
-        mean = mean / known if known else 0.0
+        begin, missing = at, 0
+        offsets[q] = begin
         for i in range(starts[q], starts[q + 1]):
             a = answer[i]
+            missing += scores[i] != scores[i]
             if a < 0:
                 continue
-            if place[a] < offsets[q]:
+            k = place[a]
+            if k < begin:
+                k = at
                 place[a] = at
                 s[at], n[at], merit[at] = 0.0, 0, 0.0
                 ok[at] = right[base[q] + a]
                 at += 1
-            k = place[a]
-            score = scores[i] if scores[i] == scores[i] else mean
             s[k] += (z[i] + SNAP) - SNAP
             n[k] += 1
-            merit[k] += (score + SNAP) - SNAP
+            merit[k] += (scores[i] + SNAP) - SNAP
+        if missing:
+            mean = _mean(starts[q], starts[q + 1], scores)
+            for k in range(begin, at):
+                merit[k] = 0.0
+            for i in range(starts[q], starts[q + 1]):
+                if answer[i] >= 0:
+                    score = scores[i] if scores[i] == scores[i] else mean
+                    merit[place[answer[i]]] += (score + SNAP) - SNAP
     offsets[len(starts) - 1] = at
     return at
 

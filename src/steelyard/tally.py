@@ -40,8 +40,6 @@ def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verd
     w = np.asarray(weights, np.float64)
     if w.shape != pool.answer.shape:
         raise SettingError(f"weights have shape {w.shape}: give one for each of the {pool.n_responses} responses")
-    if not np.isfinite(w.sum()):
-        raise SettingError("weights must be finite: clip the scores, or give missing ones the weight of the prior")
     size = pool.n_questions
     code = np.full(size, -1, np.int32)
     total, margin, positive = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -50,14 +48,16 @@ def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verd
     read = (pool.starts, pool.width, pool.answer, w, scores)
     written = (code, total, margin, positive, votes, cast)
 
-    def count(begin: int, end: int) -> None:
-        kernels.tally(*read, begin, end, *written)
+    def count(begin: int, end: int) -> bool:
+        return bool(kernels.tally(*read, begin, end, *written))
 
     workers = threads or min(os.cpu_count() or 1, 1 + pool.n_responses // WORTH_A_THREAD)
     if workers == 1:
-        count(0, size)
+        finite = count(0, size)
     else:
         cuts = np.linspace(0, size, workers + 1).astype(int)
         with ThreadPoolExecutor(workers) as executor:
-            list(executor.map(count, cuts[:-1], cuts[1:]))
+            finite = all(list(executor.map(count, cuts[:-1], cuts[1:])))
+    if not finite:
+        raise SettingError("weights must be finite: clip the scores, or give missing ones the weight of the prior")
     return Verdicts(pool, code, total, margin, positive, votes, cast)

@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard import kernels
 from steelyard.arrays import Ints
 from steelyard.calibration.lines import Lines
 
@@ -71,27 +70,30 @@ class Intervals:
     questions: int
 
     @cached_property
-    def _ends(self) -> tuple[NDArray[np.float64], Ints]:
-        edges, place = np.unique(np.concatenate((self.low, self.high)), return_inverse=True)
-        return edges, place.astype(np.int64)
+    def _ends(self) -> tuple[Ints, NDArray[np.float64], Ints]:
+        """The finite ends in rising order: their places, the distinct values, the last place of each."""
+        ends = np.concatenate((self.low, self.high))
+        order = np.argsort(ends)
+        order = order[np.isfinite(ends[order])]
+        rising = ends[order]
+        last = np.flatnonzero(np.diff(rising, append=np.inf))
+        return order, rising[last], last
 
     def curve(self, times: Ints | None = None) -> Curve:
         """Count the intervals over beta; `times` [Q] repeats questions, as a bootstrap does."""
         count = np.ones(len(self.question), np.int64) if times is None else times[self.question]
+        order, edges, last = self._ends
+        steps = np.cumsum(np.concatenate((count, -count))[order])[last]
+        correct = count[self.low == -np.inf].sum() + np.concatenate(([0], steps))
+        kept = np.flatnonzero(correct[1:] != correct[:-1])
         total = self.questions if times is None else int(times.sum())
-        edges, place = self._ends
-        change = np.bincount(place, np.concatenate((count, -count)), len(edges)).astype(np.int64)
-        correct = np.concatenate(([0], np.cumsum(change)))
-        if len(edges) and edges[0] == -np.inf:
-            edges, correct = edges[1:], correct[1:]
-        if len(edges) and edges[-1] == np.inf:
-            edges, correct = edges[:-1], correct[:-1]
-        kept = np.flatnonzero(np.diff(correct))
-        return Curve(edges[kept], np.concatenate((correct[:1], correct[kept + 1])), total)
+        return Curve(edges[kept], correct[np.append(0, kept + 1)], total)
 
 
 def intervals(lines: Lines) -> Intervals:
     """Find, for every correct answer, the offsets at which it wins."""
+    from steelyard import kernels
+
     room = int(lines.right.sum())
     question, low, high = np.empty(room, np.int64), np.empty(room), np.empty(room)
     size = kernels.intervals(lines.offsets, lines.s, lines.n, lines.merit, lines.right, question, low, high)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard import kernels
 from steelyard.arrays import Bools, Floats, Ints
 from steelyard.pool import LabelledPool
 
 
 def snap(z: ArrayLike) -> NDArray[np.float64]:
     """Round to the grain in which the tally counts, 2^-36."""
+    from steelyard import kernels
+
     moved = np.asarray(z, np.float64) + kernels.SNAP
     return np.subtract(moved, kernels.SNAP)
 
@@ -39,6 +40,8 @@ class Lines:
 
     def correct_at(self, betas: ArrayLike) -> Ints:
         """Count the questions the vote gets right at each offset; -inf is the majority vote."""
+        from steelyard import kernels
+
         points = snap(np.atleast_1d(betas))
         correct = np.zeros(len(points), np.int64)
         kernels.correct_at(self.offsets, self.s, self.n, self.merit, self.right, points, correct)
@@ -47,6 +50,8 @@ class Lines:
 
 def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
     """Sum the evidence z [R] of each answer; every z must be finite."""
+    from steelyard import kernels
+
     room = pool.n_responses
     offsets = np.empty(pool.n_questions + 1, np.int64)
     s, merit = np.empty(room), np.empty(room)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard import kernels
 from steelyard.calibration.reliability import inside, log_odds
 from steelyard.pool import LabelledPool
 from steelyard.weights import logit
@@ -19,6 +18,8 @@ def question_terms(
     With `crossfit` a response is judged by the other half of its question's samples; without, by
     all of them, itself included: what the paper prints, and what lets pure noise look informative.
     """
+    from steelyard import kernels
+
     z = logit.evidence(pool.known_scores, clip)
     correct = pool.correct
     kind = np.where(pool.readable & ~np.isnan(z), correct, -1).astype(np.int64)

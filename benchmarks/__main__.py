@@ -1,0 +1,51 @@
+"""`make bench`: run every benchmark, print the table, and write it to docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numba
+import numpy as np
+import polars as pl
+
+import steelyard as sy
+from benchmarks.measuring import Row
+
+PARTS = ("startup", "tally", "calibration", "kde", "files")
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Made by `make bench`. Every figure is a ratio of two things measured in turns in one run, because
+machines differ and are noisy; the ratio carries over, the seconds in brackets do not.
+
+"""
+
+
+def page(rows: list[Row]) -> str:
+    where = (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, numba {numba.__version__}, polars {pl.__version__}, Steelyard {sy.__version__}"
+    )
+    table = ["| what | measured | goal | met |", "|---|---|---|---|"]
+    table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
+    return HEAD + f"Measured on: {where}.\n\n" + "\n".join(table) + "\n"
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or PARTS
+    rows: list[Row] = []
+    for part in wanted:
+        for row in import_module(f"benchmarks.{part}").rows():
+            print(f"{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)
+            rows.append(row)
+    if tuple(wanted) == PARTS:
+        PAGE.write_text(page(rows))
+        print(f"written to {PAGE.relative_to(Path.cwd())}")
+    return 0 if all(row.met for row in rows) else 1
+
+
+sys.exit(main())

@@ -1,0 +1,78 @@
+"""The weighted tally against summing the same arrays, sorting them, and a dictionary."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import steelyard as sy
+from benchmarks.measuring import Row, at_least, at_most, seconds
+
+N = 32
+
+
+def arrays(rows: int) -> tuple[sy.Pool, NDArray[np.float64]]:
+    """Responses with Zipf-like answers, 32 a question, and a weight each."""
+    rng = np.random.default_rng(0)
+    answer = np.minimum(rng.geometric(0.4, rows) - 1, 7).astype(np.int32)
+    question = np.repeat(np.arange(rows // N, dtype=np.int32), N)
+    return sy.Pool.from_arrays(question=question, answer=answer), rng.random(rows) - 0.3
+
+
+def sort_and_reduce(pool: sy.Pool, weights: NDArray[np.float64]) -> NDArray[Any]:
+    """The vote as numpy users write it: sort by question and answer, sum the runs, take the best."""
+    question = np.repeat(np.arange(pool.n_questions), pool.sizes)
+    order = np.lexsort((pool.answer, question))
+    key = question[order] * 64 + pool.answer[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    totals = np.add.reduceat(weights[order], first)
+    best = np.lexsort((-totals, key[first] // 64))
+    heads = np.flatnonzero(np.diff(key[first][best] // 64, prepend=-1))
+    return key[first][best][heads] % 64
+
+
+def dictionary(question: NDArray[Any], answer: NDArray[Any], weight: NDArray[Any]) -> dict[int, int]:
+    """The vote as everybody writes it first."""
+    totals: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for q, a, w in zip(question.tolist(), answer.tolist(), weight.tolist(), strict=True):
+        totals[q][a] += w
+    return {q: max(answers, key=answers.__getitem__) for q, answers in totals.items()}
+
+
+def against_sums(size: int) -> list[Row]:
+    pool, weights = arrays(size)
+    sy.tally(pool, weights, threads=1)
+    one, two, summed = seconds(
+        lambda: sy.tally(pool, weights, threads=1),
+        lambda: sy.tally(pool, weights, threads=2),
+        lambda: (np.sum(weights), np.sum(pool.answer)),
+    )
+    what = f"tally of 1e{len(str(size)) - 1} responses"
+    speed = f"{size / one / 1e6:.0f} M/s"
+    return [
+        at_most(f"{what}, one thread, against np.sum of the same arrays", one / summed, 5, speed),
+        at_most(f"{what}, two threads against one", two / one, 1, f"{size / two / 1e6:.0f} M/s"),
+    ]
+
+
+def rows() -> list[Row]:
+    pool, weights = arrays(10**7)
+    question = np.repeat(np.arange(pool.n_questions), pool.sizes)
+    code = sy.tally(pool, weights).code
+    assert np.array_equal(sort_and_reduce(pool, weights), code)
+    assert list(dictionary(question, pool.answer, weights).values()) == code.tolist()
+    one, sort, loop = seconds(
+        lambda: sy.tally(pool, weights, threads=1),
+        lambda: sort_and_reduce(pool, weights),
+        lambda: dictionary(question, pool.answer, weights),
+        repeats=3,
+    )
+    return [
+        *against_sums(10**7),
+        *against_sums(10**8),
+        at_least("tally of 1e7 responses against numpy sort and reduce", sort / one, 25, f"{sort:.2f} s"),
+        at_least("tally of 1e7 responses against a Python dictionary", loop / one, 100, f"{loop:.2f} s"),
+    ]
