@@ -96,3 +96,30 @@ def test_the_ablations_replace_one_term_each(cal: Labelled, test: Labelled) -> N
     llm = sy.method_class("kde-optimal-llm")().fit(cal)
     prm = configured("kde-optimal-prm", {"reliability": "printed"}).fit(cal)
     np.testing.assert_allclose(llm.weigh(test) + prm.weigh(test), kde.weigh(test) + optimal.weigh(test), atol=1e-9)
+
+
+def test_the_printed_oracle_uses_each_questions_own_densities_and_accuracy(test: Labelled) -> None:
+    """Recompute the weights of one question with both classes from the formula."""
+    pool = test.take([int(np.flatnonzero((test.m > 1) & (np.add.reduceat(test.correct, test.starts[:-1]) > 3))[0])])
+    z, right = logit.evidence(pool.known_scores), pool.correct
+    use = pool.readable
+    f = [_direct(z[use & (right == c)], z, max(silverman(z[use & (right == c)]), 0.1)) + FLOOR for c in (False, True)]
+    q_m = right.mean()
+    odds = np.log(q_m / (1 - q_m)) + np.log(pool.m[0] - 1)
+    np.testing.assert_allclose(sy.OptimalVote().weigh(pool)[use], (np.log(f[1]) - np.log(f[0]) + odds)[use])
+
+
+def test_the_crossfit_oracle_never_scores_a_response_with_a_density_that_saw_it(test: Labelled) -> None:
+    """Changing the score and label of one response leaves the PRM terms of its own half alone."""
+    from dataclasses import replace
+
+    from steelyard.calibration.question import question_ratio
+
+    before = question_ratio(test, clip=2**-9, crossfit=True)
+    scores = np.array(test.known_scores)
+    scores[::16] = 0.5  # the first sample of every question, an even one
+    after = question_ratio(replace(test, scores=scores), clip=2**-9, crossfit=True)
+    even = (np.arange(test.n_responses) - np.repeat(test.starts[:-1], test.sizes)) % 2 == 0
+    others = even & (scores == test.known_scores)
+    np.testing.assert_array_equal(before[others], after[others])
+    assert not np.array_equal(before[~even], after[~even])

@@ -9,7 +9,7 @@ import steelyard as sy
 from steelyard import kernels
 from steelyard.calibration.exact import intervals
 from steelyard.calibration.lines import lines
-from steelyard.calibration.question import question_terms
+from steelyard.calibration.question import question_ratio
 from tests.building import Labelled
 
 LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
@@ -32,7 +32,7 @@ def _everything(pool: Labelled) -> list[Any]:
     return [
         regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
         wins.low, wins.high, wins.question, found.correct_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
-        *question_terms(pool, clip=2**-9, crossfit=False), *question_terms(pool, clip=2**-9, crossfit=True),
+        question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
         shuffled.answer, shuffled.scores, *(v.code for v in verdicts), *(v.margin for v in verdicts),
     ]  # fmt: skip
 

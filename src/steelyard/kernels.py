@@ -314,36 +314,33 @@ def correct_at(offsets, s, n, merit, ok, betas, correct):  # type: ignore[no-unt
 
 
 @compiled
-def question_densities(starts, z, kind, hit, folds, ratio, reliability):  # type: ignore[no-untyped-def]
-    """Log-density ratio and accuracy from a question's own labelled responses.
+def question_ratios(starts, z, kind, folds, ratio):  # type: ignore[no-untyped-def]
+    """Log-density ratio log f1(z) / f0(z) of every response from its own question's labels.
 
-    kind [R]: 1 correct, 0 incorrect, -1 not to be weighed (unreadable or without a score);
-    hit [R]: the response is correct. folds = 1: every response is judged by all of them, itself
-    included, as the paper prints it; folds = 2: only by those of the other parity.
-    ratio [R] = log f1(z) / f0(z), 0 where a class is empty; reliability [R] = share of hits.
+    kind [R]: 1 correct, 0 incorrect, -1 not to be weighed (unreadable or without a score).
+    folds = 1: the densities of all responses, the one judged included, and Silverman's bandwidth
+    for each class, as the paper prints it. folds = 2: only responses of the other parity, and
+    the spread of both classes together, for half the samples are few. ratio [R] is 0 where a
+    class is empty.
     """
     for q in range(len(starts) - 1):
         for fold in range(folds):
-            count, mean, spread = np.zeros(2), np.zeros(2), np.zeros(2)
-            seen, hits = 0, 0
+            count, mean, squares = np.zeros(3), np.zeros(3), np.zeros(3)  # wrong, right, both
             for i in range(starts[q], starts[q + 1]):
-                if folds == 1 or (i - starts[q]) % 2 != fold:
-                    seen += 1
-                    hits += hit[i]
-                    c = kind[i]
-                    if c >= 0:
+                if kind[i] >= 0 and (folds == 1 or (i - starts[q]) % 2 != fold):
+                    for c in (kind[i], 2):
                         count[c] += 1
                         step = z[i] - mean[c]
                         mean[c] += step / count[c]
-                        spread[c] += step * (z[i] - mean[c])
+                        squares[c] += step * (z[i] - mean[c])
             h = np.empty(2)
             for c in range(2):
-                sd = np.sqrt(spread[c] / (count[c] - 1)) if count[c] > 1 else 0.0
+                k = c if folds == 1 and count[c] > 1 else 2
+                sd = np.sqrt(squares[k] / (count[k] - 1)) if count[k] > 1 else 0.0
                 h[c] = max(sd * (0.75 * max(count[c], 1.0)) ** -0.2, _NARROWEST)
             for i in range(starts[q], starts[q + 1]):
                 if folds == 2 and (i - starts[q]) % 2 != fold:
                     continue
-                reliability[i] = hits / seen if seen else 0.5
                 ratio[i] = 0.0
                 if kind[i] < 0 or count[0] == 0 or count[1] == 0:
                     continue

@@ -10,10 +10,8 @@ from steelyard.pool import LabelledPool
 from steelyard.weights import logit
 
 
-def question_terms(
-    pool: LabelledPool, *, clip: float, crossfit: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the PRM and the LLM term of every response [R], estimated on its own question.
+def question_ratio(pool: LabelledPool, *, clip: float, crossfit: bool) -> NDArray[np.float64]:
+    """Return the PRM term log f1 / f0 of every response [R], from densities of its own question.
 
     With `crossfit` a response is judged by the other half of its question's samples; without, by
     all of them, itself included: what the paper prints, and what lets pure noise look informative.
@@ -21,10 +19,13 @@ def question_terms(
     from steelyard import kernels
 
     z = logit.evidence(pool.known_scores, clip)
-    correct = pool.correct
-    kind = np.where(pool.readable & ~np.isnan(z), correct, -1).astype(np.int64)
-    ratio, share = np.empty(pool.n_responses), np.empty(pool.n_responses)
-    folds = 2 if crossfit else 1
-    kernels.question_densities(pool.starts, np.nan_to_num(z), kind, correct, folds, ratio, share)
-    judges = np.maximum(pool.sizes // folds, 1)
-    return ratio, log_odds(inside(share, pool.spread(judges)), pool.spread(pool.m))
+    kind = np.where(pool.readable & ~np.isnan(z), pool.correct, -1).astype(np.int64)
+    ratio = np.empty(pool.n_responses)
+    kernels.question_ratios(pool.starts, np.nan_to_num(z), kind, 2 if crossfit else 1, ratio)
+    return ratio
+
+
+def question_odds(pool: LabelledPool) -> NDArray[np.float64]:
+    """Return the LLM term of every response [R] from the question's true accuracy q_M."""
+    hits = np.add.reduceat(pool.correct.astype(np.float64), pool.starts[:-1])
+    return pool.spread(log_odds(inside(hits / pool.sizes, pool.sizes), pool.m))

@@ -6,7 +6,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.calibration.question import question_terms
+from steelyard.calibration.question import question_ratio
 from steelyard.methods.kde import KDEVote
 from steelyard.pool import LabelledPool, Pool
 
@@ -18,4 +18,4 @@ class KDEOptimalPRMVote(KDEVote):
     oracle: ClassVar[bool] = True
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
-        return question_terms(cast(LabelledPool, pool), clip=self.clip, crossfit=False)[0]
+        return question_ratio(cast(LabelledPool, pool), clip=self.clip, crossfit=False)

@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.calibration.question import question_terms
+from steelyard.calibration.question import question_odds, question_ratio
 from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights.logit import CLIP
@@ -30,5 +30,5 @@ class OptimalVote(Method):
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]."""
-        prm, llm = question_terms(cast(LabelledPool, pool), clip=self.clip, crossfit=self.crossfit)
-        return prm + llm
+        labelled = cast(LabelledPool, pool)
+        return question_ratio(labelled, clip=self.clip, crossfit=self.crossfit) + question_odds(labelled)

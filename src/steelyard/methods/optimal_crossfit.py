@@ -1,7 +1,8 @@
 """The optimal vote without the leak: no response is scored with a density that saw it.
 
-Densities and q_M come from the other half of the same question's responses (samples of the other
-parity), with their labels. Still an oracle; the honest bound next to `optimal`.
+Densities come from the other half of the same question's responses (samples of the other parity)
+with their labels; q_M is the question's true accuracy. Still an oracle, but one whose scores must
+carry a signal to help: the honest bound next to `optimal`.
 """
 
 from dataclasses import dataclass
