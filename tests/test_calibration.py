@@ -16,6 +16,7 @@ from steelyard.calibration.exact import Curve, exact, intervals
 from steelyard.calibration.grid import grid
 from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
 from steelyard.calibration.lines import Lines, lines
+from steelyard.methods._offset import RULES
 from steelyard.weights.linear import shifted
 from tests.building import Labelled, labelled, make, pools
 
@@ -113,7 +114,7 @@ def test_exact_is_never_worse_than_a_grid_on_the_calibration_set(kind: type[sy.L
 
 
 def test_all_rules_are_stored_and_the_chosen_one_votes(cal: Labelled) -> None:
-    for rule in ("bagged", "exact", "grid", "likelihood"):
+    for rule in RULES:
         vote = sy.LogitVote(rule=rule).fit(cal)
         assert vote.offset_ == pytest.approx(vote.offsets_[rule], abs=1e-9)
         assert vote.weight(vote.b) == pytest.approx(0, abs=1e-9)

@@ -46,7 +46,7 @@ def test_three_commands_from_a_file_to_plan_verdicts_and_accuracy(file: Path, tm
     fitted = steelyard("fit", file, "--score", "prm", "-o", plan)
     voted = steelyard("vote", file, "--plan", plan, "-o", verdicts)
     assert (evaluated.code, fitted.code, voted.code) == (0, 0, 0), evaluated.err + fitted.err + voted.err
-    assert "Accuracy in % on 84 test questions, calibrated on 36 others" in evaluated.out
+    assert "84 test questions, calibrated on 36 others" in evaluated.out
     assert "Plan written to" in fitted.out
     assert "What a score is worth" in fitted.out
     expected = sy.LogitVote().fit(labelled(file)).predict(sy.read(file)).to_polars()
@@ -106,6 +106,23 @@ def test_vote_without_output_prints_verdicts_as_json(file: Path, tmp_path: Path)
     steelyard("fit", file, "--method", "majority", "-o", tmp_path / "plan.json")
     found = json.loads(steelyard("vote", file, "--plan", tmp_path / "plan.json", "--json").out)
     assert (found["method"], found["questions"], len(found["verdicts"])) == ("majority", 120, 120)
+
+
+def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.parquet"
+    sy.write(pl.read_parquet(file).drop("prm"), bare)
+    fitted = steelyard("fit", bare, "--method", "majority", "-o", tmp_path / "plan.json")
+    voted = steelyard("vote", bare, "--plan", tmp_path / "plan.json")
+    evaluated = steelyard("evaluate", bare, "--methods", "majority,pass-at-n", "--resamples", 0)
+    assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
+
+
+def test_a_majority_plan_still_breaks_ties_by_the_score_of_the_table(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question": ["a", "a"], "answer": ["x", "y"], "prm": [0.1, 0.9]})
+    sy.write(table, tmp_path / "t.parquet")
+    sy.MajorityVote().save(tmp_path / "plan.json")
+    found = json.loads(steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "--json").out)
+    assert found["verdicts"][0]["answer"] == "y"
 
 
 def test_vote_needs_no_labels_and_reads_none(file: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def decide_file(
             f"the plan was fitted on the score {trained!r}, not on {score!r}: leave out --score, "
             f"or fit a plan for {score!r}"
         )
-    wanted = score or trained or (None if voter.scored else "none")
+    wanted = score or trained
     largest = 0
 
     def decide(pool: Pool) -> pl.DataFrame:
@@ -40,7 +40,8 @@ def decide_file(
         largest = max(largest, used.n)
         return voter.predict(used).to_polars()
 
-    parts = each_pool(source, decide, score=wanted, rename=rename, labels=False, progress=progress)
+    options: dict[str, Any] = {"score": wanted, "rename": rename, "need_score": voter.scored, "progress": progress}
+    parts = each_pool(source, decide, labels=False, **options)
     if voter.learns and fitted and largest != fitted.n:
         warnings.warn(
             f"the plan was fitted at {fitted.n} samples a question, this file has up to {largest}: "

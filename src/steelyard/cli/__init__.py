@@ -43,7 +43,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
             print("stopped", file=sys.stderr)

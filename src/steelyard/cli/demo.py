@@ -27,17 +27,16 @@ def run(
 
     folder = make_folder(output)
     responses, plan, verdicts = folder / "responses.parquet", folder / "plan.json", folder / "verdicts.parquet"
-    show.step(f"steelyard simulate --questions {questions} --samples {samples} -o {responses}")
+    show.step(f"steelyard simulate --questions {questions} --samples {samples} --seed {seed} -o {responses}")
     simulate.run(output=responses, questions=questions, samples=samples, seed=seed)
-    show.step(f"steelyard evaluate {responses} --calibrate 0.3")
-    evaluate.run(file=responses, seed=seed, methods=",".join(STORY), resamples=20)
-    show.step(f"steelyard fit {responses} --calibrate 0.3 -o {plan}")
+    show.step(f"steelyard evaluate {responses} --seed {seed} --resamples 20 --methods {STORY}")
+    evaluate.run(file=responses, seed=seed, resamples=20, methods=STORY)
+    show.step(f"steelyard fit {responses} --calibrate 0.3 --seed {seed} -o {plan}")
     fit.run(file=responses, calibrate=0.3, seed=seed, output=plan)
     show.step(f"steelyard vote {responses} --plan {plan} -o {verdicts}")
     vote.run(file=responses, plan=plan, output=verdicts)
-    show.say(
-        "These responses are simulated (steelyard simulate --help says how). Your own file: steelyard evaluate FILE"
-    )
+    show.say("\nThese responses are simulated: steelyard simulate --help says how. Now a file of your own:")
+    show.say("  steelyard evaluate FILE")
 
 
-STORY = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "pass-at-n")
+STORY = "majority,best-of-n,vanilla,linear,logit,kde,pass-at-n"

@@ -37,13 +37,16 @@ def run(
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
 
+    names = words(methods)
+    scored = any(sy.method_class(name).scored for name in names or sy.method_names())
     with show.counter(f"Reading {file}") as counted:
-        pool = need_labels(sy.read(file, score=score, rename=renames(rename), progress=counted))
+        read = sy.read(file, score=score, rename=renames(rename), need_score=scored, progress=counted)
+    pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
     with show.progress("Evaluating") as progress:
-        result = sy.evaluate(words(methods), cal, test, n=numbers(n), resamples=resamples, seed=seed, progress=progress)
+        result = sy.evaluate(names, cal, test, n=numbers(n), resamples=resamples, seed=seed, progress=progress)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
         show.as_json({"rows": result.to_dicts(), **sizes, "score": pool.source.score, "resamples": resamples})

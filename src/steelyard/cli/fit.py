@@ -22,7 +22,9 @@ def run(
         int | None, typer.Option("--n", help="Use the first N samples a question: calibrate at the N you deploy.")
     ] = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
-    rule: Annotated[str | None, typer.Option(help="linear, logit: bagged, exact, grid or likelihood.")] = None,
+    rule: Annotated[
+        str | None, typer.Option(help="linear, logit: bagged, exact, grid, likelihood or likelihood-slope.")
+    ] = None,
     points: Annotated[int | None, typer.Option(help="linear, logit: points of the grid rule.")] = None,
     clip: Annotated[float | None, typer.Option(help="logit, kde: scores are kept this far from 0 and 1.")] = None,
     reliability: Annotated[str | None, typer.Option(help="kde: binned, printed (as in the paper) or fitted.")] = None,
@@ -41,7 +43,7 @@ def run(
     if output:
         check_writable(output)
     with show.counter(f"Reading {file}") as progress:
-        pool = sy.read(file, score=score, rename=renames(rename), progress=progress)
+        pool = sy.read(file, score=score, rename=renames(rename), need_score=voter.scored, progress=progress)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
     voter.fit(pool, n=n)
@@ -50,9 +52,8 @@ def run(
     if json:
         show.as_json(voter.summary())
         return
-    show.table(
-        f"Fitted {method} on {file}", ("", "value"), [(k, str(v)) for k, v in voter.summary().items() if v is not None]
-    )
+    rows = [(name, show.value(value)) for name, value in voter.summary().items() if value is not None]
+    show.table(f"Fitted {method} on {file}", ("", "value"), rows)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")

@@ -32,11 +32,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
         from rich.console import Console
         from rich.table import Table
 
-        drawn = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        drawn = Table(box=box.SIMPLE_HEAD)
         for i, column in enumerate(columns):
             drawn.add_column(column, justify="right" if i else "left", no_wrap=True)
         for i, row in enumerate(rows):
             drawn.add_row(*row, style="bold green" if i == best else None)
+        Console().print(title, style="bold", highlight=False)
         Console().print(drawn)
         return
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
@@ -60,7 +61,7 @@ def accuracy_table(result: pl.DataFrame, calibration: int, test: int) -> None:
         gain = "" if name[0] == "majority" else f"{points(last['gain'])} ± {percent(last['gain_se'])}"
         cells = [percent(by_size[size]["accuracy"]) for size in sizes]
         rows.append((str(name[0]), *cells, f"± {percent(last['se'])}", gain))
-    title = f"Accuracy in % on {test} test questions, calibrated on {calibration} others, by samples a question"
+    title = f"Accuracy in % by samples a question: {test} test questions, calibrated on {calibration} others"
     table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=_best(rows, len(sizes)))
     print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
     print("pass-at-n, optimal* and kde-optimal-* are oracles: they read the test labels.\n")
@@ -76,9 +77,9 @@ def step(command: str) -> None:
     if sys.stdout.isatty():
         from rich.console import Console
 
-        Console().print(f"[bold cyan]$ {command}[/]\n", highlight=False, soft_wrap=True)
+        Console().print(f"\n[bold cyan]$ {command}[/]\n", highlight=False, soft_wrap=True)
     else:
-        print(f"$ {command}\n")
+        print(f"\n$ {command}\n")
 
 
 def beam(weight: Callable[[float], float], width: int = 21) -> None:
@@ -86,12 +87,13 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
     scores = [i / 10 for i in range(11)]
     weights = [weight(score) for score in scores]
     unit = max(map(abs, weights)) or 1.0
-    print("What a score is worth (left of the pivot: counts against its answer)")
+    against, support, plain = ("\x1b[38;5;208m", "\x1b[38;5;39m", "\x1b[0m") if sys.stdout.isatty() else ("", "", "")
+    print("What a score is worth (left of the pivot: it counts against its answer)")
     print(f"score  {'against':>{width}} ▲ {'for':<{width}}  weight")
     for score, value in zip(scores, weights, strict=True):
         bar = "█" * round(abs(value) / unit * width)
         left, right = (bar, "") if value < 0 else ("", bar)
-        print(f"{score:5.1f}  {left:>{width}} │ {right:<{width}}  {value:+6.2f}")
+        print(f"{score:5.1f}  {against}{left:>{width}}{plain} │ {support}{right:<{width}}{plain}  {value:+6.2f}")
     print()
 
 
@@ -125,6 +127,15 @@ def counter(what: str) -> Iterator[Callable[[int], None]]:
 
     with Console(stderr=True).status(what) as status:
         yield lambda count: status.update(f"{what}: {count:,} rows")
+
+
+def value(item: object) -> str:
+    """Format a fitted value or a setting, numbers to four digits.
+
+    >>> value(0.30400699), value(32), value("bagged")
+    ('0.304', '32', 'bagged')
+    """
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
 
 
 def percent(value: float | None) -> str:

@@ -44,7 +44,7 @@ def evaluate(
     import polars as pl
 
     cal, test = need_labels(cal), need_labels(test)
-    chosen = [method_class(m)() if isinstance(m, str) else m for m in methods or method_names()]
+    chosen = [method_class(m)() if isinstance(m, str) else m for m in methods or _all_methods()]
     names = [method.name() for method in chosen]
     if baseline not in names:
         chosen, names = [*chosen, method_class(baseline)()], [*names, baseline]
@@ -65,6 +65,11 @@ def evaluate(
             for name, a, g in list(cells)[: len(methods) if methods else None]
         ]
     return pl.DataFrame(rows)
+
+
+def _all_methods() -> list[str]:
+    """Every method by name, the oracles last."""
+    return sorted(method_names(), key=lambda name: (method_class(name).oracle, name))
 
 
 def default_sizes(n: int) -> list[int]:

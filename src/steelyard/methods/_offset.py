@@ -1,7 +1,8 @@
 """What `linear` and `logit` share: the weight is the evidence of a score minus one offset.
 
-Four rules place the offset. All four are computed at every fit (they cost milliseconds) and all
-are stored, so that a plan shows how much the choice of rule matters; `rule` says which one votes.
+Four rules place the offset, `likelihood` also with a free slope beside it. All are computed at every
+fit (they cost milliseconds) and stored, so that a plan shows how much the choice of rule matters;
+`rule` says which one votes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights.linear import shifted
 
-RULES = ("bagged", "exact", "grid", "likelihood")
+RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
 
 
 @dataclass

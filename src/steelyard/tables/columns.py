@@ -51,12 +51,17 @@ def _sigmoid(value: pl.Expr) -> pl.Expr:
     return 1.0 / (1.0 + (-value).exp())
 
 
-def choose_score(schema: pl.Schema, wanted: str | None) -> Score | None:
-    """Resolve what the user asked for against the columns there are; None = read no score."""
+def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
+    """Resolve what the user asked for against the columns there are; None = read no score.
+
+    When no score is needed and none is named, an unclear choice is no mistake: there is none.
+    """
     if wanted == NO_SCORE and NO_SCORE not in schema:
         return None
     candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
     if wanted is None:
+        if not needed and "score" not in candidates and len(candidates) != 1:
+            return None
         wanted = "score" if "score" in candidates else _only(candidates)
     parts = None if wanted in schema else SPELLING.fullmatch(wanted)
     column, reducer, sigmoid = wanted, None, False

@@ -23,16 +23,19 @@ def read(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    need_score: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
     `source` is a path (.parquet, .jsonl, .csv, .arrow) or a table of polars, pandas, pyarrow, DuckDB
     or datasets. `score` names the verifier's column, `prm:min` reduces a list of step scores,
-    `sigmoid(prm)` turns logits into scores. `rename` maps your column names to Steelyard's.
+    `sigmoid(prm)` turns logits into scores, `none` reads no score; with `need_score=False` a table
+    without a clear score is read without one. `rename` maps your column names to Steelyard's.
     `progress` is called with the number of rows read so far.
     """
-    return join(each_pool(source, lambda pool: pool, score=score, rename=rename, progress=progress))
+    options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
+    return join(each_pool(source, lambda pool: pool, **options))
 
 
 def each_pool(
@@ -41,6 +44,7 @@ def each_pool(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    need_score: bool = True,
     labels: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> list[Result]:
@@ -54,7 +58,7 @@ def each_pool(
         frame = _renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
-        chosen = choose_score(schema, score)
+        chosen = choose_score(schema, score, need_score)
         wanted = _wanted(schema, chosen, label_expression(schema) if labels else None)
         origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
         try:

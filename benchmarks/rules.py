@@ -1,0 +1,85 @@
+"""Which rule places the offset best? `python -m benchmarks.rules` writes docs/rules.md.
+
+Accuracy on 1,000 simulated test questions, over worlds, calibration sizes, N and seeds; every
+rule is fitted on the same calibration questions, which are never among the tested ones.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import steelyard as sy
+from steelyard.methods._offset import RULES
+
+PAGE = Path(__file__).parent.parent / "docs" / "rules.md"
+WORLDS = {
+    "default": sy.World(),
+    "weak verifier": sy.World(gap=0.8),
+    "no signal": sy.World(gap=0.0),
+    "strong verifier": sy.World(gap=3.0),
+    "hard questions": sy.World(easy_share=0.1),
+    "pseudo-PRM": sy.World(inconsistency=0.0),
+}
+SEEDS, TESTED = 6, 1000
+Kind = type[sy.LogitVote] | type[sy.LinearVote]
+HEAD = """# Which rule for the offset?
+
+Made by `python -m benchmarks.rules` on the simulator (docs/methods.md says what the rules are). Gain
+over majority vote in points, mean of {seeds} seeds and of calibration at N = 8 and 32, {tested} test questions each;
+the standard error of a cell over seeds and N is at most {error:.1f} points. The last columns are the mean over
+all cells, and the worst cell against the better of majority and vanilla.
+
+"""
+
+
+def right(pool: sy.LabelledPool, vote: sy.Method) -> float:
+    return 100 * float(vote.predict(pool.unlabelled()).right(pool).mean())
+
+
+def cell(
+    kind: type[sy.LogitVote | sy.LinearVote], world: sy.World, calibration: int, n: int, seed: int
+) -> dict[str, float]:
+    """Accuracy in % of every rule, of majority and of vanilla."""
+    pool = sy.read(sy.simulate(TESTED + calibration, n, seed=seed, world=world))
+    assert isinstance(pool, sy.LabelledPool)
+    cal, test = pool.take(np.arange(calibration)), pool.take(np.arange(calibration, pool.n_questions))
+    vote = kind().fit(cal)
+    found = {"majority": right(test, sy.MajorityVote()), "vanilla": right(test, sy.VanillaVote())}
+    for rule in RULES:
+        vote.offset_ = vote.offsets_[rule]
+        found[rule] = right(test, vote)
+    return found
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", sy.SteelyardWarning)
+    lines, errors = [], []
+    for kind in (sy.LogitVote, sy.LinearVote):
+        gains: dict[str, list[float]] = {rule: [] for rule in RULES}
+        worst = dict.fromkeys(RULES, np.inf)
+        table: list[list[str]] = [[rule] for rule in RULES]
+        for name, world in WORLDS.items():
+            for calibration in (50, 200):
+                cells = [cell(kind, world, calibration, n, s) for n in (8, 32) for s in range(SEEDS)]
+                for row, rule in zip(table, RULES, strict=True):
+                    gain = np.array([c[rule] - c["majority"] for c in cells])
+                    lost = np.array([c[rule] - max(c["majority"], c["vanilla"]) for c in cells])
+                    gains[rule].append(float(gain.mean()))
+                    worst[rule] = min(worst[rule], float(lost.mean()))
+                    errors.append(float(lost.std(ddof=1) / np.sqrt(len(lost))))
+                    row.append(f"{gain.mean():+.1f}")
+                print(kind.__name__, name, calibration, flush=True)
+        for row, rule in zip(table, RULES, strict=True):
+            row += [f"**{np.mean(gains[rule]):+.2f}**", f"{worst[rule]:+.2f}"]
+        head = [f"{name}, {size}" for name in WORLDS for size in (50, 200)]
+        title = ["| " + " | ".join([kind.__name__, *head, "mean", "worst"]) + " |", "|---" * (len(head) + 3) + "|"]
+        lines += [*title, *("| " + " | ".join(row) + " |" for row in table), ""]
+    PAGE.write_text(HEAD.format(seeds=SEEDS, tested=TESTED, error=max(errors)) + "\n".join(lines))
+    print(f"written to {PAGE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Make the pages that are printed by the program itself: docs/cli.md and docs/demo.svg (`make docs`)."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+HERE = Path(__file__).parent
+HEAD = """# The command line
+
+Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in the input
+(one line on stderr says which and what to do), 130 an interrupt.
+"""
+VERBS = ("demo", "evaluate", "fit", "vote", "simulate")
+
+
+def help_of(*words: str) -> str:
+    """What `steelyard WORDS --help` prints in a pipe 100 columns wide."""
+    command = [sys.executable, "-m", "steelyard", *words, "--help"]
+    environment = os.environ | {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "TERM": "dumb", "NO_COLOR": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+
+
+def cli_page() -> str:
+    """The reference of the command line."""
+    parts = [
+        "# The command line\n\nMade by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in"
+    ]
+    parts[0] += "\nthe input (one line on stderr says which and what to do), 130 an interrupt.\n"
+    for words in ((), *((verb,) for verb in VERBS)):
+        name = " ".join(("steelyard", *words))
+        parts.append(f"## {name}\n\n```text\n{help_of(*words)}\n```\n")
+    return "\n".join(parts)
+
+
+def in_terminal(command: list[str], columns: int = 92) -> str:
+    """What a command shows on a terminal, colours included."""
+    parent, child = pty.openpty()
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "60"}
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command, stdout=child, stderr=subprocess.DEVNULL, cwd=folder, env=environment)
+        os.close(child)
+        shown = b""
+        try:
+            while chunk := os.read(parent, 65536):
+                shown += chunk
+        except OSError:  # the terminal was closed
+            pass
+        process.wait()
+    return shown.decode().replace("\r\n", "\n")
+
+
+def demo_picture() -> str:
+    """The demo as an SVG picture of a terminal."""
+    shown = in_terminal([sys.executable, "-m", "steelyard", "demo"])
+    console = Console(record=True, width=92, file=io.StringIO())
+    console.print(Text.from_ansi(shown.rstrip()))
+    return console.export_svg(title="steelyard demo", unique_id="steelyard-demo")
+
+
+if __name__ == "__main__":
+    (HERE / "cli.md").write_text(cli_page())
+    (HERE / "demo.svg").write_text(demo_picture())
+    print("written: docs/cli.md, docs/demo.svg")
