@@ -12,8 +12,8 @@ from steelyard.calibration.lines import lines
 from steelyard.weights.logit import evidence
 
 Floats = NDArray[np.float64]
-B = np.linspace(0, 1, 101)[1:-1]
-OFFSETS = np.log(B / (1 - B))
+with np.errstate(divide="ignore"):
+    OFFSETS = np.clip(np.log(np.linspace(0, 1, 101)) - np.log1p(-np.linspace(0, 1, 101)), -99, 99)
 
 
 def pool_of(questions: int, samples: int) -> sy.LabelledPool:

@@ -19,8 +19,7 @@ def rows() -> list[Row]:
     exact = direct(at)
     seen = exact > 1e-6
     error = float(np.abs(density(z, -6.24, 6.24).log(at)[seen] - np.log(exact[seen])).max())
-    (ours,) = seconds(lambda: density(z, -6.24, 6.24).log(z))
-    (theirs,) = seconds(lambda: gaussian_kde(z, "silverman")(z), repeats=1)
+    ours, theirs = seconds(lambda: density(z, -6.24, 6.24).log(z), lambda: gaussian_kde(z, "silverman")(z), repeats=2)
     what = f"log-densities of {POINTS:,} points"
     return [
         at_least(f"{what} against scipy's gaussian_kde", theirs / ours, 1000, f"{1e3 * ours:.1f} ms"),

@@ -21,7 +21,11 @@ def test_sorted_questions_and_small_codes_are_not_copied() -> None:
     assert pool.questions.tolist() == [3, 9]
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 2**40)), min_size=1, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.one_of(st.integers(-1, 3), st.integers(-1, 2**63 - 1))), min_size=1, max_size=30
+    )
+)
 def test_any_codes_in_any_order_vote_as_they_would_by_hand(rows: list[tuple[int, int]]) -> None:
     pool = sy.Pool.from_arrays(question=[q for q, _ in rows], answer=[a for _, a in rows])
     verdicts = sy.tally(pool, np.ones(len(rows)))
@@ -90,3 +94,31 @@ def test_a_pool_without_a_single_readable_answer_has_only_null_verdicts() -> Non
     assert verdicts.answer.tolist() == [-1, -1]
     assert float(sy.accuracy(verdicts, pool)) == 0.0
     assert repr(verdicts) == "Verdicts(2 questions, 2 without a readable answer)"
+
+
+def test_unsigned_codes_beyond_the_signed_range_vote_too() -> None:
+    pool = sy.Pool.from_arrays(question=[0, 0, 0, 1], answer=np.array([2**64 - 1, 3, 3, 2**63 + 5], np.uint64))
+    assert sy.MajorityVote().predict(pool).answer.tolist() == [3, 2**63 + 5]
+
+
+def test_questions_are_taken_from_the_end_and_by_a_mask(test: Labelled) -> None:
+    last = test.take([-1])
+    assert list(last.questions) == [test.questions[-1]]
+    assert np.array_equal(last.known_scores, test.known_scores[test.starts[-2] :])
+    mask = np.zeros(test.n_questions, bool)
+    mask[[3, 8]] = True
+    assert list(test.take(mask).questions) == [test.questions[3], test.questions[8]]
+    assert test.take([]).n_questions == 0
+
+
+def test_labels_of_other_questions_with_the_same_layout_are_refused() -> None:
+    one = sy.Pool.from_arrays(question=[0, 0, 1, 1], answer=[0, 1, 0, 1], correct=[1, 0, 1, 0])
+    two = sy.Pool.from_arrays(question=[7, 7, 8, 8], answer=[0, 1, 0, 1], correct=[0, 1, 0, 1])
+    assert isinstance(two, Labelled)
+    with pytest.raises(sy.LabelError, match="other questions"):
+        sy.MajorityVote().predict(one).right(two)
+
+
+def test_text_pools_without_a_readable_answer_have_none_as_answer() -> None:
+    pool = sy.read({"question": ["a"], "answer": [None], "score": [0.5]})
+    assert sy.MajorityVote().predict(pool).answer.tolist() == [None]

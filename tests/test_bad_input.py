@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -50,6 +51,11 @@ def _scrambled(folder: Path) -> Path:
     return folder / "t.parquet"
 
 
+def _pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "t.parquet")
+    return folder / "t.parquet"
+
+
 LINE = '{"question": "a", "answer": "1", "score": 0.5, "correct": true}\n'
 score = pl.col("score")
 CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
@@ -70,7 +76,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 is not JSON",)),
     "no question": (_write(lambda t: t.rename({"question": "question_id"})), ("no column 'question'", "question_id")),
     "no answer": (_write(lambda t: t.drop("answer")), ("no column 'answer'",)),
-    "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "score='none'")),
+    "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "--score 'none'")),
     "several scores": (
         _write(lambda t: t.rename({"score": "prm"}).with_columns(orm=pl.lit(0.5))),
         ("several columns could be the score", "prm", "orm"),
@@ -106,14 +112,29 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(correct=pl.concat_list("correct"))),
         ("'correct' holds",),
     ),
+    "a score beyond 64 bits": (_text(LINE + LINE.replace("0.5", "1" + "0" * 40), "t.jsonl"), ("outside [0, 1]",)),
+    "objects 900 deep": (
+        _text('{"question": "q", "z": ' + '{"a":' * 900 + "1" + "}" * 901, "t.jsonl"),
+        ("nested more",),
+    ),
+    "a list as question": (
+        _write(lambda t: t.with_columns(question=pl.concat_list("question"))),
+        ("'question' holds",),
+    ),
+    "percentages": (_write(lambda t: t.with_columns(score * 100)), ("if these are percent, divide them by 100",)),
+    "step logits": (
+        _write(lambda t: t.select(pl.exclude("score"), score=pl.concat_list(score * 9 - 3))),
+        ("--score 'sigmoid(score):last'",),
+    ),
+    "a pipe": (_pipe, ("a device or a pipe",)),
     "no labels": (_write(lambda t: t.drop("correct")), ("needs labels", "'correct'", "'gold'")),
     "a null question": (
         _write(lambda t: t.with_columns(question=pl.when(pl.row_index() != 5).then("question"))),
-        ("1 rows have no question id",),
+        ("1 rows or more have no question id",),
     ),
     "a null sample": (
         _write(lambda t: t.with_columns(sample=pl.when(pl.row_index() != 5).then("sample"))),
-        ("1 rows have no sample number",),
+        ("1 rows or more have no sample number",),
     ),
     "samples that are words": (_write(lambda t: t.with_columns(sample=pl.lit("first"))), ("'sample' holds",)),
     "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("no column of scores",)),
@@ -150,6 +171,18 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
     (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
     (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
+    (("fit", "FILE", "--calibrate", "nan"), "leaves one side empty"),
+    (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),
+    (("evaluate", "FILE", "--methods", ","), "no method to evaluate"),
+    (("evaluate", "FILE", "--resamples", "1000000000000"), "resamples must lie between"),
+    (("fit", "FILE", "--points", "1000000000"), "points must lie between"),
+    (("fit", "FILE", "--method", "kde", "--bandwidth", "1e-9"), "bandwidth must lie between"),
+    (("fit", "FILE", "--method", "pass-at-n"), "pass-at-n is an oracle"),
+    (("fit", "FILE", "-o", "PIPE"), "it is a device or a pipe"),
+    (("fit", "FILE", "-o", "x" * 300), "cannot write"),
+    (("simulate", "-o", "t.parquet", "--rivals", "0"), "rivals must lie between"),
+    (("simulate", "-o", "t.parquet", "--gap", "nan"), "gap must lie between"),
+    (("simulate", "-o", "t.parquet", "--questions", "1000000000000"), "at most 100,000,000 responses"),
     (("fit", "FILE", "--rename", "question"), "THEIRS=OURS"),
     (("fit", "FILE", "--rename", "quest=question"), "did you mean 'question'"),
     (("fit", "FILE", "-o", "FOLDER/none/plan.json"), "there is no folder"),
@@ -165,7 +198,8 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("vote", "FILE", "--plan", "PLAN", "-o", "v.xlsx"), "suffix must be one of"),
     (("vote", "FILE", "--plan", "PLAN", "-o", "FOLDER/none/v.csv"), "there is no folder"),
     (("vote", "FILE", "--plan", "PLAN", "--score", "prm"), "fitted on the score 'score', not on 'prm'"),
-    (("vote", "OTHER", "--plan", "PLAN"), "no score column 'score': did you mean 'scores'"),
+    (("vote", "OTHER", "--plan", "PLAN"), "The plan was fitted on 'score': rename your column to it"),
+    (("vote", "FILE", "--plan", "/dev/zero"), "is not a plan"),
     (("simulate", "-o", "t.parquet", "--questions", "0"), "at least one question"),
     (("simulate", "-o", "/proc/t.parquet"), "cannot write /proc/t.parquet"),
     (("demo", "-o", "FILE"), "cannot make the folder"),
@@ -184,8 +218,9 @@ def test_words_that_cannot_be_meant_are_one_line_with_the_fix(
     sy.write(GOOD.rename({"score": "scores"}), other)
     pool = sy.read(file)
     sy.LogitVote().fit(pool).save(plan)
+    os.mkfifo(tmp_path / "pipe")
     before = sorted(tmp_path.rglob("*"))
-    names = {"FILE": file, "OTHER": other, "PLAN": plan}
+    names = {"FILE": file, "OTHER": other, "PLAN": plan, "PIPE": tmp_path / "pipe"}
     done = steelyard(*(names.get(word, word.replace("FOLDER", str(tmp_path))) for word in words))
     assert done.code == 2
     assert done.err.count("\n") == 1, done.err
@@ -247,3 +282,42 @@ def test_missing_scores_null_answers_lone_answers_and_single_responses_are_handl
     verdicts = pl.read_parquet(tmp_path / "v.parquet")
     assert verdicts.tail(2)["answer"].to_list() == ["1", "2"]
     assert verdicts.select(pl.col("confidence", "share", "margin").is_finite().all()).row(0) == (True,) * 3
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    sy.write(GOOD, tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text().startswith("question,")
+
+
+def _run(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    words = ["bash", "-c", command.replace("steelyard", f"{sys.executable} -m steelyard", 1)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | environment)
+
+
+def test_every_stream_may_be_closed_full_or_ascii(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    sy.write(GOOD.with_columns(pl.lit("ü[/x]") + pl.col("answer")).drop("answer").rename({"literal": "answer"}), file)
+    assert _run(f"steelyard fit {file} >&-").returncode == 0
+    assert _run(f"steelyard fit {file} 2>&-").returncode == 0
+    full = _run(f"steelyard fit {file} > /dev/full")
+    assert (full.returncode, full.stderr.count("\n")) == (2, 1)
+    assert "No space left" in full.stderr
+    ascii_only = _run(f"steelyard fit {file}", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (ascii_only.returncode, ascii_only.stderr) == (0, "")
+
+
+def test_a_parquet_file_with_a_few_wrong_bytes_is_read_or_refused(tmp_path: Path) -> None:
+    data = bytearray()
+    sy.write(GOOD, tmp_path / "good.parquet")
+    rng = np.random.default_rng(0)
+    for trial in range(40):
+        data[:] = (tmp_path / "good.parquet").read_bytes()
+        for at in rng.integers(4, len(data) - 8, 3):
+            data[at] = rng.integers(256)
+        (tmp_path / "t.parquet").write_bytes(data)
+        done = steelyard("fit", tmp_path / "t.parquet")
+        assert done.code in (0, 2), (trial, done.err)
+        assert "Traceback" not in done.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +16,10 @@ from steelyard.calibration.bagged import bagged
 from steelyard.calibration.exact import Curve, exact, intervals
 from steelyard.calibration.grid import grid
 from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
-from steelyard.calibration.lines import Lines, lines
+from steelyard.calibration.lines import Lines, lines, snap
 from steelyard.methods._offset import RULES
 from steelyard.weights.linear import shifted
+from steelyard.weights.logit import evidence
 from tests.building import Labelled, labelled, make, pools
 
 
@@ -50,26 +52,59 @@ def test_the_exact_curve_is_what_voting_at_every_offset_gives(pool: Labelled) ->
 
 
 @given(pools())
-def test_no_offset_beats_the_exact_optimum(pool: Labelled) -> None:
+def test_no_offset_below_the_largest_score_beats_the_exact_optimum(pool: Labelled) -> None:
     curve = exact(_lines(pool))
-    tried = np.concatenate((np.linspace(-9, 2, 400), [-np.inf, np.inf]))
-    on_an_edge = np.isin(tried, curve.edges) | np.isinf(tried)  # there ties decide, not the curve
-    best = max(_votes_right(pool, beta) for beta in tried[~on_an_edge])
-    assert curve.correct.max() >= best
+    tried = np.append(np.linspace(-9, curve.top, 400, endpoint=False) if curve.top > -np.inf else [], -np.inf)
+    on_an_edge = np.isin(tried, curve.edges)  # there ties decide, not the curve
+    assert curve.best >= max(_votes_right(pool, beta) for beta in tried[~on_an_edge])
 
 
 @given(pools(), st.lists(st.integers(-128, 192).map(lambda i: i / 64), min_size=1, max_size=8))
 def test_counting_lines_is_voting_also_on_ties_and_at_the_limits(pool: Labelled, betas: list[float]) -> None:
     points = [*betas, -np.inf, np.inf]
-    assert _lines(pool).correct_at(points).tolist() == [_votes_right(pool, beta) for beta in points]
+    assert _lines(pool).right_at(points).sum(axis=1).tolist() == [_votes_right(pool, beta) for beta in points]
 
 
-@given(pools())
-def test_the_chosen_point_lies_in_an_optimal_interval_or_is_its_limit(pool: Labelled) -> None:
-    curve = exact(_lines(pool))
-    assert any(low <= curve.chosen <= high for low, high in curve.optimal)
-    if np.isfinite(curve.chosen):
-        assert _votes_right(pool, curve.chosen) == curve.correct.max()
+@given(pools(), st.booleans())
+def test_voting_at_the_chosen_point_answers_the_most_questions(pool: Labelled, in_logits: bool) -> None:
+    """Also at the majority limit, where ties go by summed score and not by summed evidence."""
+    z = snap(evidence(_evidence(pool))) if in_logits else _evidence(pool)
+    curve = exact(lines(pool, z, pool.known_scores))
+    assert curve.chosen < np.inf
+    right = sy.tally(pool, shifted(z, float(snap(curve.chosen)))).right(pool).sum()
+    assert right == curve.best
+    assert curve.at(curve.chosen) == right / pool.n_questions
+
+
+def test_a_limit_that_would_break_ties_the_wrong_way_is_not_taken() -> None:
+    """Two against two: 0.6 + 0.6 beats 0.99 + 0.15 in scores, but not in logits."""
+    rows = [(q, a, p, a == 1) for q in range(12) for a, p in ((0, 0.6), (0, 0.6), (1, 0.99), (1, 0.15))]
+    vote = sy.LogitVote(rule="exact").fit(make(rows))
+    assert vote.fitted_on_ is not None
+    assert vote.fitted_on_.accuracy == 1.0
+
+
+@pytest.mark.parametrize("kind", [sy.LogitVote, sy.LinearVote])
+def test_no_rule_but_the_papers_grid_lets_fewer_votes_win(kind: type[sy.LogitVote]) -> None:
+    """With equal scores and a majority that is mostly wrong, the vote is still the majority's."""
+    for seed in range(6):
+        table = sy.simulate(100, 4, seed=seed, world=sy.World(easy_share=0.0, dominating=1.0))
+        pool = labelled(table.with_columns(score=pl.lit(0.7)))
+        vote = kind().fit(pool)
+        assert vote.offset_ == -np.inf
+        assert np.array_equal(vote.predict(pool).code, sy.MajorityVote().predict(pool).code)
+
+
+def test_the_order_of_the_file_does_not_change_a_fit() -> None:
+    table = sy.simulate(60, 8, seed=2)
+    mixed = table.sample(fraction=1, shuffle=True, seed=3)
+    for name in ("linear", "logit", "kde"):
+        one, two = (sy.method_class(name)().fit(labelled(t)).learned() for t in (table, mixed))
+        for key in one:
+            a, b = ([*item[key].values()] if isinstance(item[key], dict) else item[key] for item in (one, two))
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+    parts = [[part.questions.to_list() for part in labelled(t).split(0.3, seed=1)] for t in (table, mixed)]
+    assert parts[0] == parts[1]
 
 
 def test_a_question_with_two_correct_answers_counts_once_at_most() -> None:
@@ -83,7 +118,8 @@ def test_the_curve_of_one_question_read_by_hand() -> None:
     curve = exact(_lines(pool))
     assert curve.edges.tolist() == [-0.25]
     assert curve.correct.tolist() == [0, 1]
-    assert curve.optimal == [(-0.25, np.inf)]
+    assert curve.optimal == [(-0.25, 0.75)]  # beyond the largest score every weight is negative
+    assert curve.chosen == 0.25
 
 
 @pytest.mark.parametrize("kind", [sy.LogitVote, sy.LinearVote])
@@ -123,7 +159,7 @@ def test_all_rules_are_stored_and_the_chosen_one_votes(cal: Labelled) -> None:
 def test_the_grid_takes_the_first_best_point(cal: Labelled) -> None:
     found = _lines(cal)
     points = np.linspace(-1, 1, 41)
-    count = found.correct_at(points)
+    count = found.right_at(points).sum(axis=1)
     assert grid(found, points) == points[np.flatnonzero(count == count.max())[0]]
 
 
@@ -135,12 +171,12 @@ def test_bagging_is_the_mean_of_optima_of_resampled_questions(cal: Labelled) -> 
         times = rng.multinomial(cal.n_questions, np.full(cal.n_questions, 1 / cal.n_questions))
         again = cal.take(np.repeat(np.arange(cal.n_questions), times))
         chosen.append(exact(_lines(again)).chosen)
-    assert bagged(wins, bags=30, seed=5) == pytest.approx(np.mean(chosen), abs=1e-9)
+    assert bagged(wins, cal.rank, bags=30, seed=5) == pytest.approx(np.mean(chosen), abs=1e-9)
 
 
 def test_bagging_goes_to_the_limit_when_half_of_the_bags_do() -> None:
     pool = make([(q, 0, 0.1, True) for q in range(20)])  # one answer each: every offset is as good
-    assert bagged(intervals(_lines(pool))) == -np.inf
+    assert bagged(intervals(_lines(pool)), pool.rank) == -np.inf
 
 
 def test_the_likelihood_offset_is_a_maximum(cal: Labelled) -> None:
@@ -177,8 +213,11 @@ def test_bad_settings_are_named(cal: Labelled) -> None:
         (sy.LogitVote(clip=0.0), "clip"),
         (sy.KDEVote(bandwidth=0.0), "bandwidth"),
         (sy.KDEVote(bins=0), "bins"),
+        (sy.KDEVote(bandwidth=1e-4), "bandwidth"),
+        (sy.LogitVote(seed=-1), "seed"),
+        (sy.OptimalVote(clip=0.9), "clip"),
         (sy.KDEVote(clip=0.7), "clip"),
-        (sy.KDEVote(reliability="bined"), "did you mean 'binned'"),
+        (sy.KDEVote(reliability="floord"), "did you mean 'floored'"),
     ):
         with pytest.raises(sy.SettingError, match=word):
             method.fit(cal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -142,6 +143,36 @@ def test_verdicts_are_finite_with_missing_scores(kind: type[sy.Method], cal: Lab
 def test_an_unfitted_vanilla_vote_gives_a_missing_score_the_mean_of_its_question() -> None:
     pool = sy.Pool.from_arrays(question=[0, 0, 0, 1], answer=[0, 1, 1, 0], scores=[0.25, 0.75, np.nan, np.nan])
     assert sy.VanillaVote().weigh(pool).tolist() == [0.25, 0.75, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "kind", [sy.VanillaVote, sy.LinearVote, sy.LogitVote, sy.KDEVote], ids=lambda kind: kind.name()
+)
+def test_a_missing_score_votes_with_the_mean_weight_of_the_calibration_set(kind: Any, cal: Labelled) -> None:
+    """For kde the mean of its PRM term, and for q_M the mean share; the LLM term is the question's."""
+    method = kind().fit(cal)
+    weigh = method.prm_term if kind is sy.KDEVote else method.weigh
+    mean = weigh(cal)[cal.readable].mean()
+    gone = sy.Pool.from_arrays(question=[0, 0], answer=[1, 2], scores=[np.nan, 0.5])
+    assert weigh(gone)[0] == pytest.approx(mean, abs=1e-9)
+    assert abs(mean) > 0.01
+    if kind is sy.KDEVote:
+        from steelyard.calibration.reliability import question_reliability
+
+        alone = sy.Pool.from_arrays(question=[0] * 9, answer=[1] * 9, scores=[np.nan] * 9)
+        assert question_reliability(alone, method.shares_, method.prior_share_)[0] == pytest.approx(
+            cal.correct[cal.readable].mean()
+        )
+    else:
+        assert method.weight(np.nan) == pytest.approx(mean, abs=1e-9)
+
+
+def test_a_method_of_ones_own_can_be_evaluated(cal: Labelled, test: Labelled) -> None:
+    class Cautious(sy.MajorityVote):
+        pass
+
+    Cautious.__module__ = "__main__"
+    assert sy.evaluate([Cautious()], cal, test, n=[16])["method"].to_list() == ["main"]
 
 
 @every_method

@@ -92,7 +92,7 @@ def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
 
 def test_fit_on_a_share_takes_the_split_of_evaluate(file: Path) -> None:
     found = json.loads(steelyard("fit", file, "--calibrate", 0.5, "--seed", 4, "--json").out)
-    assert found["b"] == sy.LogitVote().fit(labelled(file).split(0.5, seed=4)[0]).b
+    assert found["b"] == sy.LogitVote(seed=4).fit(labelled(file).split(0.5, seed=4)[0]).b
     assert found["questions"] == 60
 
 
@@ -117,12 +117,17 @@ def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path)
     assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
 
 
-def test_a_majority_plan_still_breaks_ties_by_the_score_of_the_table(tmp_path: Path) -> None:
-    table = pl.DataFrame({"question": ["a", "a"], "answer": ["x", "y"], "prm": [0.1, 0.9]})
+def test_a_majority_plan_breaks_ties_by_the_score_it_was_fitted_with(tmp_path: Path) -> None:
+    table = sy.simulate(100, 2, seed=1).with_columns(a=pl.col("score"), b=1 - pl.col("score")).drop("score")
     sy.write(table, tmp_path / "t.parquet")
-    sy.MajorityVote().save(tmp_path / "plan.json")
-    found = json.loads(steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "--json").out)
-    assert found["verdicts"][0]["answer"] == "y"
+    steelyard("fit", tmp_path / "t.parquet", "--method", "majority", "--score", "a", "-o", tmp_path / "plan.json")
+    steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "-o", tmp_path / "v.parquet")
+    expected = sy.MajorityVote().predict(sy.read(table, score="a")).to_polars()
+    assert pl.read_parquet(tmp_path / "v.parquet").equals(expected)
+    assert not expected.equals(sy.MajorityVote().predict(sy.read(table, score="b")).to_polars())
+    bare = tmp_path / "bare.parquet"
+    sy.write(table.drop("a", "b"), bare)
+    assert steelyard("vote", bare, "--plan", tmp_path / "plan.json").code == 0
 
 
 def test_vote_needs_no_labels_and_reads_none(file: Path, tmp_path: Path) -> None:
@@ -210,6 +215,35 @@ def test_on_a_terminal_there_are_colours_and_progress(file: Path) -> None:
     assert "\x1b[1;32m" in shown
     assert "Evaluating" in shown
     assert "100 %" in shown
+
+
+def test_text_that_looks_like_markup_is_shown_as_it_is(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question": ["[bold]q"], "answer": ["[/x]"], "score": [0.5]})
+    sy.write(table, tmp_path / "[red]t.parquet")
+    sy.VanillaVote().save(tmp_path / "plan.json")
+    shown = _in_terminal("vote", tmp_path / "[red]t.parquet", "--plan", tmp_path / "plan.json")
+    assert "[/x]" in shown
+    assert "[bold]q" in shown
+
+
+def test_long_work_tells_a_log_how_far_it_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.cli.show.QUIET", 0.0)
+    done = steelyard("evaluate", file, "--resamples", 3)
+    assert "Reading" in done.err
+    assert "Evaluating: 100 %" in done.err
+
+
+def test_an_interrupt_while_starting_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import sys, builtins, steelyard.__main__ as m\n"
+        "real = builtins.__import__\n"
+        "def stop(name, *a, **k):\n"
+        "    if name == 'steelyard.cli': raise KeyboardInterrupt\n"
+        "    return real(name, *a, **k)\n"
+        "builtins.__import__ = stop; m.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
 def test_the_demo_on_a_terminal(tmp_path: Path) -> None:

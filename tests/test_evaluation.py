@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import steelyard as sy
@@ -137,3 +140,38 @@ def test_calibrated_votes_cost_little_where_the_scores_are_noise() -> None:
     cal, test = pool.split(0.3, seed=0)
     table = sy.evaluate(["linear", "logit"], cal, test, n=[16])
     assert (table["gain"] > -0.03).all()
+
+
+def test_a_perfect_score_is_not_certain() -> None:
+    pool = make([(q, 0, 0.5, True) for q in range(28)])
+    perfect = sy.accuracy(sy.MajorityVote().predict(pool), pool)
+    assert perfect == 1.0
+    assert perfect.low == pytest.approx(0.025 ** (1 / 28))
+    wrong = make([(q, 0, 0.5, False) for q in range(28)])
+    assert sy.accuracy(sy.MajorityVote().predict(wrong), wrong).high == pytest.approx(1 - 0.025 ** (1 / 28))
+
+
+def test_an_estimate_survives_pickle_and_copy() -> None:
+    estimate_ = estimate(np.array([0.0, 1.0, 1.0]))
+    again = pickle.loads(pickle.dumps(copy.deepcopy(estimate_)))
+    assert (again, again.se, again.questions) == (estimate_, estimate_.se, 3)
+
+
+def test_where_the_first_samples_teach_nothing_the_row_is_null_and_the_rest_is_there() -> None:
+    pool = labelled(sy.simulate(150, 16, seed=1, world=sy.World(easy=(60.0, 1.0), easy_share=1.0, unreadable=0.0)))
+    cal, test = pool.split(0.3, seed=2)
+    with pytest.warns(sy.SteelyardWarning, match="logit at n = 1 is left out"):
+        table = sy.evaluate(["logit"], cal.take(np.flatnonzero(cal.correct[cal.starts[:-1]])), test, n=[1, 16])
+    assert table.filter(n=1)["accuracy"].to_list() == [None]
+    assert table.filter(n=16)["accuracy"][0] > 0.9
+
+
+def test_calibration_questions_in_the_test_set_are_told(cal: Labelled) -> None:
+    with pytest.warns(sy.SteelyardWarning, match="120 test questions are calibration questions too"):
+        sy.evaluate(["vanilla"], cal, cal, n=[16])
+
+
+def test_unequal_numbers_of_samples_are_told(cal: Labelled) -> None:
+    table = sy.simulate(60, 8, seed=9).filter((pl.col("sample") < 4) | (pl.col("question") > "q30"))
+    with pytest.warns(sy.SteelyardWarning, match="fewer than 8 samples"):
+        sy.evaluate(["vanilla"], cal, labelled(table.with_columns(question="t" + pl.col("question"))), n=[8])

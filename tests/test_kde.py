@@ -77,7 +77,7 @@ def test_the_default_term_is_the_printed_one_kept_from_turning_negative(cal: Lab
 
 def test_the_fitted_constant_shifts_every_weight_alike(cal: Labelled, test: Labelled) -> None:
     vote = sy.KDEVote(reliability="fitted").fit(cal)
-    np.testing.assert_allclose(vote.weigh(test), vote.prm_term(test) - vote.offset_)
+    np.testing.assert_allclose(vote.weigh(test), vote.prm_term(test) - vote.offset_, atol=1e-9)
     plain = sy.KDEVote().fit(cal)
     assert vote.weight(0.5) == pytest.approx(plain.weight(0.5) - vote.offset_)
 
@@ -123,3 +123,16 @@ def test_the_crossfit_oracle_never_scores_a_response_with_a_density_that_saw_it(
     others = even & (scores == test.known_scores)
     np.testing.assert_array_equal(before[others], after[others])
     assert not np.array_equal(before[~even], after[~even])
+
+
+def test_the_fitted_constant_reaches_the_majority_vote() -> None:
+    """On noise the best constant is the limit: one vote a response, and every score worth the same."""
+    limits = 0
+    for seed in range(8):
+        pool = labelled(sy.simulate(30, 8, seed=seed, world=sy.World(gap=0.0, inconsistency=2.0)))
+        vote = sy.KDEVote(reliability="fitted").fit(pool)
+        if np.isinf(vote.offset_):
+            limits += 1
+            assert vote.weight(0.5) == 1.0
+            assert np.array_equal(vote.predict(pool).code, sy.MajorityVote().predict(pool).code)
+    assert limits > 0

@@ -31,7 +31,7 @@ def _everything(pool: Labelled) -> list[Any]:
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
     return [
         regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
-        wins.low, wins.high, wins.question, found.correct_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
+        wins.low, wins.high, wins.question, found.right_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
         question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
         shuffled.answer, shuffled.scores, *(v.code for v in verdicts), *(v.margin for v in verdicts),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,20 @@ def _edit(path: Path, **changes: Any) -> Path:
         ({"method": 5}, "unknown method '5'"),
         ({"settings": []}, "damaged plan"),
         ({"settings__rule": 7}, "rule is 7, which logit cannot use"),
-        ({"settings__extra": 7}, "no setting 'extra'"),
+        ({"settings__extra": 7}, "has the settings"),
+        ({"settings": {}}, "has the settings"),
+        ({"settings__rule": "exakt"}, "did you mean 'exact'"),
+        ({"settings__clip": 0.7}, "clip must lie between"),
+        ({"settings__clip": 10**400}, "damaged plan"),
+        ({"learned__offset_": 10**400}, "damaged plan"),
+        ({"learned__correct_": [1.0]}, "accuracy curve is damaged"),
+        ({"learned__edges_": [[1.0]]}, "damaged plan"),
+        ({"learned__edges_": [None]}, "damaged plan"),
+        ({"learned__offsets_": {"a": 1.0}}, "not one for each rule"),
+        ({"fitted_on__n": "many"}, "damaged plan"),
+        ({"fitted_on__questions": 0}, "damaged plan"),
+        ({"fitted_on__score": True}, "damaged plan"),
+        ({"version": True}, "plan version True"),
         ({"settings__points": True}, "points is True"),
         ({"learned__offset_": "left"}, "damaged plan"),
         ({"learned__offset_": None}, "offset_ is None"),
@@ -56,6 +70,36 @@ def _edit(path: Path, **changes: Any) -> Path:
 def test_a_damaged_plan_is_refused_with_a_reason(plan: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(sy.PlanError, match=message.replace("(", r"\(")):
         sy.load(_edit(plan, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learned__ratio_": []}, "densities are damaged"),
+        ({"learned__ratio_": [7.0]}, "densities are damaged"),
+        ({"learned__step_": 0.0}, "densities are damaged"),
+        ({"learned__step_": "inf"}, "densities are damaged"),
+        ({"learned__shares_": []}, "each of 10 bins"),
+        ({"learned__shares_": [5.0] * 10}, "between 0 and 1"),
+        ({"settings__reliability": "x"}, "unknown reliability"),
+    ],
+)
+def test_a_damaged_kde_plan_is_refused(cal: Labelled, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    sy.KDEVote().fit(cal).save(tmp_path / "plan.json")
+    with pytest.raises(sy.PlanError, match=message):
+        sy.load(_edit(tmp_path / "plan.json", **changes))
+
+
+def test_numpy_settings_are_written_as_plain_numbers(cal: Labelled, tmp_path: Path) -> None:
+    sy.LogitVote(clip=np.float32(0.0625), points=np.int64(11)).fit(cal).save(tmp_path / "plan.json")  # type: ignore[arg-type]
+    assert sy.load(tmp_path / "plan.json").settings()["clip"] == 0.0625
+
+
+def test_pipes_and_devices_are_no_plans(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(sy.PlanError, match="not a file"):
+            sy.load(path)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", "[" * 100_000, '{"format": "steelyard-plan"}', "\x00"])

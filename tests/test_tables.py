@@ -164,6 +164,40 @@ def test_the_score_is_the_column_score_else_the_only_float_column() -> None:
     assert sy.read(pl.DataFrame(base), score="none").scores is None
 
 
+@pytest.mark.parametrize("values", [[1, 0], [True, False]])
+def test_a_column_called_score_is_the_score_also_as_whole_numbers(values: list[Any]) -> None:
+    table = pl.DataFrame({"question": ["a", "a"], "answer": ["1", "2"], "score": values})
+    assert sy.read(table).known_scores.tolist() == [1.0, 0.0]
+
+
+def test_file_names_are_names_not_patterns(tmp_path: Path) -> None:
+    for suffix in (".parquet", ".csv", ".arrow"):
+        sy.write(TABLE, tmp_path / f"r[1]{suffix}")
+        sy.write(TABLE.head(1), tmp_path / f"r1{suffix}")
+        assert sy.read(tmp_path / f"r[1]{suffix}").n_responses == 5
+
+
+def test_blank_lines_in_a_csv_are_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("question,answer,score\na,1,0.5\n\nb,2,0.25\n\n")
+    assert sy.read(tmp_path / "t.csv").n_responses == 2
+
+
+def test_samples_may_be_any_64_bit_numbers() -> None:
+    table = pl.DataFrame(
+        {"question": ["a"] * 2, "sample": [2**63 - 1, -(2**63)], "answer": list("xy"), "score": [0.1, 0.2]}
+    )
+    for rows in ([0, 1], [1, 0]):
+        assert sy.read(table[rows]).known_scores.tolist() == [0.2, 0.1]
+
+
+def test_odd_json_is_read_the_same_by_both_readers(tmp_path: Path) -> None:
+    for extra in ("", ', "other": NaN'):
+        twice = '{"question": "a", "answer": "1", "answer": "2", "score": 0.5' + extra + "}\n"
+        lone = '{"question": "b", "answer": "x\\ud800y", "score": 0.5}\n'
+        (tmp_path / "t.jsonl").write_text(twice + lone)
+        assert sy.read(tmp_path / "t.jsonl").names.to_list() == ["1", "x\ufffdy"]
+
+
 def test_columns_with_odd_names_are_found_as_they_are() -> None:
     table = pl.DataFrame({"question": ["a"], "answer": ["1"], "prm:min": [0.5], "sigmoid(x)": [0.25]})
     assert sy.read(table, score="prm:min").known_scores.tolist() == [0.5]

@@ -67,3 +67,25 @@ def test_share_counts_readable_responses_and_confidence_positive_weight() -> Non
 def test_weights_of_the_wrong_shape_or_not_finite_are_refused(weights: Any) -> None:
     with pytest.raises(sy.SettingError, match="weights"):
         sy.tally(make([(0, 0, 0.5, True), (0, 1, 0.5, False)]), weights)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e-3, 1.0, 1e4, 1e9, 1e30])
+def test_weights_of_any_size_are_counted_and_in_any_order(size: float) -> None:
+    rng = np.random.default_rng(0)
+    answer = rng.integers(0, 3, 40)
+    pool = sy.Pool.from_arrays(question=np.zeros(40, int), answer=answer.astype(np.int32))
+    weights = rng.normal(0, size, 40)
+    totals = np.bincount(answer, weights)
+    order = rng.permutation(40)
+    mixed = sy.Pool.from_arrays(question=np.zeros(40, int), answer=answer[order].astype(np.int32))
+    one, two = sy.tally(pool, weights), sy.tally(mixed, weights[order])
+    assert one.code[0] == totals.argmax()
+    assert one.total[0] == pytest.approx(totals.max(), rel=1e-8)
+    assert one.total.tobytes() == two.total.tobytes()
+
+
+def test_products_of_many_steps_still_tell_answers_apart() -> None:
+    pool = make([(0, 0, 1e-12, False), (0, 1, 1e-13, False), (0, 1, 1e-13, False)])
+    assert sy.VanillaVote().predict(pool).code.tolist() == [0]
+    tied = make([(0, 0, 1e-13, False), (0, 1, 1e-12, False)])
+    assert sy.MajorityVote().predict(tied).code.tolist() == [1]

@@ -40,10 +40,11 @@ def small_codes(starts: Ints, given: NDArray[Any]) -> tuple[Codes, Ints, NDArray
         )
     if given.min() < -1:
         raise ColumnError(f"answer holds {given.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
-    width = np.maximum.reduceat(given, starts[:-1]).astype(np.int64) + 1
-    if width.sum() <= 4 * len(given):
-        return given.astype(np.int32, copy=False), width, None
-    codes, rows, width = number_keys(starts, given.astype(np.int64).view(np.uint64), given >= 0)
+    if given.max() < 2**31 - 1:
+        width = np.maximum.reduceat(given, starts[:-1]).astype(np.int64) + 1
+        if width.sum() <= 4 * len(given):
+            return given.astype(np.int32, copy=False), width, None
+    codes, rows, width = number_keys(starts, given.astype(np.uint64), given >= 0)
     return codes, width, given[rows]
 
 
@@ -65,9 +66,11 @@ def checked_scores(scores: NDArray[Any], column: str = "scores") -> Floats:
     values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     if low < 0 or high > 1:
+        name, _, reducer = column.partition(":")
+        logits = f"score='sigmoid({name}){':' * bool(reducer)}{reducer}'"
+        percent = "if these are percent, divide them by 100; " if low >= 0 and high <= 100 else ""
         raise ScoreError(
-            f"{column} runs from {low:.4g} to {high:.4g}, outside [0, 1]: "
-            f"if these are logits, read them with score='sigmoid({column})'"
+            f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {percent}if logits, read them with {logits}"
         )
     return values
 

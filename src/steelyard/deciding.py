@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import PlanError, SteelyardWarning
+from steelyard.errors import ColumnError, PlanError, SteelyardWarning
 from steelyard.methods._base import Method
 from steelyard.pool import Pool
 from steelyard.tables import each_pool
@@ -26,12 +26,11 @@ def decide_file(
     """Return one row a question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
-    if score and trained and score != trained:
+    if voter.scored and score and trained and score != trained:
         raise PlanError(
-            f"the plan was fitted on the score {trained!r}, not on {score!r}: leave out --score, "
-            f"or fit a plan for {score!r}"
+            f"the plan was fitted on the score {trained!r}, not on {score!r}: rename the column ({score}={trained}) if "
+            f"it is the same verifier's, else fit a plan for {score!r}"
         )
-    wanted = score or trained
     largest = 0
 
     def decide(pool: Pool) -> pl.DataFrame:
@@ -40,11 +39,18 @@ def decide_file(
         largest = max(largest, used.n)
         return voter.predict(used).to_polars()
 
-    options: dict[str, Any] = {"score": wanted, "rename": rename, "need_score": voter.scored, "progress": progress}
-    parts = each_pool(source, decide, labels=False, **options)
+    options: dict[str, Any] = {"rename": rename, "need_score": voter.scored, "labels": False, "progress": progress}
+    try:
+        parts = each_pool(source, decide, score=score or trained, **options)
+    except ColumnError as error:
+        if not trained or score:
+            raise
+        if voter.scored:
+            raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your column to it") from None
+        parts = each_pool(source, decide, score=None, **options)  # it would only have broken ties
     if voter.learns and fitted and largest != fitted.n:
         warnings.warn(
-            f"the plan was fitted at {fitted.n} samples a question, this file has up to {largest}: "
+            f"the plan was fitted at {fitted.n} samples a question, this vote is over up to {largest}: "
             f"fit with --n {largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,

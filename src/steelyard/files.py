@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,31 +12,41 @@ from pathlib import Path
 from steelyard.errors import SettingError
 
 
-def check_writable(path: str | Path) -> None:
-    """Fail now, not after the work, when a result could not be written."""
-    target = Path(path)
-    if target.is_dir():
-        raise SettingError(f"cannot write {target}: it is a folder; name a file in it")
+def check_writable(path: str | Path) -> Path:
+    """Fail now, not after the work, when a result could not be written; return where it will go.
+
+    A link is followed; devices, pipes and other things that are not files are left alone.
+    """
+    try:
+        str(path).encode()
+        target = Path(path).resolve()
+        kind = target.stat().st_mode if target.exists() else None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SettingError(f"cannot write {str(path)!r:.100}: {error}; choose another path with -o") from None
+    if kind is not None and stat.S_ISDIR(kind):
+        raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
+    if kind is not None and not stat.S_ISREG(kind):
+        raise SettingError(f"cannot write {path}: it is a device or a pipe; name a file")
     if not target.parent.is_dir():
-        raise SettingError(f"cannot write {target}: there is no folder {target.parent}; make it first")
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise SettingError(f"cannot write {target}: permission denied; choose another path with -o")
+        raise SettingError(f"cannot write {path}: there is no folder {target.parent}; make it first")
+    if not os.access(target.parent, os.W_OK) or (kind is not None and not os.access(target, os.W_OK)):
+        raise SettingError(f"cannot write {path}: permission denied; choose another path with -o")
+    return target
 
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, or say why it cannot be."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(f"cannot make the folder {path}: {error.strerror}; choose another with -o") from None
+    except (OSError, ValueError) as error:
+        raise SettingError(f"cannot make the folder {str(path)!r:.100}: {error}; choose another with -o") from None
     return Path(path)
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block ends well."""
-    target = Path(path)
-    check_writable(target)
+    target = check_writable(path)
     temporary = None
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
@@ -47,7 +58,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~umask)
         temporary.replace(target)
     except OSError as error:
-        raise SettingError(f"cannot write {target}: {error.strerror or error}; choose another path with -o") from None
+        raise SettingError(f"cannot write {path}: {error.strerror or error}; choose another path with -o") from None
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)

@@ -4,9 +4,10 @@ Shapes used throughout: R responses sorted by question, Q questions.
 `starts` [Q+1] says where a question's responses begin; `answer` [R] is a small code within
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 
-Sums are exact. Weights and scores are rounded to a multiple of 2^-36 as they are added, so a
-total below 2^17 carries no rounding error at all: votes do not depend on the order of the
-responses, ties are true ties, and calibration agrees with the vote to the last bit.
+Sums are exact. Weights are rounded to a multiple of 2^-36 as they are added (finer in a question whose
+weights are all tiny, coarser where one is huge), so a total below 2^17 carries no rounding error at
+all: votes do not depend on the order of the responses, ties are true ties, and calibration agrees
+with the vote to the last bit.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import numpy as np
 
 # Adding and subtracting 1.5 * 2^(52-36) rounds a float64 to a multiple of 2^-36.
 SNAP = 1.5 * 2.0**16
+_TINY, _HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that grain is right
 _ROOT_TAU = float(np.sqrt(2 * np.pi))
 _FLOOR = 1e-6  # added to every density, so that no single response decides a vote
 _NARROWEST = 0.1  # the least bandwidth of a question's own density, in logits
@@ -45,11 +47,15 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
     counts = np.zeros(most, np.int64)
     merit = np.zeros(most)
     for q in range(begin, end):
+        largest = 0.0
         for i in range(starts[q], starts[q + 1]):
             a = answer[i]
             if a >= 0:
+                largest = max(largest, abs(weights[i]))
                 sums[a] += (weights[i] + SNAP) - SNAP
                 counts[a] += 1
+        if largest < _TINY or largest > _HUGE:
+            _sum_again(starts[q], starts[q + 1], answer, weights, _grain(largest), sums)
         best, second, plus, absolute, present, tied = -1, -np.inf, 0.0, 0.0, 0, False
         cast[q] = 0
         for a in range(width[q]):
@@ -83,18 +89,49 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
 
 
 @compiled
+def _grain(largest):  # type: ignore[no-untyped-def]
+    """The constant that rounds values up to `largest` so that thousands of them add exactly."""
+    if _TINY <= largest <= _HUGE or not 0 < largest < np.inf:
+        return SNAP
+    return SNAP * 2.0 ** np.ceil(np.log2(largest))
+
+
+@compiled
+def _sum_again(first, last, answer, weights, grain, sums):  # type: ignore[no-untyped-def]
+    """Sum the weights of a question's answers with another grain."""
+    for i in range(first, last):
+        if answer[i] >= 0:
+            sums[answer[i]] = 0.0
+    for i in range(first, last):
+        if answer[i] >= 0:
+            sums[answer[i]] += (weights[i] + grain) - grain
+
+
+@compiled
+def _merits(first, last, answer, scores, merit):  # type: ignore[no-untyped-def]
+    """Sum the scores of a question's answers; a missing one counts as the question's mean."""
+    known, total, largest = 0, 0.0, 0.0
+    for i in range(first, last):
+        if answer[i] >= 0:
+            merit[answer[i]] = 0.0
+        if scores[i] == scores[i]:
+            total += scores[i]
+            largest = max(largest, scores[i])
+            known += 1
+    mean = total / known if known else 0.0
+    grain = _grain(np.float64(largest))
+    for i in range(first, last):
+        if answer[i] >= 0:
+            score = scores[i] if scores[i] == scores[i] else mean
+            merit[answer[i]] += (score + grain) - grain
+
+
+@compiled
 def _break_tie(first, last, answer, scores, sums, counts, merit, best):  # type: ignore[no-untyped-def]
     """Among answers with the total of `best`: higher total score, more votes, seen first."""
     top = sums[best]
     if scores.size:
-        mean = _mean(first, last, scores)
-        for i in range(first, last):
-            if answer[i] >= 0:
-                merit[answer[i]] = 0.0
-        for i in range(first, last):
-            if answer[i] >= 0:
-                s = scores[i] if scores[i] == scores[i] else mean
-                merit[answer[i]] += (s + SNAP) - SNAP
+        _merits(first, last, answer, scores, merit)
     winner = -1
     for i in range(first, last):
         a = answer[i]
@@ -107,17 +144,6 @@ def _break_tie(first, last, answer, scores, sums, counts, merit, best):  # type:
             elif counts[a] > counts[winner]:
                 winner = a
     return winner
-
-
-@compiled
-def _mean(first, last, scores):  # type: ignore[no-untyped-def]
-    """The mean of the scores that are there; 0 if there are none."""
-    known, total = 0, 0.0
-    for i in range(first, last):
-        if scores[i] == scores[i]:
-            total += scores[i]
-            known += 1
-    return total / known if known else 0.0
 
 
 @compiled
@@ -221,16 +247,20 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
     """Sum each answer into a line: s - beta * n is its total when every weight is z - beta.
 
     Writes the answers of question q, in order of appearance, from offsets[q]; fills offsets.
-    A missing score adds the question's mean to `merit`, as in a tie of the tally.
+    `merit` is the summed score, as in a tie of the tally.
     """
-    place = np.full(max(1, width.max()), -1, np.int64)
+    most = max(1, width.max())
+    place = np.full(most, -1, np.int64)
+    scratch = np.zeros(most)
     at = 0
     for q in range(len(starts) - 1):
-        begin, missing = at, 0
+        begin = at
         offsets[q] = begin
+        plain = True
+        largest = 0.0
         for i in range(starts[q], starts[q + 1]):
             a = answer[i]
-            missing += scores[i] != scores[i]
+            plain = plain and scores[i] == scores[i]
             if a < 0:
                 continue
             k = place[a]
@@ -240,17 +270,15 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
                 s[at], n[at], merit[at] = 0.0, 0, 0.0
                 ok[at] = right[base[q] + a]
                 at += 1
+            largest = max(largest, scores[i])
             s[k] += (z[i] + SNAP) - SNAP
             n[k] += 1
             merit[k] += (scores[i] + SNAP) - SNAP
-        if missing:
-            mean = _mean(starts[q], starts[q + 1], scores)
-            for k in range(begin, at):
-                merit[k] = 0.0
+        if not plain or largest < _TINY:
+            _merits(starts[q], starts[q + 1], answer, scores, scratch)
             for i in range(starts[q], starts[q + 1]):
                 if answer[i] >= 0:
-                    score = scores[i] if scores[i] == scores[i] else mean
-                    merit[place[answer[i]]] += (score + SNAP) - SNAP
+                    merit[place[answer[i]]] = scratch[answer[i]]
     offsets[len(starts) - 1] = at
     return at
 
@@ -291,8 +319,8 @@ def intervals(offsets, s, n, merit, ok, question, low, high):  # type: ignore[no
 
 
 @compiled
-def correct_at(offsets, s, n, merit, ok, betas, correct):  # type: ignore[no-untyped-def]
-    """Count the questions answered correctly at each offset; an infinite one is its limit."""
+def right_at(offsets, s, n, merit, ok, betas, right):  # type: ignore[no-untyped-def]
+    """Which questions are answered right at each offset [T, Q]; an infinite one is its limit."""
     for t in range(len(betas)):
         beta = betas[t]
         for q in range(len(offsets) - 1):
@@ -309,8 +337,7 @@ def correct_at(offsets, s, n, merit, ok, betas, correct):  # type: ignore[no-unt
                 elif value == top:
                     if merit[k] > merit[best] or (merit[k] == merit[best] and n[k] > n[best]):
                         best = k
-            if best >= 0 and ok[best]:
-                correct[t] += 1
+            right[t, q] = best >= 0 and ok[best]
 
 
 @compiled

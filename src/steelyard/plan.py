@@ -21,6 +21,7 @@ from steelyard.version import __version__
 
 FORMAT = "steelyard-plan"
 VERSION = 1
+LARGEST = 64 << 20  # bytes
 LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset has
 
 
@@ -65,14 +66,20 @@ def write_plan(plan: Plan, path: str | Path) -> None:
 def read_plan(path: str | Path) -> Plan:
     """Read a plan, or say in one line why it cannot be used."""
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise PlanError(f"{path} is not a plan: it is not a file")
+        if Path(path).stat().st_size > LARGEST:
+            raise PlanError(f"{path} is not a plan: it is larger than {LARGEST >> 20} MB")
         content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)
     except FileNotFoundError:
         raise PlanError(f"no such plan: {path}; make one with 'steelyard fit FILE -o {path}'") from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{path} is not a plan: it is not JSON text; make one with 'steelyard fit'") from None
     except (OSError, ValueError, RecursionError) as error:
         raise PlanError(f"{path} is not a plan: {error}; make it again with 'steelyard fit'") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise PlanError(f'{path} is not a Steelyard plan: it has no "format": "{FORMAT}"')
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(
             f"{path} has plan version {content.get('version')!r}, this Steelyard reads version {VERSION}: "
             "upgrade Steelyard, or fit the plan again"
@@ -81,12 +88,31 @@ def read_plan(path: str | Path) -> Plan:
         fitted_on = content["fitted_on"]
         return Plan(
             str(content["method"]),
-            {str(key): value for key, value in content["settings"].items()},
+            {str(key): _finite(value) for key, value in content["settings"].items()},
             {key: _from_json(value) for key, value in content["learned"].items()},
-            None if fitted_on is None else Provenance(**{f.name: fitted_on[f.name] for f in fields(Provenance)}),
+            None if fitted_on is None else _provenance({f.name: fitted_on[f.name] for f in fields(Provenance)}),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise PlanError(f"{path} is a damaged plan ({error!r}): fit it again") from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
+
+
+def _provenance(found: dict[str, Any]) -> Provenance:
+    for name in ("n", "questions", "responses"):
+        if type(found[name]) is not int or found[name] < 1:
+            raise ValueError(f"{name} is {found[name]!r}")
+    for name in ("score", "llm", "verifier"):
+        if not isinstance(found[name], str | None):
+            raise TypeError(f"{name} is {found[name]!r}")
+    for name in ("accuracy", "standard_error"):
+        if not isinstance(found[name], int | float | None) or not 0 <= (found[name] or 0) <= 1:
+            raise ValueError(f"{name} is {found[name]!r}")
+    return Provenance(**found)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, int | float) and not math.isfinite(value):
+        raise ValueError("a number too large")
+    return value
 
 
 def _no_constant(word: str) -> float:
@@ -98,6 +124,8 @@ def _to_json(value: Any) -> Any:
         return {key: _to_json(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
         return [_to_json(inner) for inner in value.tolist()]
+    if isinstance(value, np.generic):
+        return _to_json(value.item())
     if isinstance(value, float):
         if math.isnan(value):
             raise PlanError("a fitted value is NaN: this is a defect of the method, not of your data")
@@ -109,12 +137,13 @@ def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _from_json(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return np.array([_from_json(inner) for inner in value], np.float64)
+        array = np.array([_from_json(inner) for inner in value], np.float64)
+        if array.ndim != 1 or np.isnan(array).any():
+            raise ValueError("a list that is not one of numbers")
+        return array
     if isinstance(value, str):
         return LIMITS[value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("a number too large")
-    return value
+    return float(_finite(value)) if type(value) is int else _finite(value)
 
 
 def _pretty(content: dict[str, Any]) -> str:

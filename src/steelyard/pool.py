@@ -129,6 +129,11 @@ class Pool:
         """Repeat one value a question for each of its responses: [Q] -> [R]."""
         return np.repeat(per_question, self.sizes)
 
+    @property
+    def rank(self) -> Ints:
+        """The place of each question in the order of ids [Q]: what randomness goes by, not the file's order."""
+        return np.argsort(np.argsort(np.asarray(self.questions), kind="stable"), kind="stable")
+
     def first(self, n: int) -> Self:
         """Keep the first n samples of every question."""
         if n < 1:
@@ -139,8 +144,8 @@ class Pool:
         return self._rows(_ranges(self.starts[:-1], sizes), sizes)
 
     def take(self, questions: ArrayLike) -> Self:
-        """Keep these questions, by position, in this order (repeats allowed)."""
-        index = np.asarray(questions, np.int64)
+        """Keep these questions, by position or by a mask, in this order (repeats allowed)."""
+        index = np.arange(self.n_questions)[np.asarray(questions) if len(np.atleast_1d(questions)) else slice(0)]
         ids = self.questions[index]
         sizes = self.sizes[index]
         rows = _ranges(self.starts[index], sizes)
@@ -164,18 +169,19 @@ class Pool:
     def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
         """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
 
-        Questions are sorted by id and permuted by `default_rng(seed)`, so the parts depend on
-        the ids alone, not on the order of the file.
+        Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
+        depend on the ids alone, not on the order of the file.
         """
-        count = round(fraction * self.n_questions)
+        count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
         if not 0 < count < self.n_questions:
+            hint = f" (did you mean {fraction / 100:g}?)" if 1 < fraction < 100 else ""
             raise SettingError(
                 f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
-                "choose a share between 0 and 1, or bring more questions"
+                f"choose a share between 0 and 1{hint}, or bring more questions"
             )
-        by_id = np.argsort(np.asarray(self.questions), kind="stable")
-        chosen = by_id[np.random.default_rng(seed).permutation(self.n_questions)]
-        return self.take(np.sort(chosen[:count])), self.take(np.sort(chosen[count:]))
+        by_id = np.argsort(self.rank)
+        order = np.random.default_rng(seed).permutation(self.n_questions)
+        return self.take(by_id[np.sort(order[:count])]), self.take(by_id[np.sort(order[count:])])
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MOST = 100_000_000  # responses
+
+
 @dataclass(frozen=True)
 class World:
     """The knobs of the simulator.
@@ -35,7 +38,7 @@ class World:
     easy_share       share of easy questions
     rivals           how many wrong answers a question has
     zipf             exponent of their popularity (0 = uniform)
-    dominating       share of questions in which one wrong answer takes half of the wrong responses
+    dominating       share of questions in which one wrong answer takes half of the wrong responses or more
     gap              distance in logits between mean scores of correct and incorrect responses
     bias             what is added to every score, in logits
     inconsistency    how much the score distributions differ between questions (0 = pseudo-PRM)
@@ -57,6 +60,21 @@ class World:
     unreadable: float = 0.02
     bf16: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("easy_share", "dominating", "saturated", "unreadable"):
+            _check(name, getattr(self, name), 0, 1)
+        for name, low, high in (("rivals", 1, 10_000), ("zipf", 0, 20), ("inconsistency", 0, 20)):
+            _check(name, getattr(self, name), low, high)
+        for name in ("gap", "bias"):
+            _check(name, getattr(self, name), -50, 50)
+        for value in (*self.hard, *self.easy):
+            _check("a Beta parameter", value, 1e-3, 1e6)
+
+
+def _check(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise SettingError(f"{name.replace('_', '-')} must lie between {low:g} and {high:g}, not {value}")
+
 
 def simulate(questions: int = 500, samples: int = 32, *, seed: int = 0, world: World | None = None) -> pl.DataFrame:
     """Return a table of responses: question, sample, answer, correct, score.
@@ -68,6 +86,8 @@ def simulate(questions: int = 500, samples: int = 32, *, seed: int = 0, world: W
 
     if questions < 1 or samples < 1:
         raise SettingError(f"simulate needs at least one question and one sample, not {questions} and {samples}")
+    if questions * samples > MOST:
+        raise SettingError(f"simulate makes at most {MOST:,} responses, not {questions * samples:,}")
     at = world or World()
     rng = np.random.default_rng(seed)
     easy = rng.random(questions) < at.easy_share

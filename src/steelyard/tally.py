@@ -33,7 +33,8 @@ def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verd
     (array([7], dtype=int32), array([3], dtype=int32))
 
     The result does not depend on `threads` (default: one for each million responses, at most
-    one a core) nor on the order of a question's responses.
+    one a core) nor on the order of a question's responses: weights are rounded to a grain at which
+    tens of thousands of them add without error (kernels.py).
     """
     from steelyard import kernels
 

@@ -43,10 +43,14 @@ class Verdicts:
     @property
     def answer(self) -> NDArray[Any]:
         """The winning answers [Q]: text (None = unreadable), or codes as given (-1 = unreadable)."""
-        if self.pool.names is None or not len(self.pool.names):
+        if self.pool.names is None:
             return self.code
         if isinstance(self.pool.names, np.ndarray):
-            return np.where(self.code < 0, -1, self.pool.names[self._place])
+            if not len(self.pool.names):
+                return self.code
+            found = self.pool.names[self._place].astype(object if self.pool.names.dtype.kind == "u" else np.int64)
+            found[self.code < 0] = -1
+            return found
         return np.array(self._named().to_list(), object)
 
     @property
@@ -60,7 +64,11 @@ class Verdicts:
 
     def right(self, labelled: LabelledPool) -> Bools:
         """Which verdicts are right [Q]; a null verdict is wrong."""
-        if not np.array_equal(self.pool.base, labelled.base):
+        same = self.pool.questions is labelled.questions or (
+            np.array_equal(self.pool.base, labelled.base)
+            and np.array_equal(np.asarray(self.pool.questions), np.asarray(labelled.questions))
+        )
+        if not same:
             raise LabelError("these verdicts are for other questions than the labels: predict on the same pool")
         return labelled.right[self._place] & (self.code >= 0)
 

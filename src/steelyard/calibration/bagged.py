@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from steelyard.arrays import Ints
 from steelyard.calibration.exact import Intervals
 
 
-def bagged(intervals: Intervals, *, bags: int = 30, seed: int = 0) -> float:
+def bagged(intervals: Intervals, rank: Ints, *, bags: int = 30, seed: int = 0) -> float:
     """Return the mean chosen offset of `bags` resamples.
 
-    A resample may choose a limit (the majority vote). When at least half of them do, the result
-    is that limit; otherwise it is the mean of the others.
+    `rank` [Q] is the place of each question in the order of ids, so that the draws do not depend
+    on the order of the file. A resample may choose the majority limit; when at least half of them
+    do, the result is that limit, otherwise it is the mean of the others.
     """
     rng = np.random.default_rng(seed)
-    even = np.full(intervals.questions, 1 / intervals.questions)
-    chosen = np.array([intervals.curve(rng.multinomial(intervals.questions, even)).chosen for _ in range(bags)])
-    middle = float(np.sort(chosen)[(bags - 1) // 2])
-    return middle if np.isinf(middle) else float(chosen[np.isfinite(chosen)].mean())
+    size = len(intervals.majority)
+    even = np.full(size, 1 / size)
+    chosen = np.array([intervals.curve(rng.multinomial(size, even)[rank]).chosen for _ in range(bags)])
+    finite = np.isfinite(chosen)
+    return float(chosen[finite].mean()) if finite.sum() > bags / 2 else -np.inf

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Ints
+from steelyard.arrays import Bools, Ints
 from steelyard.calibration.lines import Lines
 
 FINEST = 2.0**34  # steps of the curve narrower than 1 / FINEST are not told apart
@@ -24,40 +24,55 @@ class Curve:
     """Questions answered correctly as a step function of the offset.
 
     correct[0] holds below edges[0], correct[i] between edges[i-1] and edges[i], the last one
-    above the last edge.
+    above the last edge. `limit` is the count at minus infinity, the majority vote (equal counts
+    go to the higher summed score there, to the higher summed evidence on the first step). Beyond
+    `top`, the largest evidence, every weight is negative and fewer votes win: no rule looks there.
     """
 
     edges: NDArray[np.float64]  # [K], rising
     correct: Ints  # [K+1]
     questions: int
+    limit: int
+    top: float
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
         return self.correct / self.questions
 
     @property
+    def best(self) -> int:
+        """The most questions any offset below `top` answers, the limit included."""
+        return max(int(self.correct[self._below].max()), self.limit)
+
+    @property
     def optimal(self) -> list[tuple[float, float]]:
-        """Every interval of offsets at which the most questions are right."""
+        """Every interval of offsets below `top` at which that many questions are right."""
         ends = np.concatenate(([-np.inf], self.edges, [np.inf]))
-        best = np.concatenate(([False], self.correct == self.correct.max(), [False]))
-        change = np.diff(best.astype(np.int8))
-        return list(zip(ends[change == 1].tolist(), ends[np.flatnonzero(change == -1)].tolist(), strict=True))
+        hit = np.concatenate(([False], (self.correct == self.best) & self._below, [False]))
+        change = np.diff(hit.astype(np.int8))
+        low, high = ends[change == 1], np.minimum(ends[change == -1], self.top)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
 
     @property
     def chosen(self) -> float:
-        """The middle of the widest bounded optimal interval; if there is none, the limit.
+        """The majority limit if nothing beats it; else the middle of the widest optimal interval.
 
-        A limit is worth taking only alone: its interval is infinite and has no middle.
+        An interval without a lower end has no middle: its point lies one unit below its upper end.
         """
-        bounded = [(high - low, (low + high) / 2) for low, high in self.optimal if np.isfinite(low + high)]
-        if bounded:
-            return max(bounded)[1]
-        low, high = self.optimal[0]
-        return low if np.isinf(low) else high
+        if self.limit == self.best:
+            return -np.inf
+        points = [(high - low, (low + high) / 2) for low, high in self.optimal if low > -np.inf]
+        return max(points)[1] if points else self.optimal[0][1] - 1.0
+
+    @property
+    def _below(self) -> Bools:
+        """Which steps begin below `top`."""
+        return np.concatenate(([True], self.edges < self.top - 2 / FINEST))
 
     def at(self, beta: float) -> float:
         """The accuracy at an offset (between the steps)."""
-        return float(self.accuracy[np.searchsorted(self.edges, beta)])
+        count = self.limit if beta == -np.inf else self.correct[np.searchsorted(self.edges, beta)]
+        return float(count / self.questions)
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,8 @@ class Intervals:
     question: Ints
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    questions: int
+    majority: Bools  # [Q] which questions the majority vote gets right
+    top: float
 
     @cached_property
     def _ends(self) -> tuple[Ints, NDArray[np.float64], Ints]:
@@ -81,13 +97,14 @@ class Intervals:
 
     def curve(self, times: Ints | None = None) -> Curve:
         """Count the intervals over beta; `times` [Q] repeats questions, as a bootstrap does."""
-        count = np.ones(len(self.question), np.int64) if times is None else times[self.question]
+        repeat = np.ones(len(self.majority), np.int64) if times is None else times
+        count = repeat[self.question]
         order, edges, last = self._ends
         steps = np.cumsum(np.concatenate((count, -count))[order])[last]
         correct = count[self.low == -np.inf].sum() + np.concatenate(([0], steps))
         kept = np.flatnonzero(correct[1:] != correct[:-1])
-        total = self.questions if times is None else int(times.sum())
-        return Curve(edges[kept], correct[np.append(0, kept + 1)], total)
+        limit = int(repeat[self.majority].sum())
+        return Curve(edges[kept], correct[np.append(0, kept + 1)], int(repeat.sum()), limit, self.top)
 
 
 def intervals(lines: Lines) -> Intervals:
@@ -98,7 +115,7 @@ def intervals(lines: Lines) -> Intervals:
     question, low, high = np.empty(room, np.int64), np.empty(room), np.empty(room)
     size = kernels.intervals(lines.offsets, lines.s, lines.n, lines.merit, lines.right, question, low, high)
     low, high = (np.rint(end[:size] * FINEST) / FINEST for end in (low, high))
-    return Intervals(question[:size], low, high, lines.questions)
+    return Intervals(question[:size], low, high, lines.right_at(-np.inf)[0], lines.top)
 
 
 def exact(lines: Lines) -> Curve:

@@ -33,19 +33,20 @@ class Lines:
     n: Ints  # votes
     merit: NDArray[np.float64]  # summed score, for ties
     right: Bools
+    top: float  # the largest evidence: beyond it every weight is negative
 
     @property
     def questions(self) -> int:
         return len(self.offsets) - 1
 
-    def correct_at(self, betas: ArrayLike) -> Ints:
-        """Count the questions the vote gets right at each offset; -inf is the majority vote."""
+    def right_at(self, betas: ArrayLike) -> Bools:
+        """Which questions the vote gets right at each offset [T, Q]; -inf is the majority vote."""
         from steelyard import kernels
 
         points = snap(np.atleast_1d(betas))
-        correct = np.zeros(len(points), np.int64)
-        kernels.correct_at(self.offsets, self.s, self.n, self.merit, self.right, points, correct)
-        return correct
+        right = np.empty((len(points), self.questions), bool)
+        kernels.right_at(self.offsets, self.s, self.n, self.merit, self.right, points, right)
+        return right
 
 
 def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
@@ -59,4 +60,5 @@ def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
     size = kernels.lines(
         pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.right, offsets, s, n, merit, right
     )
-    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size])
+    top = float(np.max(z, where=pool.readable, initial=-np.inf))
+    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size], top)

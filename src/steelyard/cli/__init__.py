@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import sys
 import warnings
 
@@ -9,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from steelyard.cli import demo, evaluate, fit, simulate, vote
-from steelyard.errors import SteelyardError
+from steelyard.errors import SteelyardError, SteelyardWarning
 from steelyard.version import __version__
 
 INTERRUPTED = 130  # what typer returns after Ctrl-C
@@ -41,7 +44,8 @@ def _steelyard(
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    _prepare_streams()
+    warnings.showwarning = _show_warning
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
@@ -53,10 +57,43 @@ def main() -> None:
     except TyperException as error:
         print(f"error: {_usage(error)}", file=sys.stderr)
         code = 2
+    except MemoryError:
+        print("error: not enough memory: use a smaller file, or --n to read fewer samples", file=sys.stderr)
+        code = 2
     except BrokenPipeError:
-        sys.stderr.close()
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody listens any more
         code = 141
+    except OSError as error:
+        print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        code = 2
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _prepare_streams() -> None:
+    """Make stdout and stderr ones that can always be written to.
+
+    A closed one leads nowhere; a character it cannot show becomes a question mark. What libraries
+    print to the stderr of the process (a panic in a damaged file) is kept away from ours, unless
+    RUST_BACKTRACE asks for it.
+    """
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None and "RUST_BACKTRACE" not in os.environ:
+        with contextlib.suppress(OSError):
+            ours = os.dup(2)
+            with open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), 2)
+            sys.stderr = os.fdopen(ours, "w", buffering=1, encoding=sys.stderr.encoding)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    if issubclass(category, SteelyardWarning):
+        print(f"warning: {_one_line(str(message))}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
@@ -67,4 +104,18 @@ def _usage(error: TyperException) -> str:
 
 
 def _one_line(text: str) -> str:
+    """One line, in the words of the command line rather than of Python.
+
+    >>> _one_line("read it with score='prm'")
+    "read it with --score 'prm'"
+    """
+    for python, shell in SPOKEN:
+        text = python.sub(shell, text)
     return " ".join(text.split())
+
+
+SPOKEN = [
+    (re.compile(r"\bscore=:"), "--score:"),
+    (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
+    (re.compile(r"rename=\{'yours': '(\w+)'\}"), r"--rename yours=\1"),
+]

@@ -9,6 +9,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import File, Json, Rename, ScoreName, Seed, numbers, renames, words
 
+ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
 
 
@@ -25,7 +26,10 @@ def run(
     methods: Annotated[
         str | None, typer.Option(help="Methods to compare: majority,logit. Default: all.", show_default=False)
     ] = None,
-    resamples: Annotated[int, typer.Option(help="Random subsets of n samples a question; 0: the first n.")] = 100,
+    resamples: Annotated[
+        int | None,
+        typer.Option(help="Random subsets of n samples a question; 0: the first n. Default: 100, fewer if large."),
+    ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
@@ -38,17 +42,19 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
 
     names = words(methods)
-    scored = any(sy.method_class(name).scored for name in names or sy.method_names())
+    scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
     with show.counter(f"Reading {file}") as counted:
         read = sy.read(file, score=score, rename=renames(rename), need_score=scored, progress=counted)
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
+    draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
     with show.progress("Evaluating") as progress:
-        result = sy.evaluate(names, cal, test, n=numbers(n), resamples=resamples, seed=seed, progress=progress)
+        result = sy.evaluate(names, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
-        show.as_json({"rows": result.to_dicts(), **sizes, "score": pool.source.score, "resamples": resamples})
+        show.as_json({"rows": result.to_dicts(), **sizes, "score": pool.source.score, "resamples": draws})
         return
-    show.accuracy_table(result, cal.n_questions, test.n_questions)
+    oracles = {name for name in sy.method_names() if sy.method_class(name).oracle}
+    show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)

@@ -27,7 +27,7 @@ def run(
     ] = None,
     points: Annotated[int | None, typer.Option(help="linear, logit: points of the grid rule.")] = None,
     clip: Annotated[float | None, typer.Option(help="logit, kde: scores are kept this far from 0 and 1.")] = None,
-    reliability: Annotated[str | None, typer.Option(help="kde: binned, printed (as in the paper) or fitted.")] = None,
+    reliability: Annotated[str | None, typer.Option(help="kde: floored, printed (as in the paper) or fitted.")] = None,
     bandwidth: Annotated[float | None, typer.Option(help="kde: bandwidth in logits instead of Silverman's.")] = None,
     rename: Rename = None,
     seed: Seed = 0,
@@ -39,7 +39,11 @@ def run(
     from steelyard.methods import configured
 
     settings = only_given(rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth)
+    if "seed" in sy.method_class(method)().settings():
+        settings["seed"] = seed
     voter = configured(method, settings)
+    if voter.oracle:
+        raise sy.SettingError(f"{method} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
         check_writable(output)
     with show.counter(f"Reading {file}") as progress:
@@ -52,7 +56,9 @@ def run(
     if json:
         show.as_json(voter.summary())
         return
-    rows = [(name, show.value(value)) for name, value in voter.summary().items() if value is not None]
+    names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
+    found = voter.summary().items()
+    rows = [(names.get(name, name), show.value(value)) for name, value in found if value is not None]
     show.table(f"Fitted {method} on {file}", ("", "value"), rows)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)

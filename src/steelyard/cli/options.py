@@ -25,13 +25,13 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random c
 
 
 def renames(pairs: list[str] | None) -> dict[str, str]:
-    """Read THEIRS=OURS pairs.
+    """Read THEIRS=OURS pairs, one an option or several with commas.
 
-    >>> renames(["question_id=question"])
-    {'question_id': 'question'}
+    >>> renames(["question_id=question,final=answer"])
+    {'question_id': 'question', 'final': 'answer'}
     """
     read = {}
-    for pair in pairs or []:
+    for pair in (part for text in pairs or [] for part in text.split(",")):
         old, sep, new = pair.partition("=")
         if not (old and sep and new):
             raise SettingError(f"cannot rename {pair!r}: write THEIRS=OURS, as in question_id=question")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
+
+QUIET = 10.0  # seconds between lines of progress in a log
 
 
 def say(text: str = "") -> None:
@@ -31,13 +34,14 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
         from rich import box
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
         drawn = Table(box=box.SIMPLE_HEAD)
         for i, column in enumerate(columns):
             drawn.add_column(column, justify="right" if i else "left", no_wrap=True)
         for i, row in enumerate(rows):
-            drawn.add_row(*row, style="bold green" if i == best else None)
-        Console().print(title, style="bold", highlight=False)
+            drawn.add_row(*map(Text, row), style="bold green" if i == best else None)
+        Console().print(Text(title, style="bold"))
         Console().print(drawn)
         return
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
@@ -51,33 +55,35 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
     print()
 
 
-def accuracy_table(result: pl.DataFrame, calibration: int, test: int) -> None:
+def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: set[str]) -> None:
     """Print accuracy by method and n, with the error and the gain over majority at the largest n."""
     sizes = result["n"].unique().sort().to_list()
-    rows = []
-    for name, group in result.group_by("method", maintain_order=True):
+    rows: list[tuple[str, ...]] = []
+    honest: list[tuple[float, int]] = []
+    for (name,), group in result.group_by("method", maintain_order=True):
         by_size = {row["n"]: row for row in group.iter_rows(named=True)}
         last = by_size[sizes[-1]]
-        gain = "" if name[0] == "majority" else f"{points(last['gain'])} ± {percent(last['gain_se'])}"
+        gain = "" if name == "majority" else f"{points(last['gain'])} ± {percent(last['gain_se'])}"
         cells = [percent(by_size[size]["accuracy"]) for size in sizes]
-        rows.append((str(name[0]), *cells, f"± {percent(last['se'])}", gain))
+        honest += [] if name in oracles else [(last["accuracy"] or 0.0, len(rows))]
+        rows.append((str(name), *cells, f"± {percent(last['se'])}", gain))
     title = f"Accuracy in % by samples a question: {test} test questions, calibrated on {calibration} others"
-    table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=_best(rows, len(sizes)))
+    best = max(honest)[1] if honest else None
+    table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=best)
     print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
-    print("pass-at-n, optimal* and kde-optimal-* are oracles: they read the test labels.\n")
-
-
-def _best(rows: Sequence[Sequence[str]], column: int) -> int | None:
-    honest = [i for i, row in enumerate(rows) if not ("optimal" in row[0] or row[0] == "pass-at-n")]
-    return max(honest, key=lambda i: float(rows[i][column]), default=None)
+    print("Ties go to the higher total score in every method, majority included: at small n that is much of it.")
+    if shown := sorted(oracles & {row[0] for row in rows}):
+        print(f"Oracles, which read the test labels: {', '.join(shown)}.")
+    print()
 
 
 def step(command: str) -> None:
     """Show the command that comes next."""
     if sys.stdout.isatty():
         from rich.console import Console
+        from rich.text import Text
 
-        Console().print(f"\n[bold cyan]$ {command}[/]\n", highlight=False, soft_wrap=True)
+        Console().print(Text(f"\n$ {command}\n", style="bold cyan"), soft_wrap=True)
     else:
         print(f"\n$ {command}\n")
 
@@ -86,6 +92,9 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
     """Draw what a score is worth: a bar to the left counts against the answer, to the right for it."""
     scores = [i / 10 for i in range(11)]
     weights = [weight(score) for score in scores]
+    if min(weights) == max(weights):
+        print("Every score is worth the same: this is the majority vote.\n")
+        return
     unit = max(map(abs, weights)) or 1.0
     against, support, plain = ("\x1b[38;5;208m", "\x1b[38;5;39m", "\x1b[0m") if sys.stdout.isatty() else ("", "", "")
     print("What a score is worth (left of the pivot: it counts against its answer)")
@@ -99,15 +108,15 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """Yield a function that shows the share of work done: a bar on a terminal, nothing in a log."""
+    """Yield a function that shows the share of work done: a bar on a terminal, a line now and then in a log."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield _line_now_and_then(lambda share: f"{what}: {100 * share:.0f} %")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
@@ -119,14 +128,28 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def counter(what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows how many rows were read so far, on a terminal."""
+    """Yield a function that shows how many rows were read so far."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield _line_now_and_then(lambda count: f"{what}: {count:,} rows")
         return
     from rich.console import Console
+    from rich.markup import escape
 
-    with Console(stderr=True).status(what) as status:
-        yield lambda count: status.update(f"{what}: {count:,} rows")
+    with Console(stderr=True).status(escape(what)) as status:
+        yield lambda count: status.update(escape(f"{what}: {count:,} rows"))
+
+
+def _line_now_and_then(line: Callable[[float], str]) -> Callable[[float], None]:
+    """Print how far the work is, at most every few seconds, to stderr."""
+    last = time.monotonic()
+
+    def show(done: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > QUIET:
+            last = time.monotonic()
+            print(line(done), file=sys.stderr, flush=True)
+
+    return show
 
 
 def value(item: object) -> str:
@@ -147,10 +170,10 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
-def points(value: float) -> str:
+def points(value: float | None) -> str:
     """Format a difference of shares in percentage points.
 
     >>> points(-0.012)
     '-1.2'
     """
-    return f"{100 * value:+.1f}"
+    return "-" if value is None else f"{100 * value:+.1f}"

@@ -47,7 +47,8 @@ def run(
         (q, str(a), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
         for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
     ]
-    show.table(f"The first verdicts of {verdicts.height}, by {voter.name()}", columns, rows)
+    heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
+    show.table(f"The first verdicts of {verdicts.height}, by {voter.name()}", heads, rows)
     if empty:
         show.say(f"{empty} questions have no readable answer: their verdict is null.")
     show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")

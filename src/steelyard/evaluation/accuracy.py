@@ -30,6 +30,9 @@ class Estimate(float):
         self.se, self.low, self.high, self.questions = se, low, high, questions
         return self
 
+    def __getnewargs__(self) -> tuple[float, float, float, float, int]:  # type: ignore[override]
+        return float(self), self.se, self.low, self.high, self.questions
+
     def __str__(self) -> str:
         return (
             f"{100 * self:.1f} % ± {100 * self.se:.1f} "
@@ -41,7 +44,7 @@ class Estimate(float):
 
 def accuracy(verdicts: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
     """Return the share of right verdicts, with standard error and bootstrap interval over questions."""
-    return estimate(verdicts.right(need_labels(labelled)), seed=seed)
+    return estimates(verdicts.right(need_labels(labelled))[:, None].astype(np.float64), seed=seed, shares=True)[0]
 
 
 def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
@@ -55,8 +58,12 @@ def estimate(values: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0) 
     return estimates(np.asarray(values, np.float64)[:, None], seed=seed)[0]
 
 
-def estimates(values: NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
-    """Return the mean of every column of [Q, K], all on the same bootstrap draws of questions."""
+def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = False) -> list[Estimate]:
+    """Return the mean of every column of [Q, K], all on the same bootstrap draws of questions.
+
+    `shares`: the values are right (1) or wrong (0). Where all are equal a bootstrap sees no
+    spread; the interval is then the exact one of Clopper and Pearson, 0.025^(1/Q) from the end.
+    """
     questions = len(values)
     rng = np.random.default_rng(seed)
     even = np.full(questions, 1 / questions)
@@ -69,6 +76,9 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
     low, high = np.quantile(np.concatenate(draws), [tail, 1 - tail], axis=0)
     mean = values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(questions) if questions > 1 else np.full(len(mean), np.nan)
+    if shares:
+        reach = 1 - tail ** (1 / questions)
+        low, high = np.where(mean == 1, 1 - reach, low), np.where(mean == 0, reach, high)
     columns = zip(mean.tolist(), error.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Estimate(*numbers, questions) for numbers in columns]
 

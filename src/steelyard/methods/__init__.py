@@ -54,7 +54,9 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
     for key in settings:
         if key not in known:
             raise SettingError(f"{name} has no setting {key!r}: {did_you_mean(key, known)}")
-    return method_class(name)(**settings)
+    method = method_class(name)(**settings)
+    method.check_settings()
+    return method
 
 
 def load(path: str | Path) -> Method:

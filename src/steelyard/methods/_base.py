@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning, did_you_mean
+from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning
 from steelyard.plan import Plan, Provenance, write_plan
 from steelyard.pool import LabelledPool, Pool
 from steelyard.tally import tally
@@ -24,7 +24,7 @@ FEWEST_QUESTIONS = 10
 ENOUGH_QUESTIONS = 50
 
 
-@dataclass
+@dataclass(repr=False)
 class Method(ABC):
     """A rule that turns a pool of responses into verdicts."""
 
@@ -37,13 +37,14 @@ class Method(ABC):
     @classmethod
     def name(cls) -> str:
         """What the user types."""
-        return cls.__module__.rsplit(".", 1)[1].replace("_", "-")
+        return cls.__module__.rsplit(".", 1)[-1].strip("_").replace("_", "-")
 
     def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
         """Learn from a labelled pool, or from the first n samples of each of its questions.
 
         Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
         """
+        self.check_settings()
         pool = labelled if n is None else labelled.first(n)
         if self.learns:
             _check_calibration(pool)
@@ -77,28 +78,40 @@ class Method(ABC):
     def from_plan(cls, plan: Plan) -> Self:
         """Make the method a plan describes; every value must be there and of its kind."""
         blank = cls()
-        for key in plan.settings:
-            if key not in blank.settings():
-                raise PlanError(f"{cls.name()} has no setting {key!r}: {did_you_mean(key, blank.settings())}")
-        if set(plan.learned) != set(blank.learned()):
-            raise PlanError(
-                f"{cls.name()} stores {sorted(blank.learned())}, this plan has {sorted(plan.learned)}: fit it again"
-            )
+        for what, has, needs in (
+            ("settings", plan.settings, blank.settings()),
+            ("learned values", plan.learned, blank.learned()),
+        ):
+            if set(has) != set(needs):
+                raise PlanError(f"{cls.name()} has the {what} {sorted(needs)}, this plan {sorted(has)}: fit it again")
         kinds = get_type_hints(cls)
         for key, value in {**plan.settings, **plan.learned}.items():
             missing = value is None and key in plan.learned and plan.fitted_on is not None
             if missing or not _is_a(value, kinds[key]):
                 raise PlanError(f"{key} is {value!r:.40}, which {cls.name()} cannot use: fit the plan again")
         method = cls(**plan.settings)
+        method.check_settings()
         for key, value in plan.learned.items():
             setattr(method, key, value)
         method.fitted_on_ = plan.fitted_on
+        if plan.fitted_on is not None:
+            method.check_learned()
         return method
+
+    def check_settings(self) -> None:
+        """Refuse settings that cannot work; fit and load call it, the constructor only stores."""
+
+    def check_learned(self) -> None:
+        """Refuse learned values, read from a plan, that do not fit together."""
 
     def summary(self) -> dict[str, Any]:
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
         return {"method": self.name(), **self.settings(), **fitted}
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({settings})" + ("" if self.fitted_on_ else ", not fitted" if self.learns else "")
 
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments."""
@@ -124,7 +137,7 @@ class Method(ABC):
             right = self._decide(pool).right(pool)
             accuracy = float(right.mean())
             error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
-        score = pool.source.score if self.scored else None
+        score = pool.source.score
         verifier = score.split(":")[0] if score else None
         return Provenance(pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses, accuracy, error)
 

@@ -20,7 +20,7 @@ from steelyard.calibration.exact import Curve, intervals
 from steelyard.calibration.grid import grid
 from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
 from steelyard.calibration.lines import lines, snap
-from steelyard.errors import CalibrationError, SettingError, did_you_mean
+from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights.linear import shifted
@@ -28,7 +28,7 @@ from steelyard.weights.linear import shifted
 RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
 
 
-@dataclass
+@dataclass(repr=False)
 class OffsetVote(Method):
     """w(p) = evidence(p) - offset. A missing score has the mean evidence of the calibration set."""
 
@@ -42,8 +42,10 @@ class OffsetVote(Method):
     offsets_: dict[str, float] = field(default_factory=dict, init=False)  # by rule
     slope_: float | None = field(default=None, init=False)  # of the likelihood with a free slope
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
-    edges_: NDArray[np.float64] | None = field(default=None, init=False)
-    correct_: NDArray[np.float64] | None = field(default=None, init=False)
+    top_: float = field(default=0.0, init=False)  # the curve: the largest evidence,
+    limit_: float = field(default=0.0, init=False)  # the count at minus infinity,
+    edges_: NDArray[np.float64] | None = field(default=None, init=False)  # the steps
+    correct_: NDArray[np.float64] | None = field(default=None, init=False)  # and the counts between them
 
     @abstractmethod
     def evidence(self, p: Floats) -> NDArray[np.float64]:
@@ -67,7 +69,8 @@ class OffsetVote(Method):
         """Accuracy on the calibration set over the offset (in units of evidence)."""
         if self.edges_ is None or self.correct_ is None or self.fitted_on_ is None:
             raise CalibrationError(f"{type(self).__name__} has learned nothing yet: call fit(labelled)")
-        return Curve(self.edges_, self.correct_.astype(np.int64), self.fitted_on_.questions)
+        counts = self.correct_.astype(np.int64)
+        return Curve(self.edges_, counts, self.fitted_on_.questions, int(self.limit_), self.top_)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return shifted(self._filled(pool.known_scores), self._fitted_offset)
@@ -89,11 +92,24 @@ class OffsetVote(Method):
         z = self.evidence(p)
         return snap(np.where(np.isnan(z), self.prior_, z))
 
-    def _learn(self, pool: Pool) -> None:
+    def check_settings(self) -> None:
         if self.rule not in RULES:
             raise SettingError(f"unknown rule {self.rule!r}: {did_you_mean(self.rule, RULES)}")
-        if self.points < 2:
-            raise SettingError(f"points must be at least 2, not {self.points}")
+        if not 2 <= self.points <= 100_001:
+            raise SettingError(f"points must lie between 2 and 100,001, not {self.points}")
+        if self.seed < 0:
+            raise SettingError(f"seed must be 0 or more, not {self.seed}")
+
+    def check_learned(self) -> None:
+        edges, counts = self.edges_, self.correct_
+        if edges is None or counts is None or len(counts) != len(edges) + 1 or not np.all(np.diff(edges) > 0):
+            raise PlanError("its accuracy curve is damaged: it needs rising edges and one more count than edges")
+        if not np.isfinite(self.prior_):
+            raise PlanError("its prior is not finite")
+        if set(self.offsets_) != set(RULES):
+            raise PlanError(f"its offsets are {sorted(self.offsets_)}, not one for each rule")
+
+    def _learn(self, pool: Pool) -> None:
         known = self.evidence(pool.known_scores[pool.readable])
         self.prior_ = float(snap(np.nanmean(known)))
         evidence = lines(cast(LabelledPool, pool), self._filled(pool.known_scores), pool.known_scores)
@@ -101,7 +117,7 @@ class OffsetVote(Method):
         curve = wins.curve()
         self.slope_, with_slope = likelihood_with_slope(evidence)
         self.offsets_ = {
-            "bagged": bagged(wins, seed=self.seed),
+            "bagged": bagged(wins, pool.rank, seed=self.seed),
             "exact": curve.chosen,
             "grid": grid(evidence, self.grid_offsets()),
             "likelihood": likelihood(evidence),
@@ -109,6 +125,7 @@ class OffsetVote(Method):
         }
         self.offset_ = float(snap(self.offsets_[self.rule]))
         self.edges_, self.correct_ = curve.edges, curve.correct.astype(np.float64)
+        self.limit_, self.top_ = float(curve.limit), curve.top
 
 
 def _plain(b: float) -> float | str:

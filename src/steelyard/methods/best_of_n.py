@@ -1,7 +1,8 @@
 """Best-of-N: the answer of the response with the highest score.
 
 As weights: 1 for an answer's first response at the question's top score, 0 for all others.
-Answers that share the top score are tied, and ties go to the higher total score.
+Answers that share the top score are tied, and ties go to the higher total score. A response without a
+score can never be the best: it only counts where no response of the question has one.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class BestOfN(Method):
     """The single best score decides; without any score it is the majority vote.
 

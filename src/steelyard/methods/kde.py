@@ -6,7 +6,7 @@ f1, f0: logit-space densities of the correct and incorrect calibration scores (w
 q_M: the mean of a binned calibrator over the question's responses (calibration/reliability.py);
 m: the number of distinct readable answers. The second term has three forms:
 
-- "binned", the default: as above, but never below 0. Where the estimated q_M falls below 1/m the
+- "floored", the default: as above, but never below 0. Where the estimated q_M falls below 1/m the
   printed term is negative and more votes count against an answer, even with equal scores.
 - "printed": exactly as in the paper.
 - "fitted": one constant in its place, put where the offset of `logit` would be; log(m - 1)
@@ -26,17 +26,18 @@ from steelyard.calibration.bagged import bagged
 from steelyard.calibration.exact import intervals
 from steelyard.calibration.lines import lines, snap
 from steelyard.calibration.reliability import BINS, bin_reliability, log_odds, question_reliability
-from steelyard.errors import SettingError, did_you_mean
+from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 from steelyard.weights.kde import density, interpolate, log_ratio
 from steelyard.weights.linear import shifted
 
-RELIABILITIES = ("binned", "printed", "fitted")
+RELIABILITIES = ("floored", "printed", "fitted")
+NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
 
 
-@dataclass
+@dataclass(repr=False)
 class KDEVote(Method):
     """Weigh by how much likelier a score is for a correct than for an incorrect response."""
 
@@ -44,7 +45,7 @@ class KDEVote(Method):
 
     bandwidth: float | None = None  # None: Silverman's rule, for each class
     bins: int = BINS
-    reliability: str = "binned"
+    reliability: str = "floored"
     clip: float = logit.CLIP
 
     low_: float = field(default=0.0, init=False)
@@ -56,12 +57,14 @@ class KDEVote(Method):
     offset_: float = field(default=0.0, init=False)  # used when reliability is "fitted"
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        if self.reliability == "fitted":
+            return shifted(snap(self.prm_term(pool)), self.offset_)
         return self.prm_term(pool) + self.llm_term(pool)
 
     def weight(self, score: float) -> float:
-        """Return the PRM term; what the LLM term adds depends on the question."""
-        fitted = -self.offset_ if self.reliability == "fitted" else 0.0
-        return float(self._ratio(np.array([score]))[0] + fitted)
+        """Return the PRM term, less the fitted constant; what the LLM term adds depends on the question."""
+        ratio = self._ratio(np.array([score]))
+        return float((shifted(snap(ratio), self.offset_) if self.reliability == "fitted" else ratio)[0])
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
         """Log f1 / f0 at every response's score [R]."""
@@ -69,11 +72,9 @@ class KDEVote(Method):
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
         """The log-odds that the LLM gives the right answer rather than a given wrong one [R]."""
-        if self.reliability == "fitted":
-            return shifted(np.zeros(pool.n_responses), self.offset_)
         q = question_reliability(pool, cast(NDArray[np.float64], self.shares_), self.prior_share_)
         odds = log_odds(q, pool.m)
-        return pool.spread(odds if self.reliability == "printed" else np.maximum(odds, 0.0))
+        return pool.spread(np.maximum(odds, 0.0) if self.reliability == "floored" else odds)
 
     def _ratio(self, p: Floats) -> NDArray[np.float64]:
         z = logit.evidence(p, self.clip)
@@ -83,7 +84,6 @@ class KDEVote(Method):
         return np.where(missing, self.prior_ratio_, ratio)
 
     def _learn(self, pool: Pool) -> None:
-        self._check_settings()
         labelled = cast(LabelledPool, pool)
         p = labelled.known_scores
         known = labelled.readable & ~np.isnan(p)
@@ -98,16 +98,25 @@ class KDEVote(Method):
         self.shares_ = bin_reliability(p[known], correct, self.bins)
         self.prior_share_ = float(correct.mean())
         wins = intervals(lines(labelled, snap(self._ratio(p)), p))
-        self.offset_ = float(snap(bagged(wins)))
+        self.offset_ = float(snap(bagged(wins, pool.rank)))
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
         if self.reliability not in RELIABILITIES:
             raise SettingError(
                 f"unknown reliability {self.reliability!r}: {did_you_mean(self.reliability, RELIABILITIES)}"
             )
-        if self.bandwidth is not None and not 0 < self.bandwidth < np.inf:
-            raise SettingError(f"bandwidth must be a positive number, not {self.bandwidth}")
-        if self.bins < 1:
-            raise SettingError(f"bins must be at least 1, not {self.bins}")
-        if not 0 < self.clip < 0.5:
-            raise SettingError(f"clip must lie between 0 and 0.5, not {self.clip}")
+        if self.bandwidth is not None and not NARROWEST <= self.bandwidth <= WIDEST:
+            raise SettingError(f"bandwidth must lie between {NARROWEST} and {WIDEST} logits, not {self.bandwidth}")
+        if not 1 <= self.bins <= 1000:
+            raise SettingError(f"bins must lie between 1 and 1000, not {self.bins}")
+        logit.check_clip(self.clip)
+
+    def check_learned(self) -> None:
+        ratio, shares = self.ratio_, self.shares_
+        numbers = (self.low_, self.step_, self.prior_ratio_)
+        if ratio is None or len(ratio) < 2 or not np.all(np.isfinite((*ratio, *numbers))) or self.step_ <= 0:
+            raise PlanError("its densities are damaged")
+        if shares is None or len(shares) != self.bins:
+            raise PlanError(f"it must have a share for each of {self.bins} bins")
+        if not all(0 <= share <= 1 for share in (*shares, self.prior_share_)):
+            raise PlanError("its shares must lie between 0 and 1")

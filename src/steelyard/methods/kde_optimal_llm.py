@@ -11,11 +11,13 @@ from steelyard.methods.kde import KDEVote
 from steelyard.pool import LabelledPool, Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class KDEOptimalLLMVote(KDEVote):
     """How much of the gap to `optimal` is the estimate of the LLM's reliability."""
 
     oracle: ClassVar[bool] = True
+
+    reliability: str = "printed"
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
         return question_odds(cast(LabelledPool, pool))

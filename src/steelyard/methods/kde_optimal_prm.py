@@ -11,11 +11,13 @@ from steelyard.methods.kde import KDEVote
 from steelyard.pool import LabelledPool, Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class KDEOptimalPRMVote(KDEVote):
     """How much of the gap to `optimal` is the estimate of the score densities (leak included)."""
 
     oracle: ClassVar[bool] = True
+
+    reliability: str = "printed"
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
         return question_ratio(cast(LabelledPool, pool), clip=self.clip, crossfit=False)

@@ -10,7 +10,7 @@ from steelyard.methods._offset import OffsetVote
 from steelyard.weights import linear
 
 
-@dataclass
+@dataclass(repr=False)
 class LinearVote(OffsetVote):
     """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote."""
 

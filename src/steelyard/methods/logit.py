@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Floats
-from steelyard.errors import SettingError
 from steelyard.methods._offset import OffsetVote
-from steelyard.pool import Pool
 from steelyard.weights import logit
 
 
-@dataclass
+@dataclass(repr=False)
 class LogitVote(OffsetVote):
     """b = 0 is the majority vote, the limit as every response comes to weigh the same."""
 
@@ -27,7 +25,6 @@ class LogitVote(OffsetVote):
     def grid_offsets(self) -> NDArray[np.float64]:
         return np.array([logit.logit(b) for b in np.linspace(0, 1, self.points)])
 
-    def _learn(self, pool: Pool) -> None:
-        if not 0 < self.clip < 0.5:
-            raise SettingError(f"clip must lie between 0 and 0.5, not {self.clip}")
-        super()._learn(pool)
+    def check_settings(self) -> None:
+        super().check_settings()
+        logit.check_clip(self.clip)

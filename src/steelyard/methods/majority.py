@@ -10,7 +10,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class MajorityVote(Method):
     """The answer given most often wins; ties go to the higher total score.
 

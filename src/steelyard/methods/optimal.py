@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from steelyard.calibration.question import question_odds, question_ratio
 from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
-from steelyard.weights.logit import CLIP
+from steelyard.weights.logit import CLIP, check_clip
 
 
-@dataclass
+@dataclass(repr=False)
 class OptimalVote(Method):
     """An upper bound that is too good to be true."""
 
@@ -27,6 +27,9 @@ class OptimalVote(Method):
     crossfit: ClassVar[bool] = False
 
     clip: float = CLIP
+
+    def check_settings(self) -> None:
+        check_clip(self.clip)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 from steelyard.methods.optimal import OptimalVote
 
 
-@dataclass
+@dataclass(repr=False)
 class OptimalCrossfitVote(OptimalVote):
     """What knowing a question's score distributions would really buy."""
 

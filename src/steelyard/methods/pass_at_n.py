@@ -10,7 +10,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class PassAtN(Method):
     """The ceiling of every vote: nothing can choose an answer that was never given."""
 

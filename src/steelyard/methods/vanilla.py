@@ -13,7 +13,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import Pool
 
 
-@dataclass
+@dataclass(repr=False)
 class VanillaVote(Method):
     """Sum the scores of each answer; the largest sum wins.
 
@@ -32,11 +32,12 @@ class VanillaVote(Method):
         return np.where(missing, self._prior(pool, missing), p)
 
     def weight(self, score: float) -> float:
-        return float(score)
+        return self.prior_ if np.isnan(score) and self.prior_ is not None else float(score)
 
     def _learn(self, pool: Pool) -> None:
         p = np.asarray(pool.known_scores, np.float64)
-        self.prior_ = float(np.nanmean(p[pool.readable & ~np.isnan(p)] if pool.readable.any() else p))
+        voting = p[pool.readable & ~np.isnan(p)]
+        self.prior_ = float(voting.mean() if len(voting) else np.nanmean(p))
 
     def _prior(self, pool: Pool, missing: NDArray[np.bool_]) -> float | NDArray[np.float64]:
         if self.prior_ is not None:

@@ -29,7 +29,7 @@ class _Watch:
 
     def see(self, questions: pl.Series, starts: Ints, frame: pl.DataFrame) -> None:
         if questions.null_count():
-            raise ColumnError(f"{frame['question'].null_count()} rows have no question id: fill the column 'question'")
+            raise ColumnError(f"{frame['question'].null_count()} rows or more have no question id: fill 'question'")
         if questions.n_unique() < len(questions):
             raise ScatteredError
         self.heads.append(questions)
@@ -44,14 +44,15 @@ class _Watch:
 def _check_samples(frame: pl.DataFrame, starts: Ints) -> None:
     missing = frame["sample"].null_count()
     if missing:
-        raise ColumnError(f"{missing} rows have no sample number: fill or drop the column 'sample'")
-    step = np.diff(frame["sample"].to_numpy())
-    step[starts[1:-1] - 1] = 1
-    least = step.min(initial=1)
-    if least < 0:
+        raise ColumnError(f"{missing} rows or more have no sample number: fill or drop the column 'sample'")
+    sample = frame["sample"].to_numpy()
+    within = np.ones(len(sample) - 1, bool)  # pairs of neighbours that answer one question
+    within[starts[1:-1] - 1] = False
+    if (within & (sample[1:] < sample[:-1])).any():
         raise ScatteredError
-    if least == 0:
-        row = int(np.argmin(step))
+    twice = np.flatnonzero(within & (sample[1:] == sample[:-1]))
+    if len(twice):
+        row = int(twice[0])
         raise TableError(
             f"question {frame['question'][row]!r} has sample {frame['sample'][row]} more than once: "
             "number its samples 0, 1, 2, .. or drop the repeated rows"
@@ -86,4 +87,6 @@ def pools(
         done += 0 if batch is None else batch.height
         if progress:
             progress(done)
+    if done != table.select(pl.len()).collect().item():
+        raise TableError("the table was read only in part: the reading was interrupted, or it changed; run it again")
     watch.finish()

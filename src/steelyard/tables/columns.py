@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -54,31 +55,42 @@ def _sigmoid(value: pl.Expr) -> pl.Expr:
 def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
     """Resolve what the user asked for against the columns there are; None = read no score.
 
-    When no score is needed and none is named, an unclear choice is no mistake: there is none.
+    When no score is needed and none is named, only a column called `score` is taken for one.
     """
     if wanted == NO_SCORE and NO_SCORE not in schema:
         return None
     candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
     if wanted is None:
-        if not needed and "score" not in candidates and len(candidates) != 1:
+        named = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
+        if not named and not needed:
             return None
-        wanted = "score" if "score" in candidates else _only(candidates)
+        wanted = "score" if named else _only(candidates)
     parts = None if wanted in schema else SPELLING.fullmatch(wanted)
     column, reducer, sigmoid = wanted, None, False
     if parts:
         column, reducer, sigmoid = parts["column"], parts["reducer"], parts["s"] is not None
     if column not in schema:
         raise ColumnError(f"no score column {column!r}: {did_you_mean(column, candidates)}")
-    kind = schema[column]
     if reducer is not None and reducer not in REDUCERS:
         raise ColumnError(f"unknown step reducer {reducer!r} in {wanted!r}: {did_you_mean(reducer, REDUCERS)}")
-    if isinstance(kind, pl.List | pl.Array):
-        return Score(column, reducer or "last", sigmoid)
-    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
-        raise ColumnError(f"the score column {column!r} holds {kind}, not numbers: {did_you_mean(column, candidates)}")
-    if reducer is not None:
+    steps = _check_kind(column, schema[column], candidates)
+    if reducer is not None and not steps:
         raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use score={column!r}")
-    return Score(column, None, sigmoid)
+    return Score(column, (reducer or "last") if steps else None, sigmoid)
+
+
+def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
+    """Return whether a score column holds steps; refuse what holds no numbers."""
+    if column == "*" or (column.startswith("^") and column.endswith("$")):
+        raise ColumnError(f"the name {column!r} would be read as a pattern: rename the column")
+    steps = isinstance(kind, pl.List) or (isinstance(kind, pl.Array) and kind.size > 0)
+    if not _is_number(kind.inner if steps else kind):
+        raise ColumnError(f"the score column {column!r} holds {kind}, not numbers: {did_you_mean(column, candidates)}")
+    return steps
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(kind.is_numeric()) or kind in (pl.Boolean, pl.Null)
 
 
 def _is_score(kind: pl.DataType) -> bool:

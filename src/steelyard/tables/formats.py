@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import polars as pl
 
 from steelyard.errors import TableError
 
+DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+DEEPEST = 100  # brackets within brackets
+# Whole numbers beyond 64 bits become null in polars, halves of surrogate pairs something else.
+_ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{19}|\\u[dD][89a-fA-F]")
 TEXT = {"question": pl.String, "answer": pl.String, "gold": pl.String, "response": pl.String, "prompt": pl.String}
 
 
@@ -29,7 +34,7 @@ def open_table(source: Any) -> pl.LazyFrame:
             return open_table(source.to_polars())
         if isinstance(source, dict | list):
             return pl.DataFrame(source, infer_schema_length=None).lazy()
-    except (pl.exceptions.PolarsError, TypeError, ValueError, ImportError) as error:
+    except (*DAMAGE, TypeError, ValueError, ImportError) as error:
         raise TableError(f"cannot read this {type(source).__name__} as a table: {first_line(error)}") from None
     raise TableError(
         f"cannot read a {type(source).__name__}: give a path, or a table of polars, pandas, pyarrow, DuckDB or datasets"
@@ -37,37 +42,63 @@ def open_table(source: Any) -> pl.LazyFrame:
 
 
 def _open_file(path: Path) -> pl.LazyFrame:
-    if not path.exists():
-        raise TableError(f"no such file: {path}")
-    if path.is_dir():
-        raise TableError(f"{path} is a folder: name a file (.parquet, .jsonl or .csv)")
-    opener = FORMATS.get(path.suffix.lower())
-    if opener is None:
-        raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
     try:
+        str(path).encode()
+        if not path.exists():
+            raise TableError(f"no such file: {path}")
+        if path.is_dir():
+            raise TableError(f"{path} is a folder: name a file (.parquet, .jsonl or .csv)")
+        if not path.is_file():
+            raise TableError(f"{path} is a device or a pipe: save it as a file first")
+        opener = FORMATS.get(path.suffix.lower())
+        if opener is None:
+            raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
         if path.stat().st_size == 0:
             raise TableError(f"{path} is empty: it has no rows to read")
         frame = opener(path)
         frame.collect_schema()
         return frame
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise TableError(f"{path} cannot be read as {path.suffix[1:]}: {first_line(error)}") from None
+    except (*DAMAGE, ValueError) as error:
+        raise TableError(
+            f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
+        ) from None
 
 
 def _open_jsonl(path: Path) -> pl.LazyFrame:
-    """Read JSON lines; where polars gives up (NaN, mixed types, damage), line by line."""
-    try:
-        frame = pl.read_ndjson(path, infer_schema_length=None)
-        if frame.width and frame.height == _count_lines(path):
-            return frame.lazy()
-    except pl.exceptions.PolarsError:
-        pass
+    """Read JSON lines; where polars gives up or would guess (NaN, mixed types, odd numbers), line by line."""
+    lines, plain = _screened(path)
+    if plain:
+        try:
+            frame = pl.read_ndjson(path, infer_schema_length=None)
+            if frame.width and frame.height == lines:
+                return frame.lazy()
+        except DAMAGE:
+            pass
     return pl.DataFrame(_json_rows(path), infer_schema_length=None, strict=False).lazy()
 
 
-def _count_lines(path: Path) -> int:
+def _screened(path: Path) -> tuple[int, bool]:
+    """Count the lines that hold something; refuse deep nesting; say whether polars may read them."""
+    lines, plain = 0, True
     with path.open("rb") as file:
-        return sum(1 for line in file if line.strip())
+        for number, line in enumerate(file, 1):
+            lines += bool(line.strip())
+            plain = plain and not _ODD_JSON.search(line)
+            if line.count(b"{") + line.count(b"[") > DEEPEST and _depth(line) > DEEPEST:
+                raise TableError(f"{path}, line {number} is not JSON we read: it is nested more than {DEEPEST} deep")
+    return lines, plain
+
+
+def _depth(line: bytes) -> int:
+    """How deep brackets are nested, those inside strings included."""
+    depth = deepest = 0
+    for byte in line:
+        if byte in b"{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"}]":
+            depth -= 1
+    return deepest
 
 
 def _json_rows(path: Path) -> list[dict[str, Any]]:
@@ -77,38 +108,63 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                row = json.loads(text, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
             except (ValueError, RecursionError) as error:
-                raise TableError(f"{path}, line {number} is not JSON: {first_line(error)}") from None
+                what = re.sub(r": line \d+ (column \d+).*", r" at \1", first_line(error))
+                raise TableError(f"{path}, line {number} is not JSON ({what}): correct or remove it") from None
             if not isinstance(row, dict):
-                raise TableError(
-                    f"{path}, line {number} is a JSON {type(row).__name__}, not an object with named fields"
-                )
-            for name in TEXT.keys() & row.keys():
-                if isinstance(row[name], int | float) and not isinstance(row[name], bool):
-                    row[name] = str(row[name])
-            rows.append(row)
+                kind = type(row).__name__
+                raise TableError(f"{path}, line {number} is a JSON {kind}, not an object with named fields")
+            rows.append({_whole(name): _tame(value, name in TEXT) for name, value in row.items()})
     if not rows:
         raise TableError(f"{path} is empty: it has no rows to read")
     return rows
 
 
+def _tame(value: Any, is_text: bool) -> Any:
+    """Make a value one that every column can hold: whole text, numbers within range."""
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        if is_text:
+            return str(value)
+        return value if isinstance(value, float) or abs(value) < 2**63 else float("inf" if value > 0 else "-inf")
+    return value
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _open_csv(path: Path) -> pl.LazyFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    header = pl.scan_csv(path, separator=separator, infer_schema=False).collect_schema().names()
+    header = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
     types = {name: kind for name, kind in TEXT.items() if name in header}
-    return pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None)
+    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
+    return table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines
+
+
+def _open_parquet(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, glob=False)
+
+
+def _open_ipc(path: Path) -> pl.LazyFrame:
+    return pl.scan_ipc(path, glob=False)
 
 
 FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
-    ".parquet": pl.scan_parquet,
-    ".pq": pl.scan_parquet,
+    ".parquet": _open_parquet,
+    ".pq": _open_parquet,
     ".jsonl": _open_jsonl,
     ".ndjson": _open_jsonl,
     ".csv": _open_csv,
     ".tsv": _open_csv,
-    ".arrow": pl.scan_ipc,
-    ".feather": pl.scan_ipc,
+    ".arrow": _open_ipc,
+    ".feather": _open_ipc,
 }
 
 

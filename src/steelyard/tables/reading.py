@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
-from steelyard.errors import ColumnError, SteelyardError, TableError, did_you_mean
+from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
 from steelyard.pool import Pool, Source
 from steelyard.tables.batches import ScatteredError, pools
 from steelyard.tables.columns import Score, check_columns, choose_score, label_expression
-from steelyard.tables.formats import first_line, open_table
+from steelyard.tables.formats import DAMAGE, first_line, open_table
 from steelyard.tables.pools import join
 
 Result = TypeVar("Result")
@@ -66,8 +67,8 @@ def each_pool(
         except ScatteredError:
             together = _sorted(frame.select(wanted))
             results = [do(pool) for pool in pools(together, [pl.all()], origin, progress)]
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise TableError(f"{name} cannot be read: {first_line(error)}") from None
+    except DAMAGE as error:
+        raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
     if not results:
@@ -80,11 +81,17 @@ def _renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     for old in rename:
         if old not in names:
             raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
-    return frame.drop([new for new in rename.values() if new in names and new not in rename]).rename(rename)
+    replaced = [new for new in rename.values() if new in names and new not in rename]
+    if replaced:
+        warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
+    return frame.drop(replaced).rename(rename)
 
 
 def _wanted(schema: pl.Schema, score: Score | None, label: pl.Expr | None) -> list[pl.Expr]:
     """What a pool needs: question, answer and, where there are such, sample, score, correct."""
+    for name in ("question", "answer"):
+        if schema[name].is_nested() or schema[name] == pl.Object:
+            raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
     text = [
         pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in ("question", "answer")
     ]
@@ -102,7 +109,7 @@ def _wanted(schema: pl.Schema, score: Score | None, label: pl.Expr | None) -> li
 
 def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
     """The LLM's name, when the whole table has just one."""
-    if "llm" not in schema:
+    if "llm" not in schema or schema["llm"].is_nested():
         return None
     names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
     return names[0] if len(names) == 1 else None

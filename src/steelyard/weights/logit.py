@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.arrays import Floats
+from steelyard.errors import SettingError
 
 CLIP = 2.0**-9
 
@@ -21,6 +22,12 @@ def evidence(p: Floats, clip: float = CLIP) -> NDArray[np.float64]:
     inside = np.clip(np.asarray(p, np.float64), clip, 1 - clip)
     inside /= 1 - inside
     return np.log(inside, out=inside)
+
+
+def check_clip(clip: float) -> None:
+    """Refuse a clip that leaves nothing between its ends."""
+    if not 1e-15 <= clip < 0.5:
+        raise SettingError(f"clip must lie between 1e-15 and 0.5, not {clip}")
 
 
 def logit(b: float) -> float:
