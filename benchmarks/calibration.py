@@ -68,7 +68,9 @@ def rows() -> list[Row]:
     pool = pool_of(1000, 32)
     z = evidence(pool.known_scores)
     gained = int(calibrate(pool, z).correct.max()) - max(grid(pool, z))
-    ours, theirs, tuned = seconds(lambda: calibrate(pool, z), lambda: grid(pool, z), lambda: tuned_grid(pool, z))
+    ours, theirs, tuned = seconds(
+        lambda: calibrate(pool, z), lambda: grid(pool, z), lambda: tuned_grid(pool, z), repeats=20
+    )
     large = pool_of(100_000, 64)
     z_large = evidence(large.known_scores)
     big, summed = seconds(

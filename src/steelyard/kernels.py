@@ -247,8 +247,10 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
     """Sum each answer into a line: s - beta * n is its total when every weight is z - beta.
 
     Writes the answers of question q, in order of appearance, from offsets[q]; fills offsets.
-    `merit` is the summed score, as in a tie of the tally.
+    `merit` is the summed score, as in a tie of the tally. Returns the number of answers and the
+    largest z.
     """
+    top = -np.inf
     most = max(1, width.max())
     place = np.full(most, -1, np.int64)
     scratch = np.zeros(most)
@@ -270,7 +272,10 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
                 s[at], n[at], merit[at] = 0.0, 0, 0.0
                 ok[at] = right[base[q] + a]
                 at += 1
-            largest = max(largest, scores[i])
+            if scores[i] > largest:
+                largest = scores[i]
+            if z[i] > top:
+                top = z[i]
             s[k] += (z[i] + SNAP) - SNAP
             n[k] += 1
             merit[k] += (scores[i] + SNAP) - SNAP
@@ -280,7 +285,7 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
                 if answer[i] >= 0:
                     merit[place[answer[i]]] = scratch[answer[i]]
     offsets[len(starts) - 1] = at
-    return at
+    return at, top
 
 
 @compiled

@@ -57,8 +57,7 @@ def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
     offsets = np.empty(pool.n_questions + 1, np.int64)
     s, merit = np.empty(room), np.empty(room)
     n, right = np.empty(room, np.int64), np.empty(room, bool)
-    size = kernels.lines(
+    size, top = kernels.lines(
         pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.right, offsets, s, n, merit, right
     )
-    top = float(np.max(z, where=pool.readable, initial=-np.inf))
-    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size], top)
+    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size], float(top))
