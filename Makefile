@@ -1,6 +1,7 @@
 # Steelyard: `make demo` and `make test` set everything up by themselves.
 PYTHON ?= python3
 BIN := .venv/bin
+FUZZ ?= 60
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels.py,*/weights/*,*/calibration/*,*/methods/*,*/evaluation/*
 
 .PHONY: demo test check bench docs clean
@@ -12,6 +13,7 @@ test: check
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
+	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
 
 check: .venv/.developing
 	$(BIN)/ruff check .
@@ -23,7 +25,7 @@ bench: .venv/.developing
 	$(BIN)/python -m benchmarks
 
 docs: .venv/.developing
-	$(BIN)/python docs/make.py
+	$(BIN)/python -m docs.make
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

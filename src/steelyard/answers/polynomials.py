@@ -1,0 +1,194 @@
+"""Exact arithmetic for final answers: polynomials over the rationals in letters and square roots.
+
+A value is a dict from monomials to coefficients; a monomial is a sorted tuple of (atom, power), an atom a
+letter, pi, i, or a square-free integer n standing for sqrt(n). Sizes are bounded: what does not fit is `TooHard`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+Monomial = tuple[tuple[str, int], ...]
+Poly = dict[Monomial, Fraction]
+
+MOST_TERMS = 64
+MOST_BITS = 8192
+MOST_POWER = 64
+LARGEST_ROOT = 10**8
+
+
+class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to a slower judge
+    """The expression is outside what this arithmetic covers."""
+
+
+def number(value: Fraction | int) -> Poly:
+    return checked({(): Fraction(value)})
+
+
+def symbol(name: str) -> Poly:
+    return {((name, 1),): Fraction(1)}
+
+
+def checked(p: Poly) -> Poly:
+    """Drop zeros and refuse what has grown too large."""
+    kept = {m: c for m, c in p.items() if c}
+    if len(kept) > MOST_TERMS:
+        raise TooHard
+    for c in kept.values():
+        if c.numerator.bit_length() + c.denominator.bit_length() > MOST_BITS:
+            raise TooHard
+    return kept
+
+
+def add(a: Poly, b: Poly) -> Poly:
+    total = dict(a)
+    for m, c in b.items():
+        total[m] = total.get(m, Fraction(0)) + c
+    return checked(total)
+
+
+def negate(a: Poly) -> Poly:
+    return {m: -c for m, c in a.items()}
+
+
+def multiply(a: Poly, b: Poly) -> Poly:
+    if len(a) * len(b) > MOST_TERMS * MOST_TERMS:
+        raise TooHard
+    total: Poly = {}
+    for ma, ca in a.items():
+        for mb, cb in b.items():
+            m, factor = _times(ma, mb)
+            total[m] = total.get(m, Fraction(0)) + ca * cb * factor
+    return checked(total)
+
+
+def divide(a: Poly, b: Poly) -> Poly:
+    """Divide by a single term; sums below a fraction bar are too hard."""
+    if len(b) != 1:
+        raise TooHard
+    ((m, c),) = b.items()
+    inverse: Poly = {(): 1 / c}
+    for atom, power in m:
+        if atom.isdigit():  # 1 / sqrt(n) = sqrt(n) / n
+            inverse = multiply(inverse, {((atom, 1),): Fraction(1, int(atom))})
+        elif atom == "i":
+            inverse = multiply(inverse, {(("i", 1),): Fraction(-1)})
+        else:
+            inverse = multiply(inverse, {((atom, -power),): Fraction(1)})
+    return multiply(a, inverse)
+
+
+def power(a: Poly, exponent: Poly) -> Poly:
+    """Raise to an integer, or a number to one half."""
+    e = exponent.get((), Fraction(0))
+    if set(exponent) - {()}:
+        raise TooHard
+    if e == Fraction(1, 2):
+        return root(a)
+    n = abs(int(e))
+    if e.denominator != 1 or (not a and e <= 0) or _too_large(a, n):
+        raise TooHard
+    result = number(1)
+    if len(a) == 1:
+        ((m, c),) = a.items()
+        result = number(c**n)
+        for atom, k in m:
+            result = multiply(result, _atom_power(atom, k * n))
+    else:
+        for _ in range(n):
+            result = multiply(result, a)
+    return result if e >= 0 else divide(number(1), result)
+
+
+def _too_large(a: Poly, n: int) -> bool:
+    """Whether a^n would outgrow the bounds, before anything is computed."""
+    bits = max((c.numerator.bit_length() + c.denominator.bit_length() for c in a.values()), default=1)
+    powers = max((abs(k) for m in a for _, k in m), default=0)
+    return n > 4096 or (len(a) > 1 and n > 16) or powers * n > MOST_POWER or (bits - 2) * n > MOST_BITS
+
+
+def _atom_power(atom: str, k: int) -> Poly:
+    if atom.isdigit():
+        whole = number(Fraction(int(atom)) ** (k // 2))
+        return multiply(whole, {((atom, 1),): Fraction(1)}) if k % 2 else whole
+    if atom == "i":
+        return [number(1), symbol("i"), number(-1), negate(symbol("i"))][k % 4]
+    return {((atom, k),): Fraction(1)} if k else number(1)
+
+
+def root(a: Poly) -> Poly:
+    """The square root of a rational number, with squares taken out."""
+    if not a:
+        return {}
+    if set(a) != {()}:
+        raise TooHard
+    value = a[()]
+    if value < 0:
+        return multiply(symbol("i"), root({(): -value}))
+    inside = value.numerator * value.denominator
+    outside, rest = 1, inside
+    exact = isqrt(inside)
+    if exact * exact == inside:
+        return number(Fraction(exact, value.denominator))
+    if inside > LARGEST_ROOT:
+        raise TooHard
+    d = 2
+    while d * d <= rest:
+        while rest % (d * d) == 0:
+            rest //= d * d
+            outside *= d
+        d += 1
+    return {((str(rest), 1),): Fraction(outside, value.denominator)}
+
+
+def _times(a: Monomial, b: Monomial) -> tuple[Monomial, Fraction]:
+    """Multiply monomials; roots and i reduce to a factor."""
+    powers: dict[str, int] = dict(a)
+    factor = Fraction(1)
+    radicand = 1
+    for atom, k in b:
+        powers[atom] = powers.get(atom, 0) + k
+    for atom in [atom for atom in powers if atom.isdigit()]:
+        if powers.pop(atom) % 2:
+            radicand *= int(atom)
+        if dict(a).get(atom, 0) and dict(b).get(atom, 0):
+            factor *= int(atom)
+    if radicand > 1:
+        ((m, c),) = root(number(radicand)).items() if radicand <= LARGEST_ROOT else _refuse()
+        factor *= c
+        for atom, _ in m:
+            powers[atom] = 1
+    turns = powers.pop("i", 0) % 4
+    if turns in (2, 3):
+        factor = -factor
+    if turns % 2:
+        powers["i"] = 1
+    if any(abs(k) > MOST_POWER for k in powers.values()):
+        raise TooHard
+    return tuple(sorted((atom, k) for atom, k in powers.items() if k)), factor
+
+
+def _refuse() -> list[tuple[Monomial, Fraction]]:
+    raise TooHard
+
+
+def render(p: Poly) -> str:
+    """Write a polynomial so that reading it again gives the same.
+
+    >>> render(add(number(Fraction(1, 2)), multiply(number(2), symbol("x"))))
+    '2*x+1/2'
+    """
+    if not p:
+        return "0"
+    terms = sorted(p.items(), key=lambda term: ([(-k, atom) for atom, k in term[0]] or [(9999, "")], len(term[0])))
+    return "".join(_term(m, c, first=not i) for i, (m, c) in enumerate(terms))
+
+
+def _term(m: Monomial, c: Fraction, *, first: bool) -> str:
+    sign = "-" if c < 0 else "" if first else "+"
+    size = abs(c)
+    factors = [f"sqrt({atom})" if atom.isdigit() else atom if k == 1 else f"{atom}^({k})" for atom, k in m]
+    if size != 1 or not factors:
+        factors.insert(0, str(size))
+    return sign + "*".join(factors)

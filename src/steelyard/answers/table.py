@@ -1,0 +1,77 @@
+"""A table of responses -> the same table with what was read: answer, rule, class; and a summary of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.extract import Extracted, extract
+from steelyard.answers.normal import was_read
+from steelyard.answers.reader import EXACT, AnswerReader
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What `steelyard answers` shows."""
+
+    table: pl.DataFrame  # the rows with answer, rule, same_as and undecided
+    rules: pl.DataFrame  # rule, responses, share
+    merged: pl.DataFrame  # question, answer, spellings, responses
+    unreadable: int
+    undecided: int
+
+
+def read_answers(table: pl.DataFrame, reader: AnswerReader) -> Reading:
+    """Read and group the answers of a table with `question` and `answer` or `response`.
+
+    `same_as` is the key of an answer: equal within a question when the answers are the same.
+    `undecided` marks an answer that nobody could tell from another one of its question in time.
+    """
+    rows = table if "answer" in table.columns else _extracted(table, reader)
+    distinct = rows.select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String)).unique(
+        maintain_order=True
+    )
+    ids = distinct["question"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    keys = reader.keys(distinct["answer"], ids)
+    odd = [form for form in {form for pair in reader.unknown for form in pair} if not was_read(form)]
+    known = distinct.with_columns(keys.alias("same_as"), keys.is_in(odd).fill_null(False).alias("undecided"))
+    texts = rows.with_columns(pl.col("question", "answer").cast(pl.String))
+    full = texts.join(known, on=["question", "answer"], how="left", nulls_equal=True, maintain_order="left")
+    return Reading(
+        full,
+        _rules(full),
+        _merged(full),
+        full["same_as"].null_count(),
+        int(full["undecided"].sum()),
+    )
+
+
+def _extracted(table: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
+    kind = "math" if reader.kind == EXACT else reader.kind
+    found = [
+        Extracted(None, "none") if text is None else extract(text, kind) for text in table["response"].cast(pl.String)
+    ]
+    return table.with_columns(
+        pl.Series("answer", [answer for answer, _ in found], pl.String), pl.Series("rule", [rule for _, rule in found])
+    )
+
+
+def _rules(rows: pl.DataFrame) -> pl.DataFrame:
+    if "rule" not in rows.columns:
+        rows = rows.with_columns(rule=pl.lit("given"))
+    counted = rows.group_by("rule").agg(responses=pl.len()).sort("responses", "rule", descending=[True, False])
+    return counted.with_columns(share=pl.col("responses") / rows.height)
+
+
+def _merged(rows: pl.DataFrame) -> pl.DataFrame:
+    """Classes with several spellings, the largest first."""
+    classes = rows.filter(pl.col("same_as").is_not_null()).group_by("question", "same_as", maintain_order=True)
+    spelled = classes.agg(
+        answer=pl.col("answer").first().str.strip_chars(),
+        spellings=pl.col("answer").str.strip_chars().unique(maintain_order=True),
+        responses=pl.len(),
+    )
+    several = spelled.filter(pl.col("spellings").list.len() > 1)
+    return several.sort("responses", descending=True, maintain_order=True).drop("same_as")
