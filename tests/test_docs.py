@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from docs.make import VERBS, cli_page
+from docs.make import VERBS, answers_page, cli_page
 from tests.running import steelyard
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [page for page in sorted((ROOT / "docs").glob("*.md")) if "template" not in page.name]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 BLOCK = re.compile(r"<!-- run -->\n```(console|python)\n(.*?)```", re.DOTALL)
 
 
@@ -31,6 +32,10 @@ def test_every_marked_block_runs_in_order(page: Path, tmp_path: Path, monkeypatc
 
 def test_the_reference_of_the_command_line_is_current() -> None:
     assert (ROOT / "docs" / "cli.md").read_text() == cli_page(), "run 'make docs'"
+
+
+def test_the_page_about_answers_shows_the_examples_of_the_tests() -> None:
+    assert (ROOT / "docs" / "answers.md").read_text() == answers_page(), "run 'make docs'"
 
 
 def test_every_option_of_every_verb_is_explained() -> None:

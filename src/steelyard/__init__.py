@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from steelyard.version import __version__
 
 if TYPE_CHECKING:
+    from steelyard.answers.extract import extract_answer
+    from steelyard.answers.grouping import group_answers, same_answer
     from steelyard.calibration.exact import Curve
     from steelyard.errors import (
         CalibrationError,
@@ -78,11 +80,14 @@ _HOME = {
     "World": "simulate",
     "accuracy": "evaluation.accuracy",
     "evaluate": "evaluation.evaluate",
+    "extract_answer": "answers.extract",
+    "group_answers": "answers.grouping",
     "load": "methods",
     "method_class": "methods",
     "method_names": "methods",
     "paired_difference": "evaluation.accuracy",
     "read": "tables",
+    "same_answer": "answers.grouping",
     "simulate": "simulate",
     "tally": "tally",
     "write": "tables",
@@ -117,11 +122,14 @@ __all__ = [
     "__version__",
     "accuracy",
     "evaluate",
+    "extract_answer",
+    "group_answers",
     "load",
     "method_class",
     "method_names",
     "paired_difference",
     "read",
+    "same_answer",
     "simulate",
     "tally",
     "write",

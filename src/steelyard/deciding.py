@@ -21,6 +21,7 @@ def decide_file(
     score: str | None = None,
     n: int | None = None,
     rename: dict[str, str] | None = None,
+    answers: str = "math",
     progress: Callable[[int], None] | None = None,
 ) -> pl.DataFrame:
     """Return one row a question, decided by a fitted method on the score it was fitted on."""
@@ -39,7 +40,8 @@ def decide_file(
         largest = max(largest, used.n)
         return voter.predict(used).to_polars()
 
-    options: dict[str, Any] = {"rename": rename, "need_score": voter.scored, "labels": False, "progress": progress}
+    options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
+    options["progress"] = progress
     try:
         parts = each_pool(source, decide, score=score or trained, **options)
     except ColumnError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import File, Json, Rename, ScoreName, Seed, numbers, renames, words
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, numbers, renames, words
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
@@ -33,6 +33,7 @@ def run(
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
+    answers: Answers = "math",
     rename: Rename = None,
     seed: Seed = 0,
     json: Json = False,
@@ -44,7 +45,7 @@ def run(
     names = words(methods)
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
     with show.counter(f"Reading {file}") as counted:
-        read = sy.read(file, score=score, rename=renames(rename), need_score=scored, progress=counted)
+        read = sy.read(file, score=score, rename=renames(rename), answers=answers, need_score=scored, progress=counted)
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import File, Json, Rename, ScoreName, Seed, only_given, renames
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
 
 EXAMPLE = "Example: steelyard fit labelled.parquet --method logit --score prm:last -o plan.json"
 
@@ -29,6 +29,7 @@ def run(
     clip: Annotated[float | None, typer.Option(help="logit, kde: scores are kept this far from 0 and 1.")] = None,
     reliability: Annotated[str | None, typer.Option(help="kde: floored, printed (as in the paper) or fitted.")] = None,
     bandwidth: Annotated[float | None, typer.Option(help="kde: bandwidth in logits instead of Silverman's.")] = None,
+    answers: Answers = "math",
     rename: Rename = None,
     seed: Seed = 0,
     json: Json = False,
@@ -47,7 +48,9 @@ def run(
     if output:
         check_writable(output)
     with show.counter(f"Reading {file}") as progress:
-        pool = sy.read(file, score=score, rename=renames(rename), need_score=voter.scored, progress=progress)
+        pool = sy.read(
+            file, score=score, rename=renames(rename), answers=answers, need_score=voter.scored, progress=progress
+        )
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
     voter.fit(pool, n=n)

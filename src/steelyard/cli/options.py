@@ -20,6 +20,9 @@ Rename = Annotated[
     list[str] | None,
     typer.Option("--rename", help="Read column THEIRS as OURS: --rename question_id=question.", show_default=False),
 ]
+Answers = Annotated[
+    str, typer.Option("--answers", help="Kind of answer: math, number, choice, text, exact or re:PATTERN.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 

@@ -161,6 +161,16 @@ def value(item: object) -> str:
     return f"{item:.4g}" if isinstance(item, float) else str(item)
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """Cut a long text, and show what would break a line as what it is.
+
+    >>> shortened("a" * 9 + chr(10), most=5)
+    'aaaa…'
+    """
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return plain if len(plain) <= most else plain[: most - 1] + "…"
+
+
 def percent(value: float | None) -> str:
     """Format a share as a percentage.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import File, Json, Rename, ScoreName, renames
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, renames
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 SHOWN = 10
@@ -22,6 +22,7 @@ def run(
     ] = None,
     score: ScoreName = None,
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    answers: Answers = "math",
     rename: Rename = None,
     json: Json = False,
 ) -> None:
@@ -34,7 +35,9 @@ def run(
         check_output(output)
     voter = sy.load(plan)
     with show.counter(f"Reading {file}") as progress:
-        verdicts = decide_file(voter, file, score=score, n=n, rename=renames(rename), progress=progress)
+        verdicts = decide_file(
+            voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
+        )
     if output:
         sy.write(verdicts, output)
     empty = verdicts["answer"].null_count()
@@ -44,7 +47,7 @@ def run(
         return
     columns = ("question", "answer", "confidence", "share", "margin", "votes")
     rows = [
-        (q, str(a), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
+        (show.shortened(q, 40), show.shortened(str(a), 40), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
         for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
     ]
     heads = ("question", "answer", "confidence %", "share %", "margin", "votes")

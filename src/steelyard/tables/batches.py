@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import polars as pl
 
+from steelyard.answers.reader import AnswerReader
 from steelyard.arrays import Ints
 from steelyard.errors import ColumnError, TableError
 from steelyard.pool import Pool, Source
@@ -60,7 +61,11 @@ def _check_samples(frame: pl.DataFrame, starts: Ints) -> None:
 
 
 def pools(
-    table: pl.LazyFrame, wanted: list[pl.Expr], origin: Source, progress: Callable[[int], None] | None
+    table: pl.LazyFrame,
+    wanted: list[pl.Expr],
+    origin: Source,
+    reader: AnswerReader,
+    progress: Callable[[int], None] | None,
 ) -> Iterator[Pool]:
     """Cut a table into batches of whole questions and code each as a pool.
 
@@ -72,7 +77,7 @@ def pools(
     done = 0
     names = sorted({name for expression in wanted for name in expression.meta.root_names()}) or pl.all()
     for read in chain(table.select(names).collect_batches(chunk_size=BATCH, maintain_order=True), [None]):
-        batch = None if read is None else read.select(wanted)
+        batch = None if read is None else _with_answers(read.select(wanted), reader)
         frame = rest if batch is None else pl.concat((rest, batch)) if rest.height else batch
         if not frame.height:
             continue
@@ -83,10 +88,17 @@ def pools(
         if whole:
             questions, frame = runs["value"].head(whole), frame.head(int(starts[whole]))
             watch.see(questions, starts[: whole + 1], frame)
-            yield pool_from_frame(frame, questions, starts[: whole + 1], origin)
+            yield pool_from_frame(frame, questions, starts[: whole + 1], origin, reader)
         done += 0 if batch is None else batch.height
         if progress:
             progress(done)
     if done != table.select(pl.len()).collect().item():
         raise TableError("the table was read only in part: the reading was interrupted, or it changed; run it again")
     watch.finish()
+
+
+def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
+    """Read the answers out of the responses, where the table has only those."""
+    if "response" not in batch.columns:
+        return batch
+    return batch.drop("response").with_columns(reader.extract(batch["response"]).alias("answer"))

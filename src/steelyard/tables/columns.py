@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.answers.same import key
 from steelyard.errors import ColumnError, LabelError, ScoreError, did_you_mean
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
@@ -110,9 +109,12 @@ def _only(candidates: list[str]) -> str:
 
 
 def check_columns(schema: pl.Schema) -> None:
-    """Every table needs a question and an answer."""
-    for name, fix in (("question", "the id that responses to one question share"), ("answer", "the final answer")):
-        if name not in schema:
+    """Every table needs a question, and an answer or a response to read it out of."""
+    for name, fix in (
+        ("question", "the id that responses to one question share"),
+        ("answer", "or 'response', the full text"),
+    ):
+        if name not in schema and not (name == "answer" and "response" in schema):
             near = did_you_mean(name, schema.names())
             raise ColumnError(
                 f"the table has no column {name!r} ({fix}): rename one (rename={{'yours': '{name}'}}); {near}"
@@ -120,7 +122,7 @@ def check_columns(schema: pl.Schema) -> None:
 
 
 def label_expression(schema: pl.Schema) -> pl.Expr | None:
-    """Return `correct` as a boolean, from the labels or from the gold answer; None = unlabelled."""
+    """Return `correct` as a boolean; None if the table has no such column."""
     if "correct" in schema:
         kind = schema["correct"]
         column = pl.col("correct")
@@ -134,6 +136,4 @@ def label_expression(schema: pl.Schema) -> pl.Expr | None:
         if kind.is_numeric():
             return pl.when(column == 1).then(True).when(column == 0).then(False)
         raise LabelError(f"the column 'correct' holds {kind}: give true and false")
-    if "gold" in schema:
-        return pl.when(pl.col("gold").is_not_null()).then(key(pl.col("answer")).eq_missing(key(pl.col("gold"))))
     return None

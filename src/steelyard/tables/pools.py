@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from secrets import randbits
@@ -10,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from steelyard.answers.same import key
+from steelyard.answers.reader import AnswerReader
 from steelyard.arrays import Bools, Codes, Ints, checked_scores, number_keys
-from steelyard.errors import LabelError, TableError
+from steelyard.errors import LabelError, SteelyardWarning, TableError
 from steelyard.pool import LabelledPool, Pool, Source
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
@@ -20,39 +21,85 @@ from steelyard.pool import LabelledPool, Pool, Source
 SECRET = randbits(64)
 
 
-def pool_from_frame(frame: pl.DataFrame, questions: pl.Series, starts: Ints, origin: Source) -> Pool:
+def pool_from_frame(
+    frame: pl.DataFrame, questions: pl.Series, starts: Ints, origin: Source, reader: AnswerReader
+) -> Pool:
     """Code the answers of each question and check scores and labels."""
-    codes, width, names = _coded(starts, frame["answer"])
-    codes, width, names = _merged(codes, width, names, starts)
+    codes, rows, width = _coded(starts, frame["answer"])
+    texts = frame["answer"].gather(rows)
+    base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
+    gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
+    known = texts if gold is None else pl.concat((texts, gold.alias(texts.name)))
+    keys = reader.keys(known, which if gold is None else np.concatenate((which, np.arange(len(questions)))))
+    merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys.head(len(texts)))
+    if len(firsts) < len(texts):
+        place = np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
+        answer = np.append(merged, np.int32(-1))[place]
+    else:
+        answer = codes
     scores = None
     if "score" in frame.columns:
         score = frame["score"]
-        known = score.fill_null(np.nan) if score.null_count() else score
-        scores = checked_scores(known.to_numpy(), cast(str, origin.score))
-    pool = Pool(starts, codes, scores, np.cumsum(width) - width, width, questions, names, origin)
-    return pool.labelled(_labels(frame)) if "correct" in frame.columns else pool
+        scores = checked_scores(
+            (score.fill_null(np.nan) if score.null_count() else score).to_numpy(), str(origin.score)
+        )
+    pool = Pool(
+        starts=starts,
+        answer=answer,
+        scores=scores,
+        base=np.cumsum(fewer) - fewer,
+        width=fewer,
+        questions=questions,
+        names=texts.gather(firsts).str.strip_chars(),
+        source=origin,
+    )
+    if gold is not None:
+        same = keys.head(len(texts)).eq_missing(keys.tail(len(questions)).gather(which)).to_numpy()
+        return _with_right(pool, same, merged, which)
+    if "correct" in frame.columns:
+        raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
+        return _with_right(pool, raw.right[: len(texts)], merged, which)
+    return pool
 
 
-def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, pl.Series]:
-    """Number the distinct texts of each question; return codes, counts and the texts."""
+def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
+    """Number the distinct texts of each question: codes, the rows where they first appear, counts."""
     readable: Bools = texts.is_not_null().to_numpy() if texts.null_count() else np.ones(len(texts), bool)
-    codes, rows, width = number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
-    return codes, width, texts.gather(rows)
+    return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
 
 
-def _merged(codes: Codes, width: Ints, texts: pl.Series, starts: Ints) -> tuple[Codes, Ints, pl.Series]:
-    """Let texts that are the same answer share a code; what has no key is unreadable."""
-    keys = texts.to_frame().select(key(pl.col(texts.name))).to_series()
-    if keys.equals(texts):
-        return codes, width, texts
-    filled = width > 0
-    base = np.cumsum(width) - width
-    merged, fewer, names = _coded(np.append(base[filled], len(texts)), keys)
-    lookup = np.append(merged, np.int32(-1))
-    place = np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
-    merged_width = np.zeros_like(width)
-    merged_width[filled] = fewer
-    return lookup[place], merged_width, names
+def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
+    """The right answer of each question, which all its responses must agree on."""
+    gold = frame["gold"]
+    first = gold.gather(starts[:-1])
+    if gold.null_count():
+        row = int(gold.is_null().arg_true()[0])
+        raise LabelError(
+            f"{gold.null_count()} responses have no gold answer, the first in question {frame['question'][row]!r}: "
+            "complete the column 'gold', or drop it"
+        )
+    differs = gold != first.gather(np.repeat(np.arange(len(questions)), np.diff(starts)))
+    if differs.any():
+        row = int(differs.arg_true()[0])
+        raise LabelError(f"question {frame['question'][row]!r} has several gold answers: give it one")
+    return first
+
+
+def _with_right(pool: Pool, right: Bools, merged: Codes, which: Ints) -> LabelledPool:
+    """Label answers from the labels of their texts [texts]; one right spelling makes the answer right."""
+    by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
+    place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
+    np.logical_or.at(by_answer, place, right)
+    by_answer[-1] = False
+    differing = np.flatnonzero((by_answer[place] != right) & (merged >= 0))
+    if len(differing):
+        warnings.warn(
+            f"{len(differing)} answers are the same as another of their question but labelled differently, the first "
+            f"in question {pool.questions[int(which[differing[0]])]!r}: such an answer counts as correct",
+            SteelyardWarning,
+            stacklevel=2,
+        )
+    return LabelledPool(**vars(pool), right=by_answer)
 
 
 def _labels(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
@@ -61,7 +108,7 @@ def _labels(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
         row = int(correct.is_null().arg_true()[0])
         raise LabelError(
             f"{correct.null_count()} responses have no label that is true or false, the first in question "
-            f"{frame['question'][row]!r}: complete 'correct' or 'gold', or drop the column"
+            f"{frame['question'][row]!r}: complete 'correct', or drop the column"
         )
     return correct.to_numpy()
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from steelyard.answers.reader import AnswerReader
+from steelyard.answers.table import Reading, read_answers
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
 from steelyard.pool import Pool, Source
 from steelyard.tables.batches import ScatteredError, pools
@@ -24,6 +26,7 @@ def read(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    answers: str = "math",
     need_score: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Pool:
@@ -33,10 +36,12 @@ def read(
     or datasets. `score` names the verifier's column, `prm:min` reduces a list of step scores,
     `sigmoid(prm)` turns logits into scores, `none` reads no score; with `need_score=False` a table
     without a clear score is read without one. `rename` maps your column names to Steelyard's.
+    `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
+    answers are read out of a column `response` and which of them are the same.
     `progress` is called with the number of rows read so far.
     """
     options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
-    return join(each_pool(source, lambda pool: pool, **options))
+    return join(each_pool(source, lambda pool: pool, answers=answers, **options))
 
 
 def each_pool(
@@ -45,6 +50,7 @@ def each_pool(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
     progress: Callable[[int], None] | None = None,
@@ -55,25 +61,52 @@ def each_pool(
     sorted first.
     """
     name = str(source) if isinstance(source, str | Path) else "the table"
+    reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
         frame = _renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
         chosen = choose_score(schema, score, need_score)
-        wanted = _wanted(schema, chosen, label_expression(schema) if labels else None)
+        wanted = _wanted(schema, chosen, labels)
         origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
         try:
-            results = [do(pool) for pool in pools(frame, wanted, origin, progress)]
+            results = [do(pool) for pool in pools(frame, wanted, origin, reader, progress)]
         except ScatteredError:
+            reader.rules.clear()
             together = _sorted(frame.select(wanted))
-            results = [do(pool) for pool in pools(together, [pl.all()], origin, progress)]
+            results = [do(pool) for pool in pools(together, [pl.all()], origin, reader, progress)]
     except DAMAGE as error:
         raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
+    finally:
+        reader.close()
     if not results:
         raise TableError(f"{name} is empty: it has no rows to read")
     return results
+
+
+def answers_of(
+    source: Any,
+    *,
+    answers: str = "math",
+    rename: dict[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Reading:
+    """Read and group the answers of a table, keeping all its columns."""
+    reader = AnswerReader(answers)
+    try:
+        table = _renamed(open_table(source), rename or {}).collect()
+        check_columns(table.schema)
+        if not table.height:
+            raise TableError(f"{source} is empty: it has no rows to read")
+        if progress:
+            progress(table.height)
+        return read_answers(table, reader)
+    except DAMAGE as error:
+        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None
+    finally:
+        reader.close()
 
 
 def _renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
@@ -87,21 +120,22 @@ def _renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     return frame.drop(replaced).rename(rename)
 
 
-def _wanted(schema: pl.Schema, score: Score | None, label: pl.Expr | None) -> list[pl.Expr]:
-    """What a pool needs: question, answer and, where there are such, sample, score, correct."""
-    for name in ("question", "answer"):
+def _wanted(schema: pl.Schema, score: Score | None, labels: bool) -> list[pl.Expr]:
+    """What a pool needs: question, answer (or response) and, where there are such, sample, score, labels."""
+    text = ["question", "answer" if "answer" in schema else "response"]
+    if labels and "correct" not in schema and "gold" in schema:
+        text.append("gold")
+    for name in text:
         if schema[name].is_nested() or schema[name] == pl.Object:
             raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
-    text = [
-        pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in ("question", "answer")
-    ]
-    wanted = list(text)
+    wanted = [pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
         wanted.append(pl.col("sample").cast(pl.Int64))
     if score is not None:
         wanted.append(score.expression())
+    label = label_expression(schema) if labels else None
     if label is not None:
         wanted.append(label.alias("correct"))
     return wanted
