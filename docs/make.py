@@ -1,4 +1,4 @@
-"""Make the pages that are printed by the program itself: docs/cli.md and docs/demo.svg (`make docs`)."""
+"""Make the pages that the program prints itself: docs/cli.md, docs/answers.md, docs/demo.svg (`make docs`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.answers.normal import normal_form
+
 HERE = Path(__file__).parent
 HEAD = """# The command line
 
 Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in the input
 (one line on stderr says which and what to do), 130 an interrupt.
 """
-VERBS = ("demo", "evaluate", "fit", "vote", "simulate")
+VERBS = ("demo", "evaluate", "fit", "vote", "answers", "simulate")
 
 
 def help_of(*words: str) -> str:
@@ -40,6 +42,31 @@ def cli_page() -> str:
         name = " ".join(("steelyard", *words))
         parts.append(f"## {name}\n\n```text\n{help_of(*words)}\n```\n")
     return "\n".join(parts)
+
+
+def answers_page() -> str:
+    """How answers are read and grouped, with the examples the tests check."""
+    from tests.answer_examples import DIFFERENT, EXTRACTED, JUDGED, SAME
+
+    def code(text: str | None) -> str:
+        shown = "null" if text is None else text.replace("|", "\\|").replace("\n", " ⏎ ")
+        return f"`` {shown} ``" if shown else "(empty)"
+
+    read = [
+        f"| {what} | {code(text)} | {code(kind)} | {code(answer)} | {rule} |"
+        for what, text, kind, answer, rule in EXTRACTED
+    ]
+    same = [f"| {code(normal_form(texts[0]))} | {', '.join(map(code, texts))} |" for texts in SAME]
+    return (
+        (HERE / "answers.template.md")
+        .read_text()
+        .format(
+            extracted="\n".join(read),
+            same="\n".join(same),
+            different=", ".join(f"{code(a)} and {code(b)}" for a, b in DIFFERENT),
+            judged="\n".join(f"- {code(a)} and {code(b)}" for a, b in JUDGED),
+        )
+    )
 
 
 def in_terminal(command: list[str], columns: int = 92) -> str:
@@ -69,5 +96,6 @@ def demo_picture() -> str:
 
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(cli_page())
+    (HERE / "answers.md").write_text(answers_page())
     (HERE / "demo.svg").write_text(demo_picture())
-    print("written: docs/cli.md, docs/demo.svg")
+    print("written: docs/cli.md, docs/answers.md, docs/demo.svg")
