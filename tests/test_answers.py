@@ -263,3 +263,27 @@ def test_the_worker_is_a_process_of_its_own() -> None:
     command = [sys.executable, "-m", "steelyard.answers.worker"]
     done = subprocess.run(command, input='["2+2"]\n["1","x"]\n["}{"]\n', capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:4] == ["ready", "4.0", "false", "null"]
+
+
+@pytest.mark.parametrize(
+    "text", ["1/(x+1)", "x^{0.3}", "x^y", "(x+1)^{99}", "0^0", "sqrt(x)", "5_a + 1", "\\sqrt[3]{2}", "1 9/5", "3!!"]
+)
+def test_what_the_arithmetic_does_not_cover_is_left_as_text(text: str) -> None:
+    assert normal_form(text) == normal_form(normal_form(text))
+    assert number_of(normal_form(text)) == "symbolic" or was_read(normal_form(text))
+
+
+def test_the_parts_of_a_list_may_be_anything_that_can_be_read() -> None:
+    assert normal_form("(1, (2, 3))") == "(1,(2,3))"
+    assert normal_form("1, , 2") != normal_form("1, 2")
+    assert normal_form("(0,1) \\cup (2,3)") == normal_form("(2,3) \\cup (0,1)")
+
+
+def test_a_gold_column_must_be_whole_and_one_a_question(tmp_path: Path) -> None:
+    table = sy.simulate(20, 2).drop("correct").with_columns(gold=pl.lit("1"))
+    for change, message in (
+        (pl.when(pl.row_index() != 5).then("gold"), "1 responses have no gold answer"),
+        (pl.row_index().cast(pl.String), "has several gold answers"),
+    ):
+        with pytest.raises(sy.LabelError, match=message):
+            sy.read(table.with_columns(gold=change))

@@ -27,13 +27,16 @@ def _everything(pool: Labelled) -> list[Any]:
     z = np.where(np.isnan(pool.known_scores), 0.0, pool.known_scores) * 4 - 2
     found = lines(pool, z, pool.known_scores)
     wins = intervals(found)
+    tiny = sy.LabelledPool(**(vars(pool) | {"scores": np.nan_to_num(pool.known_scores) * 1e-12}))
     shuffled = pool.shuffled(2, np.random.default_rng(0))
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
     return [
         regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
         wins.low, wins.high, wins.question, found.right_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
         question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
-        shuffled.answer, shuffled.scores, *(v.code for v in verdicts), *(v.margin for v in verdicts),
+        *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
+        lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
+        *(v.code for v in verdicts), *(v.margin for v in verdicts),
     ]  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def expression(text: str) -> Poly:
     r"""Read a whole expression, or raise TooHard.
 
     >>> from steelyard.answers.polynomials import render
-    >>> render(expression(r"1\\\\frac{4}{5}")), render(expression("(a+5)(b+2)")), render(expression("6/sqrt(12)"))
+    >>> render(expression(r"1\frac{4}{5}")), render(expression("(a+5)(b+2)")), render(expression("6/sqrt(12)"))
     ('9/5', '2*a+a*b+5*b+10', 'sqrt(3)')
     """
     tokens = Tokens(text)
