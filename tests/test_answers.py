@@ -213,6 +213,16 @@ def test_a_file_with_responses_and_gold_only_goes_to_verdicts(tmp_path: Path) ->
     assert pl.read_parquet(tmp_path / "v.parquet").height == 60
 
 
+def test_one_command_goes_from_responses_and_gold_to_verdicts(tmp_path: Path) -> None:
+    responses = ["so \\boxed{1/2}", "The answer is 0.5", "\\boxed{3}", "no idea"]
+    sy.write(pl.DataFrame({"question": ["a"] * 4, "response": responses, "gold": ["1/2"] * 4}), tmp_path / "t.jsonl")
+    done = steelyard("vote", tmp_path / "t.jsonl", "-o", tmp_path / "v.jsonl")
+    assert done.code == 0, done.err
+    assert pl.read_ndjson(tmp_path / "v.jsonl").row(0)[:2] == ("a", "1/2")
+    refused = steelyard("vote", tmp_path / "t.jsonl", "--method", "logit")
+    assert (refused.code, "cannot vote without a plan" in refused.err) == (2, True)
+
+
 def test_the_verb_answers_shows_rules_merges_and_the_unreadable(tmp_path: Path) -> None:
     responses = ["\\boxed{1/2}", "The answer is 0.5", "no idea", "#### 7"]
     table = pl.DataFrame({"question": ["a"] * 4, "response": responses, "extra": [1, 2, 3, 4]})

@@ -8,10 +8,19 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, PlanError, SteelyardWarning
+from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
+from steelyard.methods import method_class
 from steelyard.methods._base import Method
 from steelyard.pool import Pool
 from steelyard.tables import each_pool
+
+
+def unfitted(name: str) -> Method:
+    """Return a method that can vote without a plan."""
+    voter = method_class(name)()
+    if voter.learns or voter.oracle:
+        raise SettingError(f"{name} cannot vote without a plan: make one with 'steelyard fit', or use majority")
+    return voter
 
 
 def decide_file(

@@ -16,7 +16,8 @@ SHOWN = 10
 
 def run(
     file: File,
-    plan: Annotated[Path, typer.Option(help="A plan made by 'steelyard fit'.", show_default=False)],
+    plan: Annotated[Path | None, typer.Option(help="A plan made by 'steelyard fit'; without one: --method.")] = None,
+    method: Annotated[str, typer.Option(help="Without a plan: majority, vanilla or best-of-n.")] = "majority",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
     ] = None,
@@ -26,14 +27,14 @@ def run(
     rename: Rename = None,
     json: Json = False,
 ) -> None:
-    """Decide every question of a file by a fitted plan; labels are not needed and not read."""
+    """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     import steelyard as sy
-    from steelyard.deciding import decide_file
+    from steelyard.deciding import decide_file, unfitted
     from steelyard.tables.writing import check_output
 
     if output:
         check_output(output)
-    voter = sy.load(plan)
+    voter = sy.load(plan) if plan else unfitted(method)
     with show.counter(f"Reading {file}") as progress:
         verdicts = decide_file(
             voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
