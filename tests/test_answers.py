@@ -297,3 +297,12 @@ def test_a_gold_column_must_be_whole_and_one_a_question(tmp_path: Path) -> None:
     ):
         with pytest.raises(sy.LabelError, match=message):
             sy.read(table.with_columns(gold=change))
+
+
+def test_reading_answers_out_of_responses_tells_how_far_it_is() -> None:
+    table = pl.DataFrame({"question": [f"q{i // 4}" for i in range(9000)], "response": ["\\boxed{1}"] * 9000})
+    told: list[float] = []
+    assert sy.read(table, score="none", progress=told.append).n_responses == 9000
+    assert len(told) >= 4
+    assert told == sorted(told)
+    assert told[-1] == 1.0

@@ -31,7 +31,7 @@ def decide_file(
     n: int | None = None,
     rename: dict[str, str] | None = None,
     answers: str = "math",
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
     """Return one row a question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_

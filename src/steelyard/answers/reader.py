@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import Extracted, check_kind, extract
+from steelyard.answers.extract import NOTHING, Extracted, check_kind, extract
 from steelyard.answers.grouping import looks_symbolic, open_pairs, representatives
 from steelyard.answers.normal import normal_form, was_read
 
@@ -29,18 +29,14 @@ class AnswerReader:
     def __init__(self, kind: str = "math") -> None:
         self.kind = kind if kind == EXACT else check_kind(kind)
         self.unknown: set[Pair] = set()
-        self.rules: dict[str, int] = {}
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._judge: Judge | None = None
 
-    def extract(self, responses: pl.Series) -> pl.Series:
-        """Read the final answer out of every response; counts which rule found it."""
+    def extract(self, responses: pl.Series) -> list[Extracted]:
+        """Read the final answer out of every response."""
         kind = "math" if self.kind == EXACT else self.kind
-        found = [Extracted(None, "none") if text is None else extract(text, kind) for text in responses]
-        for _, rule in found:
-            self.rules[rule] = self.rules.get(rule, 0) + 1
-        return pl.Series(responses.name, [answer for answer, _ in found], pl.String)
+        return [NOTHING if text is None else extract(text, kind) for text in responses]
 
     def keys(self, texts: pl.Series, question: Ints) -> pl.Series:
         """Return the key of every answer; `question` says which belong together [len(texts)]."""

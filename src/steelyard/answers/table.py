@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import Extracted, extract
+from steelyard.answers.extract import Extracted
 from steelyard.answers.normal import was_read
-from steelyard.answers.reader import EXACT, AnswerReader
+from steelyard.answers.reader import AnswerReader
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,13 @@ class Reading:
     undecided: int
 
 
-def read_answers(table: pl.DataFrame, reader: AnswerReader) -> Reading:
+def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None = None) -> Reading:
     """Read and group the answers of a table with `question` and `answer` or `response`.
 
     `same_as` is the key of an answer: equal within a question when the answers are the same.
     `undecided` marks an answer that nobody could tell from another one of its question in time.
     """
-    rows = table if "answer" in table.columns else _extracted(table, reader)
+    rows = table if "answer" in table.columns else _extracted(table, reader, progress)
     distinct = rows.select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String)).unique(
         maintain_order=True
     )
@@ -48,11 +49,12 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader) -> Reading:
     )
 
 
-def _extracted(table: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
-    kind = "math" if reader.kind == EXACT else reader.kind
-    found = [
-        Extracted(None, "none") if text is None else extract(text, kind) for text in table["response"].cast(pl.String)
-    ]
+def _extracted(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None) -> pl.DataFrame:
+    found: list[Extracted] = []
+    for part in table["response"].cast(pl.String).to_frame().iter_slices(2000):
+        found += reader.extract(part.to_series())
+        if progress:
+            progress(len(found) / table.height)
     return table.with_columns(
         pl.Series("answer", [answer for answer, _ in found], pl.String), pl.Series("rule", [rule for _, rule in found])
     )

@@ -30,7 +30,7 @@ def run(
 
     if output:
         check_output(output)
-    with show.counter(f"Reading {file}") as progress:
+    with show.progress(f"Reading {file}") as progress:
         found = answers_of(file, answers=answers, rename=renames(rename), progress=progress)
     if output:
         sy.write(found.table, output)

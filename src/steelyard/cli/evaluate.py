@@ -44,7 +44,7 @@ def run(
 
     names = words(methods)
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
-    with show.counter(f"Reading {file}") as counted:
+    with show.progress(f"Reading {file}") as counted:
         read = sy.read(file, score=score, rename=renames(rename), answers=answers, need_score=scored, progress=counted)
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)

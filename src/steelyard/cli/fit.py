@@ -47,7 +47,7 @@ def run(
         raise sy.SettingError(f"{method} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
         check_writable(output)
-    with show.counter(f"Reading {file}") as progress:
+    with show.progress(f"Reading {file}") as progress:
         pool = sy.read(
             file, score=score, rename=renames(rename), answers=answers, need_score=voter.scored, progress=progress
         )

@@ -126,19 +126,6 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(task, completed=share)
 
 
-@contextmanager
-def counter(what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows how many rows were read so far."""
-    if not sys.stderr.isatty():
-        yield _line_now_and_then(lambda count: f"{what}: {count:,} rows")
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status(escape(what)) as status:
-        yield lambda count: status.update(escape(f"{what}: {count:,} rows"))
-
-
 def _line_now_and_then(line: Callable[[float], str]) -> Callable[[float], None]:
     """Print how far the work is, at most every few seconds, to stderr."""
     last = time.monotonic()

@@ -35,7 +35,7 @@ def run(
     if output:
         check_output(output)
     voter = sy.load(plan) if plan else unfitted(method)
-    with show.counter(f"Reading {file}") as progress:
+    with show.progress(f"Reading {file}") as progress:
         verdicts = decide_file(
             voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
         )

@@ -16,6 +16,7 @@ from steelyard.pool import Pool, Source
 from steelyard.tables.pools import pool_from_frame
 
 BATCH = 100_000  # rows
+BATCH_OF_TEXT = 2_000  # rows whose answers are yet to be read, so that progress is seen
 
 
 class ScatteredError(Exception):
@@ -65,7 +66,7 @@ def pools(
     wanted: list[pl.Expr],
     origin: Source,
     reader: AnswerReader,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[float], None] | None,
 ) -> Iterator[Pool]:
     """Cut a table into batches of whole questions and code each as a pool.
 
@@ -76,7 +77,9 @@ def pools(
     rest = pl.DataFrame()
     done = 0
     names = sorted({name for expression in wanted for name in expression.meta.root_names()}) or pl.all()
-    for read in chain(table.select(names).collect_batches(chunk_size=BATCH, maintain_order=True), [None]):
+    total = table.select(pl.len()).collect().item()
+    size = BATCH_OF_TEXT if "response" in table.select(names).collect_schema() else BATCH
+    for read in chain(table.select(names).collect_batches(chunk_size=size, maintain_order=True), [None]):
         batch = None if read is None else _with_answers(read.select(wanted), reader)
         frame = rest if batch is None else pl.concat((rest, batch)) if rest.height else batch
         if not frame.height:
@@ -91,8 +94,8 @@ def pools(
             yield pool_from_frame(frame, questions, starts[: whole + 1], origin, reader)
         done += 0 if batch is None else batch.height
         if progress:
-            progress(done)
-    if done != table.select(pl.len()).collect().item():
+            progress(done / total)
+    if done != total:
         raise TableError("the table was read only in part: the reading was interrupted, or it changed; run it again")
     watch.finish()
 
@@ -101,4 +104,5 @@ def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
     """Read the answers out of the responses, where the table has only those."""
     if "response" not in batch.columns:
         return batch
-    return batch.drop("response").with_columns(reader.extract(batch["response"]).alias("answer"))
+    answers = [answer for answer, _ in reader.extract(batch["response"])]
+    return batch.drop("response").with_columns(pl.Series("answer", answers, pl.String))

@@ -28,7 +28,7 @@ def read(
     rename: dict[str, str] | None = None,
     answers: str = "math",
     need_score: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
@@ -38,7 +38,7 @@ def read(
     without a clear score is read without one. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
-    `progress` is called with the number of rows read so far.
+    `progress` is called with the share of the rows that were read.
     """
     options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
     return join(each_pool(source, lambda pool: pool, answers=answers, **options))
@@ -53,7 +53,7 @@ def each_pool(
     answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[Result]:
     """Read a table of any length as pools of whole questions and return what `do` makes of each.
 
@@ -72,7 +72,6 @@ def each_pool(
         try:
             results = [do(pool) for pool in pools(frame, wanted, origin, reader, progress)]
         except ScatteredError:
-            reader.rules.clear()
             together = _sorted(frame.select(wanted))
             results = [do(pool) for pool in pools(together, [pl.all()], origin, reader, progress)]
     except DAMAGE as error:
@@ -91,7 +90,7 @@ def answers_of(
     *,
     answers: str = "math",
     rename: dict[str, str] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Reading:
     """Read and group the answers of a table, keeping all its columns."""
     reader = AnswerReader(answers)
@@ -100,9 +99,7 @@ def answers_of(
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")
-        if progress:
-            progress(table.height)
-        return read_answers(table, reader)
+        return read_answers(table, reader, progress)
     except DAMAGE as error:
         raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None
     finally:
