@@ -306,3 +306,8 @@ def test_reading_answers_out_of_responses_tells_how_far_it_is() -> None:
     assert len(told) >= 4
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_a_division_by_zero_is_an_answer_of_its_own_and_wakes_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.answers.judge.Judge", None)
+    assert sy.group_answers(["8/0", "8", "8/0", "7/0"]) == [0, 1, 0, 2]

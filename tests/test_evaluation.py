@@ -10,10 +10,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
 
 import steelyard as sy
 from steelyard.evaluation.accuracy import estimate, estimates
-from tests.building import Labelled, labelled, make
+from steelyard.evaluation.auroc import auroc, auroc_within
+from tests.building import Labelled, labelled, make, pools
 
 
 def test_accuracy_is_a_number_with_standard_error_and_interval(test: Labelled) -> None:
@@ -175,3 +177,18 @@ def test_unequal_numbers_of_samples_are_told(cal: Labelled) -> None:
     table = sy.simulate(60, 8, seed=9).filter((pl.col("sample") < 4) | (pl.col("question") > "q30"))
     with pytest.warns(sy.SteelyardWarning, match="fewer than 8 samples"):
         sy.evaluate(["vanilla"], cal, labelled(table.with_columns(question="t" + pl.col("question"))), n=[8])
+
+
+@given(pools())
+def test_auroc_is_the_share_of_pairs_in_order(pool: sy.LabelledPool) -> None:
+    def share(scores: np.ndarray, correct: np.ndarray) -> float:
+        right, wrong = scores[correct][:, None], scores[~correct][None]
+        return float(((right > wrong) + (right == wrong) / 2).mean()) if right.size and wrong.size else float("nan")
+
+    known = ~np.isnan(pool.known_scores)
+    scores, correct = pool.known_scores[known], pool.correct[known]
+    question = pool.spread(np.arange(pool.n_questions))[known]
+    np.testing.assert_allclose(auroc(pool), share(scores, correct))
+    each = [share(scores[question == q], correct[question == q]) for q in range(pool.n_questions)]
+    mixed = [value for value in each if value == value]
+    np.testing.assert_allclose(auroc_within(pool), np.mean(mixed) if mixed else np.nan)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from steelyard.pool import LabelledPool, Pool
     from steelyard.simulate import World, simulate
     from steelyard.tables import read, write
+    from steelyard.tables.grid import grid_names, load_grid
     from steelyard.tally import tally
     from steelyard.verdicts import Verdicts
 
@@ -81,8 +82,10 @@ _HOME = {
     "accuracy": "evaluation.accuracy",
     "evaluate": "evaluation.evaluate",
     "extract_answer": "answers.extract",
+    "grid_names": "tables.grid",
     "group_answers": "answers.grouping",
     "load": "methods",
+    "load_grid": "tables.grid",
     "method_class": "methods",
     "method_names": "methods",
     "paired_difference": "evaluation.accuracy",
@@ -123,8 +126,10 @@ __all__ = [
     "accuracy",
     "evaluate",
     "extract_answer",
+    "grid_names",
     "group_answers",
     "load",
+    "load_grid",
     "method_class",
     "method_names",
     "paired_difference",

@@ -17,6 +17,7 @@ from steelyard.answers.normal import normal_form, number_of, was_read
 
 MOST_PAIRS = 200  # asked of the judge for one question; beyond that answers stay apart
 LONGEST_SYMBOLIC = 200
+_BY_ZERO = re.compile(r"-?\d+/0")
 _SENTENCE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
 _MATHS = re.compile(r"\\[A-Za-z]|[-+*/^=()\d]")
 
@@ -31,8 +32,13 @@ class Groups:
 
 
 def looks_symbolic(form: str) -> bool:
-    """Whether a form that was not read might be maths rather than words."""
-    return len(form) <= LONGEST_SYMBOLIC and bool(_MATHS.search(form)) and not _SENTENCE.search(form)
+    """Whether a form that was not read might be maths rather than words; 8/0 is no value to compare."""
+    return (
+        not _BY_ZERO.fullmatch(form)
+        and len(form) <= LONGEST_SYMBOLIC
+        and bool(_MATHS.search(form))
+        and not _SENTENCE.search(form)
+    )
 
 
 def symbolic_forms(forms: Iterable[str]) -> list[str]:

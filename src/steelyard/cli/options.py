@@ -9,7 +9,12 @@ import typer
 
 from steelyard.errors import SettingError
 
-File = Annotated[Path, typer.Argument(help="Table of responses: .parquet, .jsonl, .csv or .arrow.", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="Table of responses: .parquet, .jsonl, .csv, .arrow; or grid:LLM/VERIFIER.", show_default=False
+    ),
+]
 ScoreName = Annotated[
     str | None,
     typer.Option(

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.tables.grid import is_grid, open_grid
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 DEEPEST = 100  # brackets within brackets
@@ -20,9 +21,9 @@ TEXT = {"question": pl.String, "answer": pl.String, "gold": pl.String, "response
 
 
 def open_table(source: Any) -> pl.LazyFrame:
-    """Return a lazy frame over a path or over anything that speaks Arrow."""
+    """Return a lazy frame over a path, over bundled responses or over anything that speaks Arrow."""
     if isinstance(source, str | Path):
-        return _open_file(Path(source))
+        return open_grid(str(source)) if is_grid(source) else _open_file(Path(source))
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, pl.DataFrame):

@@ -16,6 +16,7 @@ from steelyard.pool import Pool, Source
 from steelyard.tables.batches import ScatteredError, pools
 from steelyard.tables.columns import Score, check_columns, choose_score, label_expression
 from steelyard.tables.formats import DAMAGE, first_line, open_table
+from steelyard.tables.grid import grid_score
 from steelyard.tables.pools import join
 
 Result = TypeVar("Result")
@@ -32,10 +33,11 @@ def read(
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
-    `source` is a path (.parquet, .jsonl, .csv, .arrow) or a table of polars, pandas, pyarrow, DuckDB
-    or datasets. `score` names the verifier's column, `prm:min` reduces a list of step scores,
-    `sigmoid(prm)` turns logits into scores, `none` reads no score; with `need_score=False` a table
-    without a clear score is read without one. `rename` maps your column names to Steelyard's.
+    `source` is a path (.parquet, .jsonl, .csv, .arrow), `grid:LLM/VERIFIER` for bundled responses, or a
+    table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
+    `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `none` reads no
+    score; with `need_score=False` a table without a clear score is read without one. `rename` maps
+    your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
     `progress` is called with the share of the rows that were read.
@@ -66,7 +68,7 @@ def each_pool(
         frame = _renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
-        chosen = choose_score(schema, score, need_score)
+        chosen = choose_score(schema, score or grid_score(source), need_score)
         wanted = _wanted(schema, chosen, labels)
         origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
         try:

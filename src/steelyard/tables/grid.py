@@ -1,0 +1,63 @@
+"""The bundled grid: real language models judged by real verifiers, as one table (docs/grid.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from steelyard.errors import TableError, did_you_mean
+from steelyard.pool import LabelledPool
+
+PREFIX = "grid:"
+FOLDER = Path(__file__).parent.parent / "data"
+GRID, RESPONSES = FOLDER / "grid.parquet", FOLDER / "responses.parquet"
+ABOUT = ["question", "sample", "llm", "domain", "prompt", "gold", "answer", "correct", "tokens"]
+
+
+def load_grid(llm: str, verifier: str) -> LabelledPool:
+    """Read the responses of one bundled language model, scored by one of the verifiers.
+
+    `verifier` may name a reducer of the step scores: `prm_soft:min`. `grid_names()` lists both.
+
+    >>> load_grid("smol-misled", "prm_soft")
+    LabelledPool(1000 questions, 64000 responses, 0 unreadable, score prm_soft:last)
+    """
+    from steelyard.tables.reading import read
+
+    return cast(LabelledPool, read(f"{PREFIX}{llm}/{verifier}"))
+
+
+def grid_names() -> tuple[list[str], list[str]]:
+    """Return the names of the language models and of the verifiers in the grid, in the order of its card."""
+    llms = pl.scan_parquet(GRID).select(pl.col("llm").unique(maintain_order=True)).collect()["llm"].to_list()
+    return llms, [name for name in pl.scan_parquet(GRID).collect_schema().names() if name not in ABOUT]
+
+
+def is_grid(source: Any) -> bool:
+    """Whether a source names bundled responses: `grid:LLM` or `grid:LLM/VERIFIER`."""
+    return isinstance(source, str | Path) and str(source).startswith(PREFIX)
+
+
+def grid_score(source: Any) -> str | None:
+    """Return the score that `grid:LLM/VERIFIER` names."""
+    return str(source).partition("/")[2] or None if is_grid(source) else None
+
+
+def open_grid(name: str) -> pl.LazyFrame:
+    """Return the rows of `grid:LLM`, with the one score that `/VERIFIER` names or with all."""
+    llm = name.removeprefix(PREFIX).partition("/")[0]
+    verifier = (grid_score(name) or "").partition(":")[0]
+    llms, verifiers = grid_names()
+    if llm not in llms:
+        raise TableError(f"the grid has no language model {llm!r} (write grid:LLM/VERIFIER): {did_you_mean(llm, llms)}")
+    if verifier and verifier not in verifiers:
+        raise TableError(f"the grid has no verifier {verifier!r}: {did_you_mean(verifier, verifiers)}")
+    rows = pl.scan_parquet(GRID).filter(pl.col("llm") == llm)
+    return rows.select(*ABOUT, verifier) if verifier else rows
+
+
+def grid_texts(llm: str) -> pl.DataFrame:
+    """Return the texts of a language model's responses, by question and sample."""
+    return pl.scan_parquet(RESPONSES).filter(pl.col("llm") == llm).collect()

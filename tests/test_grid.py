@@ -1,0 +1,114 @@
+"""The bundled grid: its form, its figures, and that it is what its card says."""
+
+import json
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from recipes.grid.card import CARD, auroc_table, base_table, compare, comparison_table, log_table
+from recipes.grid.config import LLMS, VERIFIERS
+from steelyard.grid import figures
+from steelyard.tables.grid import ABOUT, GRID, RESPONSES, grid_texts
+from tests.running import steelyard
+
+SELF = ["self_logprob", "self_ptrue"]
+
+
+@pytest.fixture(scope="module")
+def grid() -> pl.DataFrame:
+    return pl.read_parquet(GRID)
+
+
+def test_its_form(grid: pl.DataFrame) -> None:
+    assert grid.columns == [*ABOUT, *VERIFIERS, *SELF]
+    assert grid.null_count().select(pl.exclude("answer")).sum_horizontal().item() == 0
+    assert grid["llm"].unique(maintain_order=True).to_list() == list(LLMS)
+    counts = grid.group_by("llm", "question").agg(pl.len(), pl.col("sample").n_unique().alias("samples"))
+    assert counts["len"].unique().to_list() == counts["samples"].unique().to_list() == [64]
+    assert grid.group_by("llm").agg(pl.col("question").n_unique())["question"].unique().to_list() == [1000]
+    assert grid["domain"].n_unique() >= 11
+    assert grid.group_by("question").agg(pl.col("prompt", "gold", "domain").n_unique())[:, 1:].max().row(0) == (1, 1, 1)
+
+
+def test_every_step_is_scored_by_every_verifier(grid: pl.DataFrame) -> None:
+    lengths = grid.select(pl.col(list(VERIFIERS)).list.len())
+    assert all((lengths[name] == lengths["prm_hard"]).all() for name in VERIFIERS)
+    lines = pl.read_parquet(RESPONSES)["response"].str.strip_chars_end("\n").str.count_matches("\n") + 1
+    assert (lengths["prm_hard"] == lines).all()
+    for name in (*VERIFIERS, *SELF):
+        values = grid[name].explode() if name in VERIFIERS else grid[name]
+        assert values.is_between(0, 1).all(), name
+
+
+def test_the_files_are_small_enough() -> None:
+    assert GRID.stat().st_size + RESPONSES.stat().st_size < 20e6
+
+
+def test_answers_read_again_from_the_texts_are_the_stored_ones(grid: pl.DataFrame) -> None:
+    some = grid.hstack(pl.read_parquet(RESPONSES).select("response")).unique(["response", "gold"]).sample(8000, seed=0)
+    again = [sy.extract_answer(text) for text in some["response"]]
+    assert again == some["answer"].to_list()
+    right = [a is not None and sy.same_answer(a, gold) for a, gold in zip(again, some["gold"], strict=True)]
+    assert right == some["correct"].to_list()
+
+
+def test_texts_stand_in_the_order_of_the_grid(grid: pl.DataFrame) -> None:
+    texts = pl.read_parquet(RESPONSES)
+    assert texts.select("llm", "question", "sample").equals(grid.select("llm", "question", "sample"))
+    assert grid_texts("smol-terse").height == 64_000
+
+
+def test_a_pair_loads_in_half_a_second() -> None:
+    sy.load_grid("smol-much", "probe")
+    took = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        pool = sy.load_grid("smol-misled", "prm_soft:min")
+        took.append(time.perf_counter() - begin)
+    assert min(took) < 0.5
+    assert (pool.n_questions, pool.n, pool.source.score) == (1000, 64, "prm_soft:min")
+    assert pool.source.llm == "smol-misled"
+
+
+def test_grid_names_are_sources_of_every_verb(tmp_path: Path) -> None:
+    words = ("--n", 4, "--methods", "majority", "--resamples", 2, "--json")
+    shown = json.loads(steelyard("evaluate", "grid:tiny-scratch/orm_last", *words).out)
+    assert (shown["calibration_questions"], shown["test_questions"], shown["score"]) == (300, 700, "orm_last:last")
+    steelyard("fit", "grid:smol-terse", "--score", "prm_other:mean", "-o", tmp_path / "plan.json")
+    steelyard("vote", "grid:smol-terse", "--plan", tmp_path / "plan.json", "-o", tmp_path / "verdicts.parquet")
+    assert pl.read_parquet(tmp_path / "verdicts.parquet").height == 1000
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
+    assert "did you mean 'smol-much'" in steelyard("evaluate", "grid:smol-mach/probe").err
+    assert "did you mean 'probe'" in steelyard("evaluate", "grid:smol-much/prob").err
+    assert "several columns could be the score" in steelyard("evaluate", "grid:smol-much").err
+    with pytest.raises(sy.TableError, match="no language model 'x'"):
+        sy.load_grid("x", "probe")
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, object]:
+    return figures()
+
+
+def test_the_card_has_the_figures_of_the_file(found: dict[str, object]) -> None:
+    text = CARD.read_text()
+    for table in (base_table(found), auroc_table(found, "auroc"), auroc_table(found, "auroc_within"), log_table()):
+        assert table in text
+
+
+@pytest.mark.parametrize(
+    "pair", [("smol-much", "probe"), ("smol-misled", "orm_last"), ("tiny-scratch", "self_logprob")]
+)
+def test_the_card_compares_the_methods_as_the_library_does(pair: tuple[str, str]) -> None:
+    lines = comparison_table([compare(*pair)]).splitlines()
+    assert lines[2] in CARD.read_text()
+
+
+def test_the_command_prints_what_the_library_finds(found: dict[str, object]) -> None:
+    assert json.loads(steelyard("grid", "--json").out) == found
+    assert "smol-terse" in steelyard("grid").out
