@@ -1,5 +1,7 @@
 """Every compiled loop does what its Python source says."""
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from steelyard.calibration.lines import lines
 from steelyard.calibration.question import question_ratio
 from tests.building import Labelled
 
-LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
+MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
+LOOPS = [(module, name) for module in MODULES for name, item in vars(module).items() if hasattr(item, "py_func")]
 
 
 def _everything(pool: Labelled) -> list[Any]:
@@ -46,8 +49,8 @@ def test_compiled_loops_and_their_source_agree(cal: Labelled, monkeypatch: pytes
     scores[::7] = np.nan
     pool = sy.LabelledPool(**(vars(pool) | {"scores": scores}))
     compiled = _everything(pool)
-    for name in LOOPS:
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    for module, name in LOOPS:
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
     for fast, plain in zip(compiled, _everything(pool), strict=True):
         np.testing.assert_allclose(fast, plain, rtol=1e-12)
 
