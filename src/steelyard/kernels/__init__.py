@@ -5,15 +5,18 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
+from steelyard.kernels.chances import best_of, pass_at
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.densities import question_ratios
-from steelyard.kernels.drawing import shuffle_rows
+from steelyard.kernels.drawing import permutations
 from steelyard.kernels.grain import SNAP, compiled
 from steelyard.kernels.offsets import intervals, lines, right_at
+from steelyard.kernels.resampling import resample
 from steelyard.kernels.voting import best_weights, tally
 
 __all__ = [
     "SNAP",
+    "best_of",
     "best_weights",
     "code_keys",
     "compiled",
@@ -21,8 +24,10 @@ __all__ = [
     "intervals",
     "label_answers",
     "lines",
+    "pass_at",
+    "permutations",
     "question_ratios",
+    "resample",
     "right_at",
-    "shuffle_rows",
     "tally",
 ]
