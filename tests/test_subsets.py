@@ -244,3 +244,12 @@ def test_memory_does_not_grow_with_the_number_of_resamples_or_methods(test: Labe
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
     assert peaks[0] < 8 * 3 * resampling.HELD
+
+
+def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(done: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resampling, "A_TASK", 300)
+    with pytest.raises(KeyboardInterrupt):
+        count_by_adding([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
