@@ -162,11 +162,12 @@ def _merits_again(order, until, slot, score, drawn, again):  # type: ignore[no-u
 def _top(sums, c, present):  # type: ignore[no-untyped-def]
     """The first of the answers with the largest total, and whether there are more."""
     first, tied, top = 0, False, sums[0, c]
-    for k in range(1, present):
-        if sums[k, c] > top:
-            first, tied, top = k, False, sums[k, c]
-        elif sums[k, c] == top:
-            tied = True
+    for k in range(1, present):  # without branches: which answer leads cannot be foretold
+        value = sums[k, c]
+        above = value > top
+        tied = (value == top) | (tied & (not above))
+        first = k if above else first
+        top = value if above else top
     return first, tied
 
 
