@@ -50,7 +50,7 @@ def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, sca
     pool = replace(pool, scores=pool.known_scores * scale)
     vanilla = sy.VanillaVote()
     vanilla.prior_ = 0.25
-    fixed = [sy.MajorityVote(), vanilla, *(Shifted(0.5, size) for size in SCALES)]
+    fixed = [sy.MajorityVote(), vanilla, sy.PassAtN(), *(Shifted(0.5, size) for size in SCALES)]
     voters = [[*fixed, Shifted(n / 8, 1.0), Shifted(scale * n / 8, 2.0**-10), None] for n in sizes.tolist()]
     voters[0][1] = None
     keys = keys_of(pool, seed)
@@ -141,6 +141,12 @@ def test_pass_at_n_is_the_mean_over_all_subsets(pool: Labelled, n: int) -> None:
         for correct in np.split(pool.correct, pool.starts[1:-1])
     ]
     assert pass_at_n(pool, [n])[:, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_question_without_a_wrong_answer_is_right_without_rounding() -> None:
+    pool = make([(0, 0, i / 37, True) for i in range(37)])
+    assert best_of_n(pool, [1, 2, 5, 36, 37])[0].tolist() == [[1.0] * 5]
+    assert pass_at_n(pool, [1, 2, 5, 36, 37]).tolist() == [[1.0] * 5]
 
 
 def enumerated(pool: Labelled, q: int, n: int) -> tuple[float, float, float]:

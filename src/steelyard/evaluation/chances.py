@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from steelyard.arrays import Ints
 from steelyard.pool import LabelledPool
 
+EXACT = 14  # digits; the sum over score levels carries no more
+
 
 def pass_at_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.float64]:
     """Return the chance that n samples of a question hold a right one [Q, S]: 1 - C(N - c, n) / C(N, n).
@@ -40,4 +42,4 @@ def best_of_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> tuple[NDArray[
     share, both = np.empty((2, pool.n_questions, len(sizes)))
     wanted = np.asarray(sizes, np.int64)
     kernels.best_of(pool.starts, pool.answer, pool.known_scores, pool.correct, wanted, share, both)
-    return share, np.maximum(both, 0.0)
+    return share.round(EXACT), both.round(EXACT).clip(0.0)

@@ -123,8 +123,9 @@ def _weighed(voters: Voters, pool: LabelledPool) -> tuple[NDArray[np.float64], I
         for k, method in enumerate(voters[t]):
             if method is None:
                 continue
-            method.check_pool(bare)
-            weights = method.weigh(bare)
+            visible = pool if method.oracle else bare
+            method.check_pool(visible)
+            weights = method.weigh(visible)
             larger = [c for c in column[t + 1 :, k] if c >= 0]
             if larger and np.array_equal(weights, seen[larger[0]]):
                 column[t, k] = larger[0]
