@@ -97,7 +97,7 @@ def test_threads_blocks_tasks_and_batches_change_nothing(test: Labelled, monkeyp
     again, top_again = count_by_adding(voters, test, sizes, keys, 7, best=True, threads=3, told=told.append)
     assert np.array_equal(once, again)
     assert np.array_equal(top, top_again)
-    assert np.array_equal(voted, count_by_voting(voters, test, sizes, keys, 7))
+    assert np.array_equal(voted, count_by_voting(voters, test, sizes, keys, 7, threads=3))
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 10
@@ -259,3 +259,5 @@ def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytes
     monkeypatch.setattr(resampling, "A_TASK", 300)
     with pytest.raises(KeyboardInterrupt):
         count_by_adding([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        count_by_voting([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)

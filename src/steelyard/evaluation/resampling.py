@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +63,7 @@ def count_by_adding(
                 executor.submit(kernels.resample, *read, weights, sizes, live, column, resamples, *ends, *written)
                 for ends in _blocks(part.starts, 0, part.n_questions, A_TASK // resamples)
             ]
-            try:
-                for done, task in enumerate(as_completed(tasks), 1):
-                    task.result()
-                    told((block[0] + done / len(tasks) * part.n_questions) / test.n_questions)
-            except BaseException:
-                executor.shutdown(wait=False, cancel_futures=True)
-                raise
+            _finish(executor, tasks, within(told, *(q / test.n_questions for q in block)))
     return hits, top
 
 
@@ -79,20 +74,44 @@ def count_by_voting(
     keys: Keys,
     resamples: int,
     *,
+    threads: int | None = None,
     told: Told = ignored,
 ) -> Ints:
     """Count right votes [Q, S, K] of any method, by voting on every subset."""
+    workers = threads or os.cpu_count() or 1
+    batch = max(1, min(AT_ONCE // (workers * test.n_responses), -(-resamples // workers)))
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
-    batch = max(1, AT_ONCE // test.n_responses)
-    for begin in range(0, resamples, batch):
+    one_adds = Lock()
+
+    def count(begin: int) -> None:
         pool = test.resampled(keys, begin, min(batch, resamples - begin))
         for t, n in enumerate(sizes.tolist()):
             subset = pool.first(n)
             for k, method in enumerate(voters[t]):
                 if method is not None:
-                    hits[:, t, k] += right(method, subset).reshape(-1, test.n_questions).sum(axis=0)
-        told(min(begin + batch, resamples) / resamples)
+                    votes = right(method, subset).reshape(-1, test.n_questions).sum(axis=0)
+                    with one_adds:
+                        hits[:, t, k] += votes
+
+    with ThreadPoolExecutor(workers) as executor:
+        _finish(executor, [executor.submit(count, begin) for begin in range(0, resamples, batch)], told)
     return hits
+
+
+def _finish(executor: ThreadPoolExecutor, tasks: list[Future[None]], told: Told) -> None:
+    """Wait for the tasks; after an error or an interrupt begin no other."""
+    try:
+        for done, task in enumerate(as_completed(tasks), 1):
+            task.result()
+            told(done / len(tasks))
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
+def within(told: Told, begin: float, end: float) -> Told:
+    """Progress of a part that runs from begin to end of the whole."""
+    return lambda done: told(begin + done * (end - begin))
 
 
 def right(method: Method, pool: LabelledPool) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Ints
 from steelyard.evaluation.chances import best_of_n, pass_at_n
-from steelyard.evaluation.resampling import Keys, Told, Voters, count_by_adding, count_by_voting, ignored, right
+from steelyard.evaluation.resampling import Keys, Told, Voters, count_by_adding, count_by_voting, ignored, right, within
 from steelyard.methods._base import Method
 from steelyard.methods.best_of_n import BestOfN
 from steelyard.methods.pass_at_n import PassAtN
@@ -101,7 +101,7 @@ def _drawn(
             keys,
             resamples,
             best=bool(both.any()),
-            told=lambda done: told(done * part),
+            told=within(told, 0.0, part),
         )
         share = np.where(adding, hits / resamples, share)
         if both.any():  # a tie too rare to be drawn may end either way
@@ -109,7 +109,7 @@ def _drawn(
     share = np.where(topping, pure[..., None], share)
     if voting.any():
         only = _only(voters, voting)
-        hits = count_by_voting(only, test, sizes, keys, resamples, told=lambda done: told(part + done * (1 - part)))
+        hits = count_by_voting(only, test, sizes, keys, resamples, told=within(told, part, 1.0))
         share = np.where(voting, hits / resamples, share)
     return share
 
