@@ -119,6 +119,7 @@ def test_a_method_that_weighs_in_its_own_way_does_not_inherit_that_its_weights_h
             return np.asarray(pool.spread(pool.m), np.float64)
 
     assert sy.MajorityVote().by_response()
+    assert sy.PassAtN().by_response()
     assert not Own().by_response()
     assert not sy.KDEVote().by_response()
     assert not sy.VanillaVote().by_response()  # never fitted: a missing score weighs the mean of its question
