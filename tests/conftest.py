@@ -1,6 +1,8 @@
 """Profiles of the property tests, and the pools most tests use."""
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +15,14 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("ci"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# Numba's cache knows the file a loop stands in, not the files of the loops it calls: forget what is older than any.
+KERNELS = Path(sy.__file__).parent / "kernels"
+NEWEST = max(file.stat().st_mtime for file in KERNELS.glob("*.py"))
+for index in KERNELS.glob("__pycache__/*.nbi"):
+    with suppress(FileNotFoundError):  # another worker was quicker
+        if index.stat().st_mtime < NEWEST:
+            index.unlink()
 
 
 @pytest.fixture(scope="session")

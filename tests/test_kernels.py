@@ -1,5 +1,9 @@
 """Every compiled loop does what its Python source says."""
 
+import warnings
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,29 @@ from steelyard import kernels
 from steelyard.calibration.exact import intervals
 from steelyard.calibration.lines import lines
 from steelyard.calibration.question import question_ratio
+from steelyard.evaluation.chances import best_of_n, pass_at_n
+from steelyard.evaluation.resampling import count_by_adding
 from tests.building import Labelled
 
-LOOPS = [name for name, item in vars(kernels).items() if hasattr(item, "py_func")]
+MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
+LOOPS = [(module, name) for module in MODULES for name, item in vars(module).items() if hasattr(item, "py_func")]
+
+
+@dataclass(repr=False)
+class Times(sy.Method):
+    """Scores times a size, so that sums need every grain."""
+
+    size: float = 1.0
+
+    def weigh(self, pool: sy.Pool) -> Any:
+        return np.nan_to_num(pool.known_scores) * self.size
+
+    def by_response(self) -> bool:
+        return True
+
+
+def _voters(sizes: Any) -> list[list[sy.Method | None]]:
+    return [[sy.MajorityVote(), Times(1.0), Times(1e-6), Times(1e7), Times(n), None] for n in sizes.tolist()]
 
 
 def _everything(pool: Labelled) -> list[Any]:
@@ -29,6 +53,10 @@ def _everything(pool: Labelled) -> list[Any]:
     wins = intervals(found)
     tiny = sy.LabelledPool(**(vars(pool) | {"scores": np.nan_to_num(pool.known_scores) * 1e-12}))
     shuffled = pool.shuffled(2, np.random.default_rng(0))
+    sizes, keys = np.array([2, 5, 9]), np.arange(pool.n_questions, dtype=np.uint64)
+    faint = np.where(np.arange(pool.n_responses) % 3, pool.known_scores, 1e-12)
+    scored = (pool, replace(pool, scores=np.nan_to_num(faint)), replace(tiny, scores=tiny.known_scores * 2.0**-20))
+    drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3, best=True) for p in scored]
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
     return [
         regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
@@ -36,6 +64,7 @@ def _everything(pool: Labelled) -> list[Any]:
         question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
         *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
+        *(hits for hits, _ in drawn), *(top for _, top in drawn), pass_at_n(pool, sizes), *best_of_n(pool, sizes),
         *(v.code for v in verdicts), *(v.margin for v in verdicts),
     ]  # fmt: skip
 
@@ -46,9 +75,12 @@ def test_compiled_loops_and_their_source_agree(cal: Labelled, monkeypatch: pytes
     scores[::7] = np.nan
     pool = sy.LabelledPool(**(vars(pool) | {"scores": scores}))
     compiled = _everything(pool)
-    for name in LOOPS:
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
-    for fast, plain in zip(compiled, _everything(pool), strict=True):
+    for module, name in LOOPS:
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    with warnings.catch_warnings():  # random numbers are made by overflowing
+        warnings.simplefilter("ignore", RuntimeWarning)
+        source = _everything(pool)
+    for fast, plain in zip(compiled, source, strict=True):
         np.testing.assert_allclose(fast, plain, rtol=1e-12)
 
 

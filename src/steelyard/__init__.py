@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         TableError,
     )
     from steelyard.evaluation.accuracy import Estimate, accuracy, paired_difference
+    from steelyard.evaluation.compute import ComputeToMatch, break_even, compute_to_match, fine_sizes
+    from steelyard.evaluation.curves import Curves, curves
     from steelyard.evaluation.evaluate import evaluate
     from steelyard.methods import load, method_class, method_names
     from steelyard.methods._base import Method
@@ -57,7 +59,9 @@ _HOME = {
     "BestOfN": "methods.best_of_n",
     "CalibrationError": "errors",
     "ColumnError": "errors",
+    "ComputeToMatch": "evaluation.compute",
     "Curve": "calibration.exact",
+    "Curves": "evaluation.curves",
     "Estimate": "evaluation.accuracy",
     "KDEVote": "methods.kde",
     "LabelError": "errors",
@@ -80,8 +84,12 @@ _HOME = {
     "Verdicts": "verdicts",
     "World": "simulate",
     "accuracy": "evaluation.accuracy",
+    "break_even": "evaluation.compute",
+    "compute_to_match": "evaluation.compute",
+    "curves": "evaluation.curves",
     "evaluate": "evaluation.evaluate",
     "extract_answer": "answers.extract",
+    "fine_sizes": "evaluation.compute",
     "grid_names": "tables.grid",
     "group_answers": "answers.grouping",
     "load": "methods",
@@ -100,7 +108,9 @@ __all__ = [
     "BestOfN",
     "CalibrationError",
     "ColumnError",
+    "ComputeToMatch",
     "Curve",
+    "Curves",
     "Estimate",
     "KDEVote",
     "LabelError",
@@ -124,8 +134,12 @@ __all__ = [
     "World",
     "__version__",
     "accuracy",
+    "break_even",
+    "compute_to_match",
+    "curves",
     "evaluate",
     "extract_answer",
+    "fine_sizes",
     "grid_names",
     "group_answers",
     "load",

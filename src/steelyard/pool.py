@@ -153,11 +153,14 @@ class Pool:
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
+        return self.resampled(rng.integers(2**64, size=self.n_questions, dtype=np.uint64), 0, copies)
+
+    def resampled(self, keys: NDArray[np.uint64], first: int, copies: int) -> Self:
+        """Return the shuffled copies number first, first + 1, ..; the order of each depends on key [Q] and number."""
         from steelyard import kernels
 
         rows = np.empty((copies, self.n_responses), np.int64)
-        for copy in rows:
-            kernels.shuffle_rows(self.starts, rng, copy)
+        kernels.permutations(self.starts, keys, first, rows)
         tiled = self._rows(rows.ravel(), np.tile(self.sizes, copies))
         positions = np.tile(np.arange(self.n_questions), copies)
         return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)

@@ -34,7 +34,7 @@ def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verd
 
     The result does not depend on `threads` (default: one for each million responses, at most
     one a core) nor on the order of a question's responses: weights are rounded to a grain at which
-    tens of thousands of them add without error (kernels.py).
+    tens of thousands of them add without error (kernels/grain.py).
     """
     from steelyard import kernels
 

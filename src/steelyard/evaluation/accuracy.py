@@ -65,15 +65,8 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = Fals
     spread; the interval is then the exact one of Clopper and Pearson, 0.025^(1/Q) from the end.
     """
     questions = len(values)
-    rng = np.random.default_rng(seed)
-    even = np.full(questions, 1 / questions)
-    batch = max(1, 20_000_000 // questions)
-    draws = [
-        rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done)) @ values / questions
-        for done in range(0, BOOTSTRAPS, batch)
-    ]
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(np.concatenate(draws), [tail, 1 - tail], axis=0)
+    low, high = np.quantile(bootstrapped(values, seed=seed), [tail, 1 - tail], axis=0)
     mean = values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(questions) if questions > 1 else np.full(len(mean), np.nan)
     if shares:
@@ -81,6 +74,19 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = Fals
         low, high = np.where(mean == 1, 1 - reach, low), np.where(mean == 0, reach, high)
     columns = zip(mean.tolist(), error.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Estimate(*numbers, questions) for numbers in columns]
+
+
+def bootstrapped(values: NDArray[np.float64], *, seed: int) -> NDArray[np.float64]:
+    """Return the column means of [Q, K] over questions drawn with replacement, once a bootstrap [B, K]."""
+    questions = len(values)
+    rng = np.random.default_rng(seed)
+    even = np.full(questions, 1 / questions)
+    batch = max(1, 20_000_000 // questions)
+    draws = [
+        rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done)) @ values / questions
+        for done in range(0, BOOTSTRAPS, batch)
+    ]
+    return np.concatenate(draws)
 
 
 def need_labels(pool: Pool) -> LabelledPool:

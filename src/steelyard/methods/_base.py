@@ -34,6 +34,11 @@ class Method(ABC):
 
     fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "weigh" in vars(cls) and "by_response" not in vars(cls):
+            cls.by_response = Method.by_response  # type: ignore[method-assign]
+
     @classmethod
     def name(cls) -> str:
         """What the user types."""
@@ -56,6 +61,11 @@ class Method(ABC):
 
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
+        self.check_pool(pool)
+        return self._decide(pool)
+
+    def check_pool(self, pool: Pool) -> None:
+        """Refuse a pool this method cannot vote on."""
         fitted = self.fitted_on_
         if self.learns and fitted is None:
             raise CalibrationError(
@@ -68,7 +78,6 @@ class Method(ABC):
                 f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
                 f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
             )
-        return self._decide(pool)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted method as a plan, plain JSON."""
@@ -127,6 +136,13 @@ class Method(ABC):
     @abstractmethod
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]; every one is finite."""
+
+    def by_response(self) -> bool:
+        """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.
+
+        A class that defines `weigh` says so itself; it does not inherit the answer.
+        """
+        return False
 
     def _decide(self, pool: Pool) -> Verdicts:
         return tally(pool, self.weigh(pool))

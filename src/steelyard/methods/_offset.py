@@ -75,6 +75,9 @@ class OffsetVote(Method):
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return shifted(self._filled(pool.known_scores), self._fitted_offset)
 
+    def by_response(self) -> bool:
+        return True
+
     def weight(self, score: float) -> float:
         return float(shifted(self._filled(np.array([score], np.float64)), self._fitted_offset)[0])
 

@@ -61,6 +61,9 @@ class KDEVote(Method):
             return shifted(snap(self.prm_term(pool)), self.offset_)
         return self.prm_term(pool) + self.llm_term(pool)
 
+    def by_response(self) -> bool:
+        return self.reliability == "fitted" and not self.oracle
+
     def weight(self, score: float) -> float:
         """Return the PRM term, less the fitted constant; what the LLM term adds depends on the question."""
         ratio = self._ratio(np.array([score]))

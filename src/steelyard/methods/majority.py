@@ -24,5 +24,8 @@ class MajorityVote(Method):
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return np.ones(pool.n_responses)
 
+    def by_response(self) -> bool:
+        return True
+
     def weight(self, score: float) -> float:  # noqa: ARG002 - the same for every score
         return 1.0

@@ -19,3 +19,6 @@ class PassAtN(Method):
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return cast(LabelledPool, pool).correct.astype(np.float64)
+
+    def by_response(self) -> bool:
+        return True

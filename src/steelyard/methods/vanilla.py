@@ -31,6 +31,9 @@ class VanillaVote(Method):
             return p
         return np.where(missing, self._prior(pool, missing), p)
 
+    def by_response(self) -> bool:
+        return self.prior_ is not None
+
     def weight(self, score: float) -> float:
         return self.prior_ if np.isnan(score) and self.prior_ is not None else float(score)
 

@@ -1,0 +1,151 @@
+"""Scaling curves: accuracy over the number of samples, for many methods on the same subsets of the same questions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean
+from steelyard.evaluation.accuracy import need_labels
+from steelyard.evaluation.subsets import shares_right
+from steelyard.methods import method_class, method_names
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool
+
+MOST_RESAMPLES = 100_000
+RECALIBRATE = ("each", "full")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves:
+    """How often every test question is answered right, by n and method; everything else is a mean of it."""
+
+    methods: tuple[str, ...]
+    sizes: tuple[int, ...]  # rising
+    right: NDArray[np.float64]  # [Q, S, K], NaN where a method could not be fitted
+    resample_sd: NDArray[np.float64]  # [S, K] of the accuracy over resamples, NaN where nothing was resampled
+    questions: Any  # [Q] ids
+    calibration_samples: int  # responses that were labelled and scored to calibrate
+
+    @property
+    def accuracy(self) -> NDArray[np.float64]:
+        """The mean over questions [S, K]."""
+        mean: NDArray[np.float64] = self.right.mean(axis=0)
+        return mean
+
+    @property
+    def se(self) -> NDArray[np.float64]:
+        """Its standard error over questions [S, K]; NaN for a single one."""
+        questions = len(self.right)
+        return (
+            self.right.std(axis=0, ddof=1) / np.sqrt(questions)
+            if questions > 1
+            else np.full_like(self.accuracy, np.nan)
+        )
+
+    def of(self, method: str) -> NDArray[np.float64]:
+        """How often each question is answered right by one method [Q, S]."""
+        if method not in self.methods:
+            raise SettingError(f"there is no curve of {method!r}: {did_you_mean(method, self.methods)}")
+        return self.right[:, :, self.methods.index(method)]
+
+    def __repr__(self) -> str:
+        return f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.right)} questions)"
+
+
+def curves(
+    methods: Sequence[Method | str] | None,
+    cal: LabelledPool,
+    test: LabelledPool,
+    *,
+    n: Sequence[int] | None = None,
+    resamples: int = 200,
+    seed: int = 0,
+    recalibrate: str = "each",
+    progress: Callable[[float], None] | None = None,
+) -> Curves:
+    """Measure methods, by name or as they are set up, on n samples of every test question.
+
+    `recalibrate`: "each" fits at every n on the first n samples of the calibration questions, "full" once, at the N
+    of the test questions. A question's share is the mean over `resamples` random subsets (drawn without replacement,
+    nested over n, the same for all methods) or exact where that is possible; with `resamples` 0 the first n samples
+    vote. Where the first n samples cannot teach a method anything its shares are NaN. Methods default to all there
+    are, n to the powers of two and the full N. `progress` is called with the share of the work done.
+    """
+    cal, test = need_labels(cal), need_labels(test)
+    chosen = [method_class(m)() if isinstance(m, str) else m for m in (all_methods() if methods is None else methods)]
+    if not chosen:
+        raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
+    sizes = sorted(set(n or default_sizes(test.n)))
+    if sizes[0] < 1 or sizes[-1] > test.n:
+        raise SettingError(f"n must lie between 1 and {test.n}, the samples of the test questions; got {sizes}")
+    if not 0 <= resamples <= MOST_RESAMPLES:
+        raise SettingError(
+            f"resamples must lie between 0 (the first n samples) and {MOST_RESAMPLES:,}, not {resamples}"
+        )
+    if recalibrate not in RECALIBRATE:
+        raise SettingError(f"unknown recalibrate {recalibrate!r}: {did_you_mean(recalibrate, RECALIBRATE)}")
+    _warn(cal, test)
+    if recalibrate == "full":
+        voters: list[list[Method | None]] = [[deepcopy(m).fit(cal, n=test.n) for m in chosen]] * len(sizes)
+    else:
+        voters = [[_fitted(m, cal, size, sizes[-1]) for m in chosen] for size in sizes]
+    right, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
+    names = _unique([method.name() for method in chosen])
+    return Curves(tuple(names), tuple(sizes), right, sd, test.questions, cal.first(test.n).n_responses)
+
+
+def _fitted(method: Method, cal: LabelledPool, n: int, largest: int) -> Method | None:
+    """Fit a copy at n; None, with a warning, where the first n samples cannot teach it anything."""
+    try:
+        return deepcopy(method).fit(cal, n=n)
+    except CalibrationError as error:
+        if n == largest:
+            raise
+        warnings.warn(f"{method.name()} at n = {n} is left out: {error}", SteelyardWarning, stacklevel=4)
+        return None
+
+
+def _warn(cal: LabelledPool, test: LabelledPool) -> None:
+    """Say what would make the figures mean something else than they seem to."""
+    shared = np.isin(np.asarray(test.questions), np.asarray(cal.questions)).sum()
+    if shared:
+        text = f"{shared} test questions are calibration questions too: the accuracies are too good to be true"
+        warnings.warn(text, SteelyardWarning, stacklevel=4)
+    few = int((test.sizes < test.n).sum())
+    if few:
+        text = f"{few} test questions have fewer than {test.n} samples: at a larger n they vote with what they have"
+        warnings.warn(text, SteelyardWarning, stacklevel=4)
+
+
+def all_methods() -> list[str]:
+    """Every method by name: the baseline, those that learn nothing, those that do, the oracles."""
+
+    def order(name: str) -> tuple[bool, bool, bool, str]:
+        return method_class(name).oracle, method_class(name).learns, name != "majority", name
+
+    return sorted(method_names(), key=order)
+
+
+def default_sizes(n: int) -> list[int]:
+    """Return the powers of two up to n, and n.
+
+    >>> default_sizes(12)
+    [1, 2, 4, 8, 12]
+    """
+    return [2**k for k in range(n.bit_length()) if 2**k < n] + [n]
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Number repeated names.
+
+    >>> _unique(["logit", "kde", "logit"])
+    ['logit', 'kde', 'logit-2']
+    """
+    return [name if name not in names[:i] else f"{name}-{names[:i].count(name) + 1}" for i, name in enumerate(names)]

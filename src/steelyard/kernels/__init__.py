@@ -1,0 +1,33 @@
+"""The few compiled loops. Arrays in, arrays out; every loop walks one question at a time.
+
+Shapes used throughout: R responses sorted by question, Q questions.
+`starts` [Q+1] says where a question's responses begin; `answer` [R] is a small code within
+the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
+"""
+
+from steelyard.kernels.chances import best_of, pass_at
+from steelyard.kernels.codes import code_keys, distinct, label_answers
+from steelyard.kernels.densities import question_ratios
+from steelyard.kernels.drawing import permutations
+from steelyard.kernels.grain import SNAP, compiled
+from steelyard.kernels.offsets import intervals, lines, right_at
+from steelyard.kernels.resampling import resample
+from steelyard.kernels.voting import best_weights, tally
+
+__all__ = [
+    "SNAP",
+    "best_of",
+    "best_weights",
+    "code_keys",
+    "compiled",
+    "distinct",
+    "intervals",
+    "label_answers",
+    "lines",
+    "pass_at",
+    "permutations",
+    "question_ratios",
+    "resample",
+    "right_at",
+    "tally",
+]

@@ -1,0 +1,264 @@
+"""Votes on random subsets: adding is voting, formulas are enumerations, and the sd is that of the resamples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import steelyard as sy
+from steelyard.evaluation import resampling
+from steelyard.evaluation.chances import best_of_n, pass_at_n
+from steelyard.evaluation.resampling import count_by_adding, count_by_voting
+from steelyard.evaluation.subsets import shares_right
+from steelyard.methods import configured
+from tests.building import Labelled, labelled, make, pools
+
+
+@dataclass(repr=False)
+class Shifted(sy.Method):
+    """w = size * (p - b): weights of any size, ties and zeros included; a missing score weighs 0."""
+
+    b: float = 0.5
+    size: float = 1.0
+
+    def weigh(self, pool: sy.Pool) -> NDArray[np.float64]:
+        p = np.asarray(pool.known_scores, np.float64)
+        return np.where(np.isnan(p), 0.0, (p - self.b) * self.size)
+
+    def by_response(self) -> bool:
+        return True
+
+
+def keys_of(pool: sy.Pool, seed: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(seed).integers(2**64, size=pool.n_questions, dtype=np.uint64)
+
+
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=5, unique=True).map(lambda sizes: np.array(sorted(sizes)))
+SCALES = (1.0, 0.0, 1e-12, 2.0**-11, 2.0**16, 1e9)
+
+
+@given(pools(responses=9), SIZES, st.integers(0, 99), st.sampled_from((1.0, 1e-13, 2.0**-10)))
+def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, scale: float) -> None:
+    """Ties, unreadable answers, unequal sizes, missing and tiny scores, weights of all grains, another at each n."""
+    pool = replace(pool, scores=pool.known_scores * scale)
+    vanilla = sy.VanillaVote()
+    vanilla.prior_ = 0.25
+    fixed = [sy.MajorityVote(), vanilla, sy.PassAtN(), *(Shifted(0.5, size) for size in SCALES)]
+    voters = [[*fixed, Shifted(n / 8, 1.0), Shifted(scale * n / 8, 2.0**-10), None] for n in sizes.tolist()]
+    voters[0][1] = None
+    keys = keys_of(pool, seed)
+    hits, top = count_by_adding(voters, pool, sizes, keys, 4, best=True)
+    assert np.array_equal(hits, count_by_voting(voters, pool, sizes, keys, 4))
+    best = count_by_voting([[sy.BestOfN()]] * len(sizes), pool, sizes, keys, 4)
+    assert np.array_equal(top[..., 0], best[..., 0])
+    assert not hits[..., -1].any()
+
+
+@given(pools(responses=9, missing=False), SIZES, st.integers(0, 99))
+def test_adding_is_voting_where_all_scores_are_equal_or_there_are_none(pool: Labelled, sizes: Any, seed: int) -> None:
+    voters = [[sy.MajorityVote()]] * len(sizes)
+    keys = keys_of(pool, seed)
+    for scores in (np.full(pool.n_responses, 0.5), pool.known_scores.astype(np.float32), None):
+        other = replace(pool, scores=scores)
+        assert np.array_equal(
+            count_by_adding(voters, other, sizes, keys, 3)[0], count_by_voting(voters, other, sizes, keys, 3)
+        )
+
+
+def test_fitted_methods_are_added_as_they_vote(cal: Labelled, test: Labelled) -> None:
+    rng = np.random.default_rng(0)
+    coarse = replace(test, scores=np.where(rng.random(test.n_responses) < 0.1, np.nan, test.known_scores.round(1)))
+    methods = [sy.MajorityVote(), sy.VanillaVote(), sy.LinearVote(), sy.LogitVote(), sy.KDEVote(reliability="fitted")]
+    sizes = np.array([1, 2, 3, 8, 15])
+    voters = [[type(m)(**m.settings()).fit(cal, n=n) for m in methods] for n in sizes.tolist()]
+    assert all(m.by_response() for row in voters for m in row)
+    keys = keys_of(coarse, 0)
+    hits, _ = count_by_adding(voters, coarse, sizes, keys, 20)
+    assert np.array_equal(hits, count_by_voting(voters, coarse, sizes, keys, 20))
+
+
+def test_threads_blocks_tasks_and_batches_change_nothing(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = np.array([2, 8])
+    voters = [[sy.MajorityVote(), Shifted(n / 16)] for n in sizes]
+    keys = keys_of(test, 0)
+    told: list[float] = []
+    once, top = count_by_adding(voters, test, sizes, keys, 7, best=True, threads=1)
+    voted = count_by_voting(voters, test, sizes, keys, 7)
+    monkeypatch.setattr(resampling, "HELD", 1000)
+    monkeypatch.setattr(resampling, "A_TASK", 300)
+    monkeypatch.setattr(resampling, "AT_ONCE", 2 * test.n_responses)
+    again, top_again = count_by_adding(voters, test, sizes, keys, 7, best=True, threads=3, told=told.append)
+    assert np.array_equal(once, again)
+    assert np.array_equal(top, top_again)
+    assert np.array_equal(voted, count_by_voting(voters, test, sizes, keys, 7, threads=3))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 10
+
+
+def test_every_permutation_of_a_question_is_as_likely_as_any_other() -> None:
+    pool = make([(0, a, 0.5, False) for a in range(4)])
+    drawn = pool.resampled(keys_of(pool, 0), 0, 24_000).answer.reshape(-1, 4)
+    _, count = np.unique(drawn @ [64, 16, 4, 1], return_counts=True)
+    assert len(count) == 24
+    assert ((count - 1000) ** 2 / 1000).sum() < 49.7  # chi-square, 23 degrees, 0.1 %
+    later = pool.resampled(keys_of(pool, 0), 23_990, 10).answer.reshape(-1, 4)
+    assert np.array_equal(later, drawn[23_990:])
+
+
+def test_a_method_that_weighs_in_its_own_way_does_not_inherit_that_its_weights_hold_in_every_subset() -> None:
+    class Own(sy.MajorityVote):
+        def weigh(self, pool: sy.Pool) -> NDArray[np.float64]:
+            return np.asarray(pool.spread(pool.m), np.float64)
+
+    assert sy.MajorityVote().by_response()
+    assert sy.PassAtN().by_response()
+    assert not Own().by_response()
+    assert not sy.KDEVote().by_response()
+    assert not sy.VanillaVote().by_response()  # never fitted: a missing score weighs the mean of its question
+    assert not configured("kde-optimal-prm", {"reliability": "fitted"}).by_response()
+
+
+def test_weights_that_are_not_finite_are_refused(test: Labelled) -> None:
+    sizes = np.array([2])
+    with pytest.raises(sy.SettingError, match="not finite"):
+        count_by_adding([[Shifted(-np.inf)]], test, sizes, keys_of(test, 0), 2)
+
+
+SMALL = pools(questions=3, responses=6)
+
+
+@given(SMALL, st.integers(1, 6))
+def test_pass_at_n_is_the_mean_over_all_subsets(pool: Labelled, n: int) -> None:
+    expected = [
+        np.mean([any(subset) for subset in combinations(correct, min(n, len(correct)))])
+        for correct in np.split(pool.correct, pool.starts[1:-1])
+    ]
+    assert pass_at_n(pool, [n])[:, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_question_without_a_wrong_answer_is_right_without_rounding() -> None:
+    pool = make([(0, 0, i / 37, True) for i in range(37)])
+    assert best_of_n(pool, [1, 2, 5, 36, 37])[0].tolist() == [[1.0] * 5]
+    assert pass_at_n(pool, [1, 2, 5, 36, 37]).tolist() == [[1.0] * 5]
+
+
+def enumerated(pool: Labelled, q: int, n: int) -> tuple[float, float, float]:
+    """Best-of-n over every ordered subset: right; right with only right answers on top; right and wrong on top."""
+    votes, pure, both, count = 0, 0, 0, 0
+    level = np.where(np.isnan(pool.known_scores), -1.0, pool.known_scores)
+    for rows in permutations(range(pool.starts[q], pool.starts[q + 1]), min(n, int(pool.sizes[q]))):
+        subset = pool.take([q])._rows(np.array(rows), np.array([len(rows)]))
+        votes += bool(sy.BestOfN().predict(subset).right(subset)[0])
+        read = [i for i in rows if pool.answer[i] >= 0]
+        kinds = {bool(pool.correct[i]) for i in read if level[i] == level[read].max()}
+        pure += kinds == {True}
+        both += kinds == {True, False}
+        count += 1
+    return votes / count, pure / count, both / count
+
+
+@settings(max_examples=25)
+@given(pools(questions=1, responses=5), st.integers(1, 5))
+def test_best_of_n_is_the_mean_over_all_subsets_but_for_tops_of_both_kinds(pool: Labelled, n: int) -> None:
+    votes, pure, both = enumerated(pool, 0, n)
+    share, mixed = best_of_n(pool, [n])
+    assert share[0, 0] == pytest.approx(pure, abs=1e-12)
+    assert mixed[0, 0] == pytest.approx(both, abs=1e-12)
+    assert pure - 1e-12 <= votes <= pure + both + 1e-12
+    if both == 0:
+        assert mixed[0, 0] == 0.0
+        assert share[0, 0] == pytest.approx(votes, abs=1e-12)
+
+
+TIED = [(0, 0, 0.9, True), (0, 1, 0.9, False), (0, 1, 0.4, False), (0, 0, 0.2, True), (0, -1, 1.0, False)]
+PATCHY = [(0, 0, 0.9, True), (0, 1, 0.9, False), (0, 1, float("nan"), False), (0, 0, 0.2, True), (0, 2, 0.6, False)]
+
+
+@pytest.mark.parametrize("rows", [TIED, PATCHY])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_ties_of_right_and_wrong_at_the_top_are_counted_and_the_rest_is_exact(rows: Any, n: int) -> None:
+    """The tie goes to the higher total score of the subset: 2 x 0.9 against 0.9 + 0.4, not to a coin."""
+    pool = make([*rows, *((1, 0, 0.5, True) for _ in range(6))])
+    votes, _, both = enumerated(pool, 0, n)
+    assert both > 0
+    share, _ = shares_right([[sy.BestOfN()]], pool, np.array([n]), resamples=20_000, seed=0)
+    assert share[0, 0, 0] == pytest.approx(votes, abs=4 * np.sqrt(both / 20_000))
+    assert share[1, 0, 0] == 1.0
+
+
+def test_a_tie_too_rare_to_be_drawn_counts_half() -> None:
+    rows = [(0, 0, 0.1, True), (0, 1, 0.1, False), *((0, 2, 0.9, False) for _ in range(40))]
+    pool = make(rows)
+    share, _ = shares_right([[sy.BestOfN()]], pool, np.array([2]), resamples=3, seed=0)
+    assert share[0, 0, 0] == pytest.approx(0.5 / (42 * 41 / 2))
+
+
+def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> None:
+    methods = [sy.method_class(name)().fit(cal) for name in sy.method_names()]
+    share, sd = shares_right([methods, methods], test, np.array([1, 16]), resamples=1, seed=0)
+    each = np.array([part.mean() for part in np.split(test.correct, test.starts[1:-1])])
+    assert np.array_equal(share[:, 0], np.repeat(each[:, None], len(methods), axis=1))
+    for k, method in enumerate(methods):
+        assert np.array_equal(share[:, 1, k], method.predict(test).right(test))
+    assert sd[0] == pytest.approx(np.sqrt((each * (1 - each)).sum()) / test.n_questions)
+    assert not sd[1].any()
+
+
+def test_the_sd_over_resamples_is_that_of_the_resampled_accuracies(cal: Labelled, test: Labelled) -> None:
+    methods = [sy.MajorityVote().fit(cal), sy.KDEVote().fit(cal)]
+    sizes = np.array([4])
+    _, sd = shares_right([methods], test, sizes, resamples=300, seed=3)
+    pool = test.resampled(keys_of(test, 1), 0, 1000).first(4)
+    for k, method in enumerate(methods):
+        accuracy = method.predict(pool).right(pool).reshape(1000, -1).mean(axis=1)
+        assert sd[0, k] == pytest.approx(accuracy.std(ddof=1), rel=0.1)
+    assert np.isnan(shares_right([methods], test, sizes, resamples=1, seed=3)[1]).all()
+    assert np.isnan(shares_right([methods], test, sizes, resamples=0, seed=3)[1]).all()
+
+
+def test_subsets_depend_on_the_ids_not_on_the_order_of_the_file(cal: Labelled) -> None:
+    table = sy.simulate(40, 8, seed=3)
+    pool = labelled(table)
+    order = np.random.default_rng(0).permutation(40)
+    method = sy.LogitVote().fit(cal)
+    for voter in (method, sy.KDEVote().fit(cal)):
+        one, _ = shares_right([[voter]], pool, np.array([4]), resamples=5, seed=0)
+        two, _ = shares_right([[voter]], pool.take(order), np.array([4]), resamples=5, seed=0)
+        assert np.array_equal(one[order], two)
+
+
+def test_memory_does_not_grow_with_the_number_of_resamples_or_methods(test: Labelled) -> None:
+    import tracemalloc
+
+    pool = labelled(sy.simulate(400, 64, seed=0))
+    sizes = np.array([2, 8, 32])
+    voters = [[Shifted(k / 90 + n / 1e3) for k in range(60)] for n in sizes.tolist()]
+    keys = keys_of(pool, 0)
+    count_by_adding(voters, pool, sizes, keys, 1)
+    peaks = []
+    for resamples in (5, 50):
+        tracemalloc.start()
+        count_by_adding(voters, pool, sizes, keys, resamples)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[0] < 8 * 3 * resampling.HELD
+
+
+def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(done: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resampling, "A_TASK", 300)
+    with pytest.raises(KeyboardInterrupt):
+        count_by_adding([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        count_by_voting([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
