@@ -1,7 +1,6 @@
 """The bundled grid: its form, its figures, and that it is what its card says."""
 
 import json
-import time
 from pathlib import Path
 
 import polars as pl
@@ -61,14 +60,8 @@ def test_texts_stand_in_the_order_of_the_grid(grid: pl.DataFrame) -> None:
     assert grid_texts("smol-terse").height == 64_000
 
 
-def test_a_pair_loads_in_half_a_second() -> None:
-    sy.load_grid("smol-much", "probe")
-    took = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        pool = sy.load_grid("smol-misled", "prm_soft:min")
-        took.append(time.perf_counter() - begin)
-    assert min(took) < 0.5
+def test_a_pair_is_read_with_its_reducer() -> None:
+    pool = sy.load_grid("smol-misled", "prm_soft:min")
     assert (pool.n_questions, pool.n, pool.source.score) == (1000, 64, "prm_soft:min")
     assert pool.source.llm == "smol-misled"
 

@@ -68,7 +68,7 @@ def each_pool(
         frame = _renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
-        chosen = choose_score(schema, score or grid_score(source), need_score)
+        chosen = choose_score(schema, grid_score(source) if score is None else score, need_score)
         wanted = _wanted(schema, chosen, labels)
         origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
         try:

@@ -1,0 +1,56 @@
+"""One look for every figure: a colour a method everywhere, safe for the colour-blind, light and dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Okabe and Ito's colours; what reads no scores is grey, oracles are dashed or hollow.
+COLOURS = {
+    "majority": "#7f7f7f",
+    "best-of-n": "#e69f00",
+    "vanilla": "#56b4e9",
+    "linear": "#009e73",
+    "logit": "#0072b2",
+    "kde": "#cc79a7",
+    "calibrated": "#d55e00",
+    "pass-at-n": "#bbbbbb",
+    "optimal": "#b8a000",
+    "optimal-crossfit": "#8c7a00",
+    "kde-optimal-llm": "#e3a9c9",
+    "kde-optimal-prm": "#a35a86",
+}
+RIGHT, WRONG = "#0072b2", "#d55e00"
+WIDTH, HEIGHT = 560, 320
+
+
+def colour_of(methods: list[str]) -> alt.Color:
+    """The colours of these methods, in this order, with a legend."""
+    import altair as alt
+
+    colours = [COLOURS.get(name, "#000000") for name in methods]
+    return alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=alt.Legend(title=None))
+
+
+def styled(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
+    """Give a chart its title, which states the finding, and the common look."""
+    import altair as alt
+
+    heading = alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=15, subtitleFontSize=12, offset=12)
+    return (
+        chart.properties(title=heading)
+        .configure(font="system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif")
+        .configure_view(strokeWidth=0)
+        .configure_axis(gridOpacity=0.4, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
+        .configure_legend(labelFontSize=12, symbolStrokeWidth=3)
+    )
+
+
+def save(chart: Any, path: Path) -> None:
+    """Write a figure as PNG (twice the size, for screens), SVG and a page that works without a network."""
+    chart.save(str(path.with_suffix(".png")), scale_factor=2)
+    chart.save(str(path.with_suffix(".svg")))
+    chart.save(str(path.with_suffix(".html")), inline=True)

@@ -1,0 +1,1 @@
+"""The paper's tables and figures, one a file, made from a grid of scored tables."""
