@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from docs.make import VERBS
 from tests.building import labelled
 from tests.running import steelyard
 
@@ -187,7 +188,7 @@ def test_plain_tables_align(file: Path) -> None:
 
 
 def test_help_of_every_verb_has_an_example() -> None:
-    for verb in ("demo", "evaluate", "fit", "vote", "answers", "simulate"):
+    for verb in VERBS:
         assert f"steelyard {verb}" in steelyard(verb, "--help").out.replace("\n", " ")
     assert steelyard().out == steelyard("--help").out
     assert steelyard("--version").out == f"steelyard {sy.__version__}\n"
