@@ -42,7 +42,7 @@ def reliability(confidence: Floats, right: Bools, bins: int = BINS) -> Reliabili
     """Compare confidence [Q] with what was right [Q] in bins of equal width.
 
     >>> found = reliability(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
-    >>> round(found.ece, 3), [(bin.begin, bin.questions, bin.accuracy) for bin in found.bins]
+    >>> round(found.ece, 3), [(each.begin, each.questions, each.accuracy) for each in found.bins]
     (0.05, [(0.5, 2, 0.5), (0.9, 2, 1.0)])
     """
     place = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
@@ -52,7 +52,7 @@ def reliability(confidence: Floats, right: Bools, bins: int = BINS) -> Reliabili
         count, share = int(here.sum()), float(right[here].mean())
         low, high = wilson(share, count)
         found.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
-    ece = sum(bin.questions * abs(bin.accuracy - bin.confidence) for bin in found) / max(1, len(place))
+    ece = sum(each.questions * abs(each.accuracy - each.confidence) for each in found) / max(1, len(place))
     return Reliability(tuple(found), ece)
 
 

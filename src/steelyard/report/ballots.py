@@ -63,12 +63,10 @@ def flags(case: Case) -> Ints:
     """What the filters go by, one number a test question [Q]."""
     mine, majority, test = case.verdicts[case.method.name()], case.verdicts["majority"], case.test
     right, present = mine.right(test), _any_right(case)
-    return (
-        CHANGED * (mine.code != majority.code)
-        + MISSED * (present & ~right)
-        + RIGHT * right
-        + MAJORITY_RIGHT * majority.right(test)
-    ).astype(np.int64)
+    marks = (mine.code != majority.code, present & ~right, right, majority.right(test))
+    values = np.array([CHANGED, MISSED, RIGHT, MAJORITY_RIGHT])
+    found: Ints = values @ np.array(marks, np.int64)
+    return found
 
 
 def _any_right(case: Case) -> Bools:

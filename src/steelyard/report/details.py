@@ -38,6 +38,7 @@ class Offsets:
     b: float
     at_b: float
     majority: float
+    rule: str
 
 
 def weights_of(case: Case) -> Weights:
@@ -95,6 +96,7 @@ def offsets_of(case: Case) -> Offsets | None:
         b=max(floor, vote.b),
         at_b=curve.at(float(vote.offset_ if vote.offset_ is not None else -np.inf)),
         majority=curve.limit / curve.questions,
+        rule=vote.rule,
     )
 
 

@@ -131,8 +131,8 @@
     if (q.d) head.append(make("small", "count", [" · ", isolated(q.d)]));
     const prompt = q.p >= 0 ? make("div", "prompt text", data.texts[q.p], { dir: "auto" }) : null;
     const order = q.a.map((_, code) => code).sort((a, b) => (b === q.v) - (a === q.v) || total(q, b) - total(q, a));
-    const reach = Math.max(1e-9, ...q.t.flatMap(([, plus, minus]) => [plus, -minus]));
-    const list = make("ol", "answers", order.map((code) => answer(q, data, code, reach)));
+    const frame = [Math.min(...q.t.map((t) => t[2])), Math.max(1e-9, ...q.t.map((t) => t[1]))];
+    const list = make("ol", "answers", order.map((code) => answer(q, data, code, frame)));
     const unread = q.c.filter((code) => code < 0).length;
     if (unread) list.append(make("li", "note", `${unread} of ${q.c.length} responses have no readable answer and cast no vote.`));
     const key = make("p", "key", [
@@ -159,7 +159,7 @@
     ]);
   }
 
-  function answer(q, data, code, reach) {
+  function answer(q, data, code, frame) {
     const [votes, plus, minus] = q.t[code];
     const name = make("span", "name", [isolated(q.a[code])]);
     if (code === q.v) name.append(make("span", "tag", `verdict of ${data.method}`));
@@ -167,23 +167,24 @@
     if (q.r.includes(code)) name.append(make("span", "tag right", "✓ right answer"));
     const sum = make("span", "num", [make("b", "", signed(total(q, code))), make("small", "", "weight")]);
     const count = make("span", "num", [String(votes), make("small", "", votes === 1 ? "response" : "responses")]);
-    const details = make("details", "", make("summary", "", [name, bar(plus, minus, reach), sum, count]));
+    const details = make("details", "", make("summary", "", [name, bar(plus, minus, frame), sum, count]));
     details.addEventListener("toggle", () => {
       if (details.open && !details.querySelector(".responses")) details.append(responses(q, data, code));
     });
     return make("li", "", details);
   }
 
-  /** A diverging bar around a zero line. */
-  function bar(plus, minus, reach) {
+  /** A bar to both sides of a zero line, which stands where the question's largest weights leave it. */
+  function bar(plus, minus, [least, most]) {
     const svg = (tag, attributes) => {
       const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
       for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
       return node;
     };
     const label = `weight for ${signed(plus)}, against ${signed(minus)}`;
-    const box = svg("svg", { class: "bar", viewBox: "-100 0 200 20", preserveAspectRatio: "none", role: "img", "aria-label": label });
-    const wide = (value) => (98 * Math.abs(value)) / reach;
+    const wide = (value) => (196 * Math.abs(value)) / (most - least);
+    const view = `${-wide(least) - 2} 0 200 20`;
+    const box = svg("svg", { class: "bar", viewBox: view, preserveAspectRatio: "none", role: "img", "aria-label": label });
     const tip = svg("title", {});
     tip.textContent = label;
     box.append(

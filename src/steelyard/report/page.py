@@ -1,4 +1,4 @@
-"""The page: one HTML file that holds its style, its script, its charts and its data, and asks no server for anything."""
+"""The page: one HTML file with its style, script, charts and data in it, which asks no server for anything."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from typing import Any, cast
 from steelyard.files import check_writable, write_atomically
 from steelyard.pool import LabelledPool
 from steelyard.report.ballots import encoded
-from steelyard.report.sections import Section, comparison, section
+from steelyard.report.comparison import comparison
+from steelyard.report.sections import Section, section
 from steelyard.tables import read
 from steelyard.version import __version__
 
 HERE = Path(__file__).parent
 LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
-NOTICE = (
-    "/* Vega, Vega-Lite, Vega-Embed and Vega-Tooltip: Copyright (c) 2015-2025 University of Washington Interactive Data "
-    "Lab and contributors, BSD-3-Clause; with parts of D3 and TopoJSON, Copyright (c) Mike Bostock, ISC and "
-    "BSD-3-Clause. */"
-)
+NOTICE = """/*
+Vega, Vega-Lite, Vega-Embed, Vega-Tooltip: Copyright (c) 2013-2025, University of Washington Interactive Data Lab and
+contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). With parts of D3 and TopoJSON: Copyright
+(c) 2010-2024 Mike Bostock, ISC and BSD-3-Clause.
+*/"""
 
 
 def write_report(
@@ -87,4 +88,5 @@ def vega() -> str:
     """The Vega libraries as one script, once for all charts, with their licence notice."""
     import vl_convert
 
-    return f"{NOTICE}\n(() => {{\n{vl_convert.javascript_bundle()}\n}})();"
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"

@@ -69,7 +69,9 @@ def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed:
     except LabelError as error:
         raise LabelError(f"{name}: {error}") from None
     if method_class(method).oracle:
-        raise SettingError(f"{method} is an oracle: it reads labels when it votes; a report needs a method that does not")
+        raise SettingError(
+            f"{method} is an oracle: it reads labels when it votes; a report needs a method that does not"
+        )
     cal, test = labelled.split(share, seed=seed)
     voters = {key: _voter(key, seed).fit(cal, n=test.n) for key in dict.fromkeys((*COMPARED, method))}
     return Case(name, voters[method], cal, test, {key: voter.predict(test) for key, voter in voters.items()})
@@ -79,9 +81,7 @@ def _voter(name: str, seed: int) -> Method:
     return configured(name, {"seed": seed} if "seed" in method_class(name)().settings() else {})
 
 
-def summarise(
-    case: Case, *, share: float, seed: int, progress: Callable[[float], None] | None = None
-) -> Summary:
+def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float], None] | None = None) -> Summary:
     """Measure everything the page shows of a case, apart from its ballots."""
     cal, test, method = case.cal, case.test, case.method.name()
     draws = max(3, min(MOST_DRAWS, DRAWN // test.n_responses))
