@@ -15,14 +15,11 @@ def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
     changed, missed = flag & CHANGED > 0, flag & MISSED > 0
     fixed = int((changed & (flag & RIGHT > 0) & (flag & MAJORITY_RIGHT == 0)).sum())
     broken = int((changed & (flag & RIGHT == 0) & (flag & MAJORITY_RIGHT > 0)).sum())
+    moved = f"{int(changed.sum()):,} ({fixed} to right, {broken} to wrong)"
+    telling = bool(changed.any())  # what changed is what people look for first
     choices = (
-        ("all", "all", f"{len(flag):,}", not changed.any()),
-        (
-            "changed",
-            "calibration changed the verdict",
-            f"{int(changed.sum()):,} ({fixed} to right, {broken} to wrong)",
-            False,
-        ),
+        ("all", "all", f"{len(flag):,}", not telling),
+        ("changed", "calibration changed the verdict", moved, telling),
         ("missed", "wrong although a right answer was present", f"{int(missed.sum()):,}", False),
     )
     radios = "".join(

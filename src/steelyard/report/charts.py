@@ -108,8 +108,10 @@ def domains(rows: Rows, method: str) -> Spec:
     import altair as alt
 
     names = list(dict.fromkeys(row["method"] for row in rows))
-    best_first = sorted((row for row in rows if row["method"] == method), key=lambda row: -row["accuracy"])
-    order = [row["domain"] for row in best_first]
+    own = sorted((row for row in rows if row["method"] == method), key=lambda row: -row["accuracy"])
+    place = {row["domain"]: i for i, row in enumerate(own)}
+    ranked = [row | {"place": place[row["domain"]]} for row in rows]
+    order = alt.EncodingSortField("place", op="min")  # a list of names would become part of an expression
     y = alt.Y("domain:N", sort=order, title=None, axis=alt.Axis(labelLimit=130, grid=True, ticks=False, domain=False))
     x = alt.X("accuracy:Q", title=TESTED, axis=alt.Axis(format=".0%"))
     tip = [
@@ -118,10 +120,10 @@ def domains(rows: Rows, method: str) -> Spec:
         alt.Tooltip("accuracy:Q", format=".1%"),
         alt.Tooltip("questions:Q"),
     ]
-    base = alt.Chart(inline(rows)).encode(y=y, color=_colour(names))
-    own = alt.FieldEqualPredicate(field="method", equal=method)
-    bars = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q"), x2="high:Q").transform_filter(own)
+    base = alt.Chart(inline(ranked)).encode(y=y, color=_colour(names))
+    mine = alt.FieldEqualPredicate(field="method", equal=method)
+    bars = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q"), x2="high:Q").transform_filter(mine)
     dots = base.mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.6).encode(
-        x=x, tooltip=tip, size=alt.condition(own, alt.value(130), alt.value(65))
+        x=x, tooltip=tip, size=alt.condition(mine, alt.value(130), alt.value(65))
     )
-    return layered(bars, dots, height=40 + 26 * len(order))
+    return layered(bars, dots, height=40 + 26 * len(place))

@@ -16,6 +16,7 @@ from steelyard.report.summary import BASELINES, Case
 BINS = 25  # of the histogram of scores
 STEPS = 400  # points of the accuracy curve over b, at most
 DOMAINS = 30  # shown, the largest first
+NAMED = 40  # characters of a domain
 Rows = list[dict[str, Any]]
 
 
@@ -109,8 +110,8 @@ def domains_of(case: Case, domain: pl.Series | None, *, seed: int) -> tuple[Rows
         return [], 0
     names = list(dict.fromkeys((*BASELINES, case.method.name())))
     right = np.column_stack([case.verdicts[name].right(case.test) for name in names]).astype(np.float64)
-    labels = domain.fill_null("(none)").to_numpy()
-    found, counts = np.unique(labels.astype(str), return_counts=True)
+    labels = np.array([_tame(name) for name in domain.fill_null("(none)")])
+    found, counts = np.unique(labels, return_counts=True)
     order = found[np.lexsort((found, -counts))]
     rows = []
     for label in order[:DOMAINS]:
@@ -119,3 +120,9 @@ def domains_of(case: Case, domain: pl.Series | None, *, seed: int) -> tuple[Rows
             row = {"domain": str(label), "method": name, "questions": int(here.sum()), "accuracy": float(value)}
             rows.append(row | {"low": value.low, "high": value.high})
     return rows, max(0, len(order) - DOMAINS)
+
+
+def _tame(name: str) -> str:
+    """A name that fits an axis: printable, and not too long."""
+    plain = "".join(char if char.isprintable() else " " for char in name)
+    return plain if len(plain) <= NAMED else plain[: NAMED - 1] + "…"

@@ -48,7 +48,9 @@
   function draw(within) {
     for (const place of within.querySelectorAll(".chart:empty")) {
       const options = { config: look, renderer: "svg", actions: false, ast: true, tooltip: { theme: "custom" } };
-      window.vegaEmbed(place, read(place.dataset.spec), options).catch((error) => { place.textContent = `This chart cannot be drawn: ${error.message}`; });
+      window.vegaEmbed(place, read(place.dataset.spec), options)
+        .catch((error) => { place.textContent = `This chart cannot be drawn: ${error.message}`; })
+        .then(() => place.classList.add("drawn"));
     }
   }
 
