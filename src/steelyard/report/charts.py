@@ -34,7 +34,7 @@ def _colour(methods: list[str]) -> Any:
     import altair as alt
 
     scale = alt.Scale(domain=methods, range=[COLOURS.get(name, "#000000") for name in methods])
-    return alt.Color("method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=4))
+    return alt.Color("method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3))
 
 
 def inline(rows: Rows) -> Any:

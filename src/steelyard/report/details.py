@@ -27,6 +27,8 @@ class Weights:
     line: Rows  # score, weight; empty: the weight does not depend on the score alone
     crossings: list[float]  # scores at which the weight changes its sign, rising
     histogram: Rows  # kind (right, wrong), begin, end, share
+    frame: tuple[float, float]  # the scores that are seen
+    below: dict[str, float]  # share of the right and of the wrong responses below the first crossing
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,28 @@ class Offsets:
 def weights_of(case: Case) -> Weights:
     """Trace the fitted weight over the scores, beside the histograms of the calibration responses."""
     weight = getattr(case.method, "weight", None)
-    scores = np.linspace(0, 1, 201)
+    frame = seen(case.cal)
+    scores = np.linspace(*frame, 201)
     values = np.array([weight(score) for score in scores]) if weight else np.empty(0)
     line = [{"score": float(p), "weight": float(w)} for p, w in zip(scores, values, strict=True)] if weight else []
-    return Weights(line, _crossings(case, scores, values), histogram(case.cal))
+    crossings = _crossings(case, scores, values)
+    kinds = _by_kind(case.cal).items()
+    below = {kind: float((p < crossings[0]).mean()) if crossings and len(p) else 0.0 for kind, p in kinds}
+    return Weights(line, crossings, histogram(case.cal, frame), frame, below)
+
+
+def seen(pool: LabelledPool) -> tuple[float, float]:
+    """The range of scores worth drawing: all but a few, in tenths; everything when that is most of it."""
+    known = pool.known_scores[~np.isnan(pool.known_scores)]
+    low, high = np.quantile(known, [0.002, 0.998])
+    begin, end = np.floor(10 * low) / 10, np.ceil(10 * high) / 10
+    return (float(begin), float(end)) if 0 < end - begin <= 0.5 else (0.0, 1.0)
+
+
+def _by_kind(pool: LabelledPool) -> dict[str, Any]:
+    """The scores of right and of wrong responses that can vote."""
+    known = pool.readable & ~np.isnan(pool.known_scores)
+    return {"right": pool.known_scores[known & pool.correct], "wrong": pool.known_scores[known & ~pool.correct]}
 
 
 def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
@@ -60,13 +80,15 @@ def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
     return [float(p) for p in scores[turn] + part * (scores[turn + 1] - scores[turn])]
 
 
-def histogram(pool: LabelledPool) -> Rows:
-    """The share of right and of wrong responses in each bin of scores; both add up to 1."""
-    known = pool.readable & ~np.isnan(pool.known_scores)
-    edges = np.linspace(0, 1, BINS + 1)
+def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Rows:
+    """The share of right and of wrong responses in each bin of scores; both add up to 1.
+
+    The outermost bins also hold what lies beyond the frame.
+    """
+    edges = np.linspace(*frame, BINS + 1)
     rows = []
-    for kind, here in (("right", known & pool.correct), ("wrong", known & ~pool.correct)):
-        counts, _ = np.histogram(pool.known_scores[here], edges)
+    for kind, scores in _by_kind(pool).items():
+        counts, _ = np.histogram(np.clip(scores, *frame), edges)
         shares = counts / max(1, counts.sum())
         rows += [
             {"kind": kind, "begin": float(low), "end": float(high), "share": float(share)}

@@ -53,7 +53,7 @@ def write_report(
                 progress((before + done) / len(files))
 
         options: dict[str, Any] = {"method": method, "share": calibrate, "seed": seed, "rename": rename}
-        parts.append(section(i, file, pool, **options, room=room, progress=counted))
+        parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     page = build(parts, bundle)
     write_atomically(output, page)
     return len(page)

@@ -40,6 +40,7 @@ def section(
     seed: int,
     rename: dict[str, str] | None,
     room: int,
+    alone: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Section:
     """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
@@ -47,7 +48,7 @@ def section(
     found = summarise(case, share=share, seed=seed, progress=progress)
     spoken = test_words(case, texts_of(file, rename=rename))
     data: dict[str, Any] = {}
-    body = [_answer(found), *_figures(number, case, found, spoken, data, seed)]
+    body = [_answer(found, alone), *_figures(number, case, found, spoken, data, seed)]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
     ballot = ballots(case, spoken, budget=room - used)
     data[f"ballots-{number}"] = ballot
@@ -62,7 +63,7 @@ def test_words(case: Case, spoken: pl.DataFrame) -> pl.DataFrame:
     return ids.join(spoken, on="question", how="left", maintain_order="left_right").drop("question")
 
 
-def _answer(s: Summary) -> str:
+def _answer(s: Summary, alone: bool) -> str:
     """The answer first, and what was calibrated on what."""
     said = "".join(f"<p class=lead>{_said(text)}</p>" for text in words.answer(s))
     facts = {
@@ -79,7 +80,8 @@ def _answer(s: Summary) -> str:
         f"<div{' class=wide' if len(v) > 22 else ''}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>"
         for k, v in facts.items()
     )
-    head = f"<h1>{_said(words.headline(s))}</h1>{said}"
+    tag = "h1" if alone else "h2 class=headline"
+    head = f"<{tag}>{_said(words.headline(s))}</{tag[:2]}>{said}"
     return f"{head}<div class=big>{''.join(_cards(s))}</div><dl class=facts>{listed}</dl>"
 
 
@@ -133,13 +135,15 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
     parts = ["<h2>Accuracy over the number of samples</h2>"]
     parts.append(figure("curves", titles.curves(s), note, charts.curves(s.curves, s.method), after=_table(s)))
     parts.append("<h2>What a score is worth</h2>")
-    note = "Weight learned on the calibration questions, over the scores of their right and wrong responses."
+    note = "Learned on the calibration questions; below, the scores of their right and wrong responses."
     specs = [score_charts.weights(weights, s.method)] if weights.line else []
     parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
     if offsets:
         note = f"Exact for every b. Shaded: where the calibration questions do best. Chosen by the rule {offsets.rule}."
         parts.append("<h2>Accuracy over the offset b</h2>")
-        parts.append(figure("offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, s.method)))
+        parts.append(
+            figure("offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, s.method, weights.frame))
+        )
     parts.append("<h2>Is the confidence to be believed?</h2>")
     note = "Test questions in bins of confidence, with 95 % bands. On the dashed line 70 % sure is 70 % right."
     parts.append(figure("reliability", titles.reliability(s), note, charts.reliability(s.reliability, s.method)))

@@ -22,10 +22,10 @@ def weights(s: Summary, weights: Weights) -> str:
     if not weights.line:
         return f"What a score is worth to {named(s.method)} depends on the other responses of its question"
     if weights.crossings:
-        below = _below(weights.histogram, weights.crossings[0])
+        below = weights.below
         at = " and ".join(f"{p:.2g}" for p in weights.crossings[:3])
         return (
-            f"A score below {at} counts against its answer: about {percent(below['wrong'])} % of the wrong and "
+            f"A score below {at} counts against its answer: {percent(below['wrong'])} % of the wrong and "
             f"{percent(below['right'])} % of the right responses"
             if len(weights.crossings) == 1
             else f"The weight changes its sign at {at}"
@@ -34,15 +34,6 @@ def weights(s: Summary, weights: Weights) -> str:
     if min(values) == max(values):
         return "Every score is worth the same: the fitted vote is the majority vote"
     return "No score counts against its answer" if min(values) >= 0 else "Every score counts against its answer"
-
-
-def _below(histogram: Rows, b: float) -> dict[str, float]:
-    """The share of right and wrong responses below b, straight within a bin."""
-    shares = {"right": 0.0, "wrong": 0.0}
-    for row in histogram:
-        part = min(1.0, max(0.0, (b - row["begin"]) / (row["end"] - row["begin"])))
-        shares[row["kind"]] += part * row["share"]
-    return shares
 
 
 def offsets(found: Offsets) -> str:

@@ -103,16 +103,14 @@ def saving(s: Summary, match: ComputeToMatch) -> str:
 
 
 def _advice(s: Summary) -> str:
-    """What to do, where the figures allow a word."""
-    honest = {name: value for name, value in s.accuracy.items() if name != "pass-at-n"}
-    best = max(honest, key=lambda name: honest[name])
-    state = outcome(s.gain["majority"]) if "majority" in s.gain else "same"
+    """Why it does not help, where it does not, and what does better."""
+    better = [name for name, gain in s.gain.items() if outcome(gain) == "worse"]
+    best = max(better, key=lambda name: s.accuracy[name], default=None)
+    beaten = "" if best is None else f"Here {named(best)} does better, with {percent(s.accuracy[best])} %."
+    if "majority" not in s.gain or outcome(s.gain["majority"]) == "better":
+        return beaten
     within = (
-        f"Within a question the score tells right from wrong in {percent(s.auroc_within)} % of pairs (50 is chance), "
-        f"over all responses in {percent(s.auroc)} %; only the first can change a vote."
+        f"Within a question the score puts a right response above a wrong one in {percent(s.auroc_within)} % of pairs "
+        f"(50 is chance), over all responses in {percent(s.auroc)} %; only the first can change a vote."
     )
-    if state == "better":
-        return ""
-    if best != s.method and honest[best] > s.accuracy["majority"] and state == "worse":
-        return f"{within} The highest accuracy on these questions has {named(best)} ({percent(honest[best])} %)."
-    return within
+    return f"{beaten} {within}".strip()
