@@ -178,7 +178,9 @@ def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
         "responses.parquet",
         "plan.json",
         "verdicts.parquet",
+        "report.html",
     }
+    assert done.out.rstrip().endswith(str(tmp_path / "demo" / "report.html"))
 
 
 def test_plain_tables_align(file: Path) -> None:

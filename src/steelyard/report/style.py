@@ -35,6 +35,11 @@ def colour_of(methods: list[str]) -> alt.Color:
     return alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=alt.Legend(title=None))
 
 
+def swatch(method: str) -> str:
+    """A patch of a method's colour, as HTML."""
+    return f'<span class=swatch style="background:{COLOURS.get(method, "#000000")}"></span>'
+
+
 def styled(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Give a chart its title, which states the finding, and the common look."""
     import altair as alt

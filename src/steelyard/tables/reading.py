@@ -65,7 +65,7 @@ def each_pool(
     name = str(source) if isinstance(source, str | Path) else "the table"
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
-        frame = _renamed(open_table(source), rename or {})
+        frame = renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
         chosen = choose_score(schema, grid_score(source) if score is None else score, need_score)
@@ -74,8 +74,8 @@ def each_pool(
         try:
             results = [do(pool) for pool in pools(frame, wanted, origin, reader, progress)]
         except ScatteredError:
-            together = _sorted(frame.select(wanted))
-            results = [do(pool) for pool in pools(together, [pl.all()], origin, reader, progress)]
+            rows = together(frame.select(wanted))
+            results = [do(pool) for pool in pools(rows, [pl.all()], origin, reader, progress)]
     except DAMAGE as error:
         raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
     except SteelyardError as error:
@@ -97,7 +97,7 @@ def answers_of(
     """Read and group the answers of a table, keeping all its columns."""
     reader = AnswerReader(answers)
     try:
-        table = _renamed(open_table(source), rename or {}).collect()
+        table = renamed(open_table(source), rename or {}).collect()
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")
@@ -108,7 +108,8 @@ def answers_of(
         reader.close()
 
 
-def _renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
+def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
+    """Give columns our names; a column that had the name before goes."""
     names = frame.collect_schema().names()
     for old in rename:
         if old not in names:
@@ -148,7 +149,7 @@ def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _sorted(rows: pl.LazyFrame) -> pl.LazyFrame:
+def together(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Bring the rows of each question together, in order of samples; questions as first seen."""
     numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
     order = ["group", "sample"] if "sample" in rows.collect_schema() else ["group", "row"]

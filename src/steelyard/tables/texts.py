@@ -1,0 +1,35 @@
+"""The words beside the numbers: prompts, responses, domains and gold answers, row for row as `read` orders them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import TableError
+from steelyard.tables.formats import DAMAGE, first_line, open_table
+from steelyard.tables.grid import PREFIX, grid_texts, is_grid
+from steelyard.tables.reading import renamed, together
+
+WORDS = ("prompt", "response", "domain", "gold")
+
+
+def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFrame:
+    """Return `question` and what there is of prompt, response, domain and gold, one row a response of the pool.
+
+    >>> list(texts_of("grid:smol-misled").columns)
+    ['question', 'prompt', 'response', 'domain', 'gold']
+    """
+    try:
+        frame = renamed(open_table(source), rename or {})
+        schema = frame.collect_schema()
+        if is_grid(source):
+            spoken = grid_texts(str(source).removeprefix(PREFIX).partition("/")[0])
+            frame = frame.join(spoken.lazy(), on=["question", "sample"], how="left", maintain_order="left")
+            schema = frame.collect_schema()
+        names = [name for name in WORDS if name in schema and not schema[name].is_nested()]
+        order = ["sample"] if "sample" in schema else []
+        words = [pl.col(name).cast(pl.String) for name in ("question", *names)]
+        return together(frame.select(*words, *order)).select("question", *names).collect()
+    except DAMAGE as error:
+        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None

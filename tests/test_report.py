@@ -1,0 +1,352 @@
+"""The page: its figures are the library's, its texts are harmless, and it works in a browser."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.evaluation.reliability import reliability
+from steelyard.report.ballots import encoded
+from steelyard.report.details import histogram, offsets_of, weights_of
+from steelyard.report.page import LARGEST, write_report
+from steelyard.report.style import COLOURS
+from steelyard.report.summary import open_case, summarise
+from steelyard.report.words import answer, headline, points
+from tests.building import labelled
+from tests.running import steelyard
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = [
+    "</script><script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "a\u2028b\u2029c & <!-- ]]> ${x} $style `",
+    "\u202eright to left\u202c \u200f",
+    "W" * 3000,
+    "\x00\x07 control \x1b[31m",
+]
+
+
+def hostile_table() -> pl.DataFrame:
+    """Simulated ballots whose every text is an attack on the page."""
+    table = sy.simulate(60, 6, seed=5)
+    number = pl.col("question").rank("dense").cast(pl.Int64)
+    nasty = number.map_elements(lambda i: HOSTILE[i % len(HOSTILE)], return_dtype=pl.String)
+    return table.with_columns(
+        question=pl.concat_str(nasty, pl.col("question")),
+        answer=pl.when(pl.col("answer").is_not_null()).then(pl.concat_str(nasty, pl.col("answer"))),
+        prompt=nasty,
+        response=pl.concat_str(nasty, pl.col("sample").cast(pl.String)),
+        domain=nasty,
+        llm=pl.lit(HOSTILE[1]),
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of simulated responses, one of hostile texts, one of two files."""
+    folder = tmp_path_factory.mktemp("report")
+    table = sy.simulate(150, 8, seed=3)
+    words = pl.col("question") + "/" + pl.col("sample").cast(pl.String)
+    sy.write(table.with_columns(domain=pl.col("question").str.slice(-1), response=words), folder / "plain.parquet")
+    sy.write(hostile_table(), folder / "<img src=x onerror=window.hacked=1>.jsonl")
+    nasty = folder / "<img src=x onerror=window.hacked=1>.jsonl"
+    pages = {name: folder / f"{name}.html" for name in ("plain", "hostile", "two")}
+    write_report([folder / "plain.parquet"], pages["plain"])
+    write_report([nasty], pages["hostile"], answers="exact")
+    write_report([folder / "plain.parquet", nasty], pages["two"], answers="exact", method="linear")
+    return pages | {"file": folder / "plain.parquet"}
+
+
+def stored(page: Path, name: str) -> Any:
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert found, name
+    return json.loads(found[1])
+
+
+def shown(page: Path) -> str:
+    """The words of a page, without tags and scripts."""
+    text = re.sub(r"<(script|style)[^>]*>.*?</\1>", " ", page.read_text(), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> None:
+    cal, test = labelled(made["file"]).split(0.3, seed=0)
+    vote = sy.LogitVote().fit(cal)
+    mine, majority = vote.predict(test), sy.MajorityVote().predict(test)
+    gain = sy.paired_difference(mine, majority, test)
+    words = shown(made["plain"])
+    assert f"answers {100 * sy.accuracy(mine, test):.1f} % of 105 test questions right" in words
+    assert f"{points(gain)} points (95 % interval {points(gain.low)} to {points(gain.high)})" in words
+    assert f"logit, b = {vote.b:.4g}" in words
+    curves = sy.curves(["majority", "logit"], cal, test, n=sy.fine_sizes(8), resamples=100)
+    rows = stored(made["plain"], "chart-curves-0-0")["datasets"]
+    found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "method" in r}
+    for i, n in enumerate(curves.sizes):
+        assert found["logit", n] == pytest.approx(curves.accuracy[i, 1], abs=1e-5)
+    saved = sy.compute_to_match(curves, "logit", "majority")
+    assert saved.samples is not None
+    assert f"with about {saved.samples:.0f} samples ({100 * (saved.fraction or 0):.1f} %" in words
+
+
+def test_the_ballots_are_the_librarys(made: dict[str, Path]) -> None:
+    cal, test = labelled(made["file"]).split(0.3, seed=0)
+    vote = sy.LogitVote().fit(cal)
+    mine, majority, weights = vote.predict(test), sy.MajorityVote().predict(test), vote.weigh(test)
+    found = stored(made["plain"], "ballots-0")
+    assert found["left_out"] == found["dropped"] == 0
+    assert [q["i"] for q in found["questions"]] == list(test.questions)
+    texts = dict(pl.read_parquet(made["file"]).select("question", "response").group_by("question").all().iter_rows())
+    for i, q in enumerate(found["questions"]):
+        rows = slice(test.starts[i], test.starts[i + 1])
+        assert (q["a"][q["v"]], q["a"][q["m"]]) == (mine.answer[i], majority.answer[i])
+        assert q["w"] == pytest.approx(weights[rows], abs=1e-3)
+        assert sum(q["t"][q["v"]][1:]) == pytest.approx(mine.total[i], abs=2e-3)
+        assert sum(t[0] for t in q["t"]) == mine.cast[i]
+        assert bool(q["k"] & 1) == (mine.code[i] != majority.code[i])
+        assert bool(q["k"] & 2) == (test.correct[rows].any() and not mine.right(test)[i])
+        assert [found["texts"][x] for x in q["x"]] == list(texts[q["i"]])
+
+
+def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None:
+    names = re.findall(r'id="(chart-[^"]+)"', made["plain"].read_text())
+    assert [name.split("-")[1] for name in names] == [
+        "curves",
+        "weights",
+        "weights",
+        "offsets",
+        "reliability",
+        "domains",
+    ]
+    for name in names:
+        assert re.search(
+            r'"title":"[^"]*(%|score|weight)', json.dumps(stored(made["plain"], name), separators=(",", ":"))
+        )
+    colour = stored(made["plain"], "chart-curves-0-0")["layer"][0]["encoding"]["color"]["scale"]
+    assert dict(zip(colour["domain"], colour["range"], strict=True)) == {n: COLOURS[n] for n in colour["domain"]}
+
+
+@pytest.mark.parametrize("method", ["linear", "kde", "vanilla", "best-of-n", "majority"])
+def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
+    write_report([made["file"]], tmp_path / "r.html", method=method)
+    assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method == "linear")
+
+
+def test_the_weight_and_the_offset_meet_at_b(made: dict[str, Path]) -> None:
+    case = open_case("x", labelled(made["file"]), "logit", share=0.3, seed=0)
+    weights, offsets = weights_of(case), offsets_of(case)
+    assert isinstance(case.method, sy.LogitVote)
+    assert offsets is not None
+    assert weights.crossings == [case.method.b] == [offsets.b]
+    assert case.method.weight(weights.crossings[0]) == pytest.approx(0, abs=1e-6)
+    assert offsets.best == max(step["accuracy"] for step in offsets.steps)
+    assert sum(row["share"] for row in histogram(case.cal)) == pytest.approx(2)
+
+
+def test_without_a_signal_the_page_says_that_calibration_does_not_help() -> None:
+    pool = labelled(sy.simulate(300, 8, seed=1, world=sy.World(gap=0.0, inconsistency=0.0)))
+    found = summarise(open_case("noise", pool, "logit", share=0.3, seed=0), share=0.3, seed=0)
+    assert re.search("no clear difference|hurts|changes nothing", headline(found))
+    assert re.search("saves none|no saving to count on", " ".join(answer(found)))
+
+
+def test_ece_is_the_mean_distance_between_confidence_and_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.random(5000)
+    honest = reliability(confidence, rng.random(5000) < confidence)
+    boasting = reliability(confidence, rng.random(5000) < confidence / 2)
+    assert honest.ece < 0.03
+    assert boasting.ece == pytest.approx(0.25, abs=0.03)
+    assert sum(each.questions for each in honest.bins) == 5000
+    assert all(each.low <= each.accuracy <= each.high for each in honest.bins)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_in_a_script_element_cannot_end_it(text: str) -> None:
+    assert json.loads(encoded([text])) == [text]
+    assert not set("<>&\u2028\u2029") & set(encoded([text]))
+
+
+def test_hostile_texts_and_names_are_escaped(made: dict[str, Path]) -> None:
+    page = made["hostile"].read_text()
+    assert "<img src=x" not in page
+    assert page.count("<script") == page.count("</script>") == 3 + len(re.findall('id="chart-', page))
+    assert "&lt;img src=x onerror=window.hacked=1&gt;.jsonl" in page
+
+
+def test_a_thousand_questions_with_long_texts_stay_under_five_megabytes(tmp_path: Path) -> None:
+    table = sy.simulate(1000, 64, seed=0)
+    text = pl.concat_str(pl.lit("so it is <> " * 20), pl.col("question"), pl.col("sample").cast(pl.String))
+    sy.write(table.with_columns(response=text, prompt=text.str.slice(0, 90)), tmp_path / "t.parquet")
+    size = write_report([tmp_path / "t.parquet"], tmp_path / "r.html", calibrate=0.05)
+    assert size == (tmp_path / "r.html").stat().st_size < LARGEST < 5_000_000
+    found = stored(tmp_path / "r.html", "ballots-0")
+    assert found["dropped"] > 0
+    assert f"{found['dropped']:,} texts did not fit" in shown(tmp_path / "r.html")
+    assert found["left_out"] == 0
+
+
+def test_no_script_comes_from_anywhere_else(made: dict[str, Path]) -> None:
+    page = made["plain"].read_text()
+    assert not re.search(r"<(script|img|iframe|link)[^>]+(src|href)=", page.partition("</main>")[0])
+    assert not re.search(r"<script[^>]+src", page)
+    assert "default-src 'none'" in page
+    assert "BSD-3-Clause" in page
+
+
+def test_an_unlabelled_file_is_one_line_with_the_fix(tmp_path: Path) -> None:
+    sy.write(sy.simulate(40, 4).drop("correct"), tmp_path / "t.parquet")
+    done = steelyard("report", tmp_path / "t.parquet", "-o", tmp_path / "r.html")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "t.parquet: accuracy needs labels: add a column 'correct'" in done.err
+
+
+def test_mistakes_are_told_before_any_work(made: dict[str, Path], tmp_path: Path) -> None:
+    for words, told in (
+        ((made["file"], "-o", tmp_path / "no" / "r.html"), "there is no folder"),
+        ((made["file"], "-o", tmp_path), "it is a folder"),
+        ((made["file"], "-o", tmp_path / "r.html", "--method", "optimal"), "optimal is an oracle"),
+        ((made["file"], "-o", tmp_path / "r.html", "--method", "logti"), "did you mean 'logit'"),
+        ((tmp_path / "none.parquet", "-o", tmp_path / "r.html"), "no such file"),
+        ((), "Missing argument"),
+    ):
+        done = steelyard("report", *words)
+        assert (done.code, done.err.count("\n")) == (2, 1), done.err
+        assert told in done.err
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium binary is installed, so the page cannot be opened")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        opened = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Any]:
+    """Open a page; at the end nothing may have been logged, and nothing asked for but the file."""
+    contexts, logged, asked = [], [], []
+
+    def go(page: Path, *, width: int = 1100, scheme: str = "light") -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.set_default_timeout(8000)
+        tab.on("console", lambda message: logged.append(message.text))
+        tab.on("pageerror", lambda error: logged.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page.as_uri())
+        tab.locator("section:not([hidden]) .chart:not(.drawn)").last.wait_for(state="detached")
+        assert tab.locator("section:not([hidden]) .chart:not(:has(svg))").count() == 0
+        return tab
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert logged == []
+    assert len(asked) == len(contexts)
+    assert all(url.startswith("file://") for url in asked)
+
+
+def test_filters_search_and_keys_move_through_the_ballots(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["plain"])
+    questions = stored(made["plain"], "ballots-0")["questions"]
+    status, picked = tab.locator("[data-part=status]"), tab.locator("[data-part=view] h3 bdi").first
+    for value, bit in (("all", 0), ("missed", 2), ("changed", 1)):
+        wanted = [q for q in questions if not bit or q["k"] & bit]
+        label = tab.locator(f"label:has(input[value={value}])")
+        label.click()
+        assert status.inner_text().endswith(f" of {len(wanted)}")
+        assert picked.inner_text() in {q["i"] for q in wanted}
+        assert str(len(wanted)) in label.locator(".count").inner_text()
+    tab.locator("label:has(input[value=all])").click()
+    tab.locator("[data-part=select]").select_option(index=0)
+    tab.locator("h1").click()
+    first = picked.inner_text()
+    assert first == questions[0]["i"]
+    tab.keyboard.press("ArrowRight")
+    assert status.inner_text().startswith("Question 2 of")
+    assert picked.inner_text() != first
+    tab.keyboard.press("ArrowLeft")
+    tab.keyboard.press("ArrowLeft")
+    assert picked.inner_text() == first
+    tab.locator("[data-part=next]").press("Enter")
+    tab.locator("[data-part=search]").fill(questions[70]["i"])
+    assert picked.inner_text() == questions[70]["i"]
+    tab.locator("[data-part=search]").fill("nothing like it")
+    assert status.inner_text() == "No question matches"
+
+
+def test_a_ballot_shows_verdicts_weights_and_texts(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["plain"])
+    found = stored(made["plain"], "ballots-0")
+    q = next(q for q in found["questions"] if q["k"] & 1)
+    assert tab.locator("[data-part=view] h3 bdi").first.inner_text() == q["i"]
+    assert [e.inner_text() for e in tab.locator(".verdicts dd bdi").all()][:2] == [q["a"][q["v"]], q["a"][q["m"]]]
+    winner = tab.locator(".answers > li").first
+    assert winner.locator("b").first.inner_text() == f"{sum(q['t'][q['v']][1:]):+.2f}".replace("-", "−")
+    winner.locator("summary").focus()
+    tab.keyboard.press("Enter")
+    winner.locator(".responses").wait_for()
+    texts = {e.inner_text() for e in winner.locator(".responses .text").all()}
+    assert texts == {found["texts"][x] for x, code in zip(q["x"], q["c"], strict=True) if code == q["v"]}
+
+
+@pytest.mark.parametrize("page", ["plain", "hostile", "two"])
+@pytest.mark.parametrize("width", [390, 1100])
+def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str, width: int) -> None:
+    tab = visit(made[page], width=width)
+    tab.locator(".answers summary").first.click()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("window.hacked") is None
+    assert tab.locator("img").count() == 0
+
+
+def test_hostile_texts_are_inert_on_every_ballot(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["hostile"])
+    tab.locator("label:has(input[value=all])").click()
+    tab.locator("h1").click()
+    for _ in range(12):
+        tab.locator(".answers summary").first.click()
+        tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("window.hacked") is None
+    assert tab.locator("[data-part=view] img, [data-part=view] script").count() == 0
+
+
+def test_light_and_dark_follow_the_system_and_the_button(visit: Any, made: dict[str, Path]) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    tab = visit(made["plain"], scheme="dark")
+    dark = tab.evaluate(paper)
+    tab.locator("#theme").click()
+    light = tab.evaluate(paper)
+    assert (dark, light) == ("rgb(20, 23, 26)", "rgb(253, 253, 251)")
+    assert visit(made["plain"], scheme="light").evaluate(paper) == light
+    label = tab.locator(".chart svg text").first
+    assert label.evaluate("node => getComputedStyle(node).fill") == "rgb(27, 31, 36)"
+
+
+def test_two_files_are_two_tabs_under_one_table(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["two"])
+    assert tab.locator("table").first.locator("tbody tr").count() == 2
+    assert [s.is_visible() for s in tab.locator("section.file").all()] == [True, False]
+    tab.locator("[role=tab]").first.focus()
+    tab.keyboard.press("ArrowRight")
+    assert [s.is_visible() for s in tab.locator("section.file").all()] == [False, True]
+    tab.wait_for_selector("#file-1 .chart svg")
