@@ -187,7 +187,7 @@ def test_plain_tables_align(file: Path) -> None:
 
 
 def test_help_of_every_verb_has_an_example() -> None:
-    for verb in ("demo", "evaluate", "fit", "vote", "answers", "simulate"):
+    for verb in ("demo", "evaluate", "fit", "vote", "answers", "reproduce", "simulate"):
         assert f"steelyard {verb}" in steelyard(verb, "--help").out.replace("\n", " ")
     assert steelyard().out == steelyard("--help").out
     assert steelyard("--version").out == f"steelyard {sy.__version__}\n"
