@@ -46,6 +46,22 @@ def best(value: dict[str, float | None]) -> list[str]:
     return [method for method, v in honest.items() if v == max(honest.values())]
 
 
+def averaged(rows: pl.DataFrame) -> Shown:
+    """The same in short: a row a verifier, a column a method, averaged over the language models."""
+    if "accuracy" not in rows.columns:
+        raise AssertionError("only accuracies are averaged over models")
+    methods = rows["method"].unique(maintain_order=True).to_list()
+    lines: list[list[str]] = []
+    bold: set[tuple[int, int]] = set()
+    parts = [(str(name), part) for (name,), part in rows.group_by("verifier", maintain_order=True)]
+    for name, part in (*parts, ("average", rows)):
+        mean = averages(part)
+        bold |= {(len(lines), 1 + methods.index(method)) for method in best({**mean})}
+        lines.append([name, *(cell(mean[method], None, None) for method in methods)])
+    note = "Accuracy in %, averaged over the language models. Bold: the best method that reads no test label."
+    return Shown(["verifier", *methods], lines, note, 1, frozenset(bold), frozenset({len(lines) - 1}))
+
+
 def averages(rows: pl.DataFrame) -> dict[str, float]:
     """The mean accuracy of every method over all pairs."""
     mean = rows.group_by("method", maintain_order=True).agg(pl.col("accuracy").mean())

@@ -26,7 +26,8 @@ from steelyard.tables.formats import DAMAGE
 SOURCE = Path(steelyard.__file__).parent
 SHARED = (
     "*.py", "kernels/*.py", "weights/*.py", "calibration/*.py", "methods/*.py", "evaluation/*.py", "tables/*.py",
-    "reproduction/*.py", "reproduction/experiments/_*.py",
+    "reproduction/grid.py", "reproduction/sources.py", "reproduction/settings.py", "reproduction/measuring.py",
+    "reproduction/experiments/_*.py",
 )  # fmt: skip
 
 

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "experiments"
 ALL = "all"
-ORDER = ("grid", "table", "fig")
+ORDER = (
+    "grid", "table1", "fig-scaling", "table-compute", "fig-weights", "table-domains", "fig-offset",
+    "fig-calibration-size", "fig-question-weights", "fig-reliability", "table-transfer", "table-n112", "table-ablation",
+    "table-self", "table-variance", "table-pseudo",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,9 @@ class Experiment:
 
 @cache
 def experiment_names() -> tuple[str, ...]:
-    """The names of all experiments: what the grid is, then tables, then figures."""
+    """The names of all experiments, in the order of the paper; those it does not have come last."""
     names = [module.name.replace("_", "-") for module in iter_modules([str(FOLDER)]) if module.name[0] != "_"]
-    return tuple(sorted(names, key=lambda name: (ORDER.index(name.rstrip("0123456789").split("-")[0]), name)))
+    return tuple(sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER)))
 
 
 def experiment(name: str) -> Experiment:

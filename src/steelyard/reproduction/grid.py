@@ -57,11 +57,16 @@ class Grid:
     def of(found: dict[tuple[str, str], tuple[Pool, Names | None]], problems: list[str] | None = None) -> Grid:
         """Keep the pairs that can be measured, all at the same N."""
         said = list(problems or [])
-        pairs = [
-            pair
-            for (llm, verifier), (pool, domains) in found.items()
-            if (pair := _usable(llm, verifier, pool, domains, said))
-        ]
+        faults: dict[str, list[str]] = {}
+        pairs = []
+        for (llm, verifier), (pool, domains) in found.items():
+            fault = _fault(pool)
+            if fault:
+                faults.setdefault(fault, []).append(f"{llm} with {verifier}")
+            elif isinstance(pool, LabelledPool):
+                pairs.append(Pair(llm, verifier, pool, domains))
+        said += [f"{fault}: left out are {_few(names)}." for fault, names in faults.items()]
+        said += _ragged(pairs)
         said += [*_missing(pairs), *_questions(pairs), *_domains(pairs)]
         if not pairs:
             raise TableError(f"there is no pair to measure: {' '.join(said) or 'the grid is empty'}")
@@ -108,23 +113,23 @@ class Grid:
         return self.memory[key]
 
 
-def _usable(llm: str, verifier: str, pool: Pool, domains: Names | None, said: list[str]) -> Pair | None:
-    """The pair, or None and why it is left out."""
-    name = f"{llm} with {verifier}"
+def _fault(pool: Pool) -> str | None:
+    """Why a pair cannot be measured."""
     if not isinstance(pool, LabelledPool):
-        said.append(f"{name} has no labels (a column 'correct' or 'gold'): it is left out.")
-    elif pool.scores is None or np.isnan(pool.scores).all():
-        said.append(f"{name} has no scores: it is left out.")
-    elif pool.n_questions < FEWEST:
-        said.append(f"{name} has {pool.n_questions} questions, at least {FEWEST} are needed: it is left out.")
-    elif not 0 < pool.correct.sum() < pool.n_responses:
-        said.append(f"{name} has responses of one kind only, all right or all wrong: it is left out.")
-    else:
-        if pool.sizes.min() < pool.n:
-            few = int((pool.sizes < pool.n).sum())
-            said.append(f"{name} has unequal sample counts: {few} questions have fewer than {pool.n}.")
-        return Pair(llm, verifier, pool, domains)
+        return "No labels (a column 'correct' or 'gold')"
+    if pool.scores is None or np.isnan(pool.scores).all():
+        return "No scores"
+    if pool.n_questions < FEWEST:
+        return f"Fewer than {FEWEST} questions"
+    if not 0 < pool.correct.sum() < pool.n_responses:
+        return "Responses of one kind only, all right or all wrong"
     return None
+
+
+def _ragged(pairs: list[Pair]) -> list[str]:
+    names = [f"{pair.llm} with {pair.verifier}" for pair in pairs if pair.pool.sizes.min() < pair.pool.n]
+    few = "some questions have fewer samples than others and vote with what they have"
+    return [f"Unequal sample counts within {_few(names)}: {few}."] if names else []
 
 
 def _even(pairs: list[Pair], said: list[str]) -> list[Pair]:
@@ -160,8 +165,8 @@ def _questions(pairs: list[Pair]) -> list[str]:
 
 
 def _domains(pairs: list[Pair]) -> list[str]:
-    bare = list(dict.fromkeys(pair.llm for pair in pairs if pair.domains is None))
-    return [f"There is no column 'domain' for {_few(bare)}: no tables by domain."] if bare else []
+    bare = [f"{pair.llm} with {pair.verifier}" for pair in pairs if pair.domains is None]
+    return [f"No column 'domain' for {_few(bare)}: left out of the tables by domain."] if bare else []
 
 
 def _few(names: list[str]) -> str:

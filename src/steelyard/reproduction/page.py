@@ -59,15 +59,11 @@ def _head(made: Reproduction) -> str:
 
 def _contents(made: Reproduction) -> str:
     items = "".join(
-        f'<li><span class="mark soft">{_mark(result)}</span>'
+        f'<li><span class="mark soft">{result.mark}</span>'
         f'<a href="#{result.name}">{escape(result.finding.title)}</a></li>'
         for result in made.results
     )
     return f"<p>Does the paper's finding hold here?</p><ul>{items}</ul>"
-
-
-def _mark(result: Result) -> str:
-    return {True: "holds", False: "does not hold", None: "not made" if result.missing else "-"}[result.finding.holds]
 
 
 def _section(result: Result, drawing: str | None) -> str:

@@ -32,6 +32,12 @@ class Result:
     def experiment(self) -> Experiment:
         return experiment(self.name)
 
+    @property
+    def mark(self) -> str:
+        """Whether the paper's finding holds, in a word or two."""
+        held = {True: "holds", False: "does not hold", None: "-"}
+        return "not made" if self.missing is not None else held[self.finding.holds]
+
     @cached_property
     def finding(self) -> Finding:
         """What the rows show."""

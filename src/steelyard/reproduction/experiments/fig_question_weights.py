@@ -65,7 +65,7 @@ def find(rows: pl.DataFrame) -> Finding:
         f"have the other sign at {percent(against, 0)} % of them. Such a function is estimated from one question's few "
         "responses and their labels: part of the difference is that (table-variance has the control)."
     )
-    return Finding(f"Single questions' weight functions lie {apart:.1f} nats from the global one", ours, apart > 1)
+    return Finding(f"Single questions' weight functions lie {apart:.1f} nats from the global one", ours, None)
 
 
 def draw(rows: pl.DataFrame) -> Any:

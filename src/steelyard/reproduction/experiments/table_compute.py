@@ -68,7 +68,7 @@ def find(rows: pl.DataFrame) -> Finding:
     else:
         share = percent(vanilla["fraction"], 0)
         title = f"Logit voting matches vanilla at N = {vanilla['n']} with {share} % of the samples"
-        title += "" if holds else ", but the interval is wide"
+        title += f" (interval {_share(vanilla['low'])} to {_share(vanilla['high'])})"
     return Finding(title, ours, holds)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
 import polars as pl
 
-from steelyard.pool import LabelledPool
 from steelyard.reproduction.by_llm import averages, best, by_llm
 from steelyard.reproduction.experiment import Experiment, Finding
+from steelyard.reproduction.experiments._pseudo import pseudo
 from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import BASELINES, ORACLES, accuracies
 from steelyard.reproduction.settings import Settings
@@ -22,16 +19,6 @@ NOTE = (
     "of the model's most discriminating verifier, dealt out again among all right and among all wrong responses. "
     "kde-fitted: the densities with one fitted constant in place of the LLM term. Bold: best without test labels."
 )
-
-
-def pseudo(pool: LabelledPool, seed: int) -> LabelledPool:
-    """Deal the scores out again among all right and among all wrong responses, whatever their question."""
-    rng = np.random.default_rng(seed)
-    scores = pool.known_scores.copy()
-    for kind in (True, False):
-        rows = np.flatnonzero(pool.correct == kind)
-        scores[rows] = scores[rng.permutation(rows)]
-    return replace(pool, scores=scores)
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:

@@ -8,15 +8,18 @@ import polars as pl
 from steelyard.pool import LabelledPool
 from steelyard.reproduction.experiment import Experiment, Finding
 from steelyard.reproduction.experiments._functions import Values, global_function, mixed, question_function, scaled
+from steelyard.reproduction.experiments._pseudo import pseudo
 from steelyard.reproduction.grid import Grid
 from steelyard.reproduction.measuring import splits
 from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.shown import Shown
+from steelyard.reproduction.words import count
 
 NOTE = (
     "Mean squared error between the weight function of the calibration set and that of each test question, both scaled "
     "to (-0.5, 0.5), over scores 0.01 to 0.99; questions with at least three right and three wrong responses. In "
-    "brackets: the same after dealing the scores out at random, when all questions have the same true function."
+    "brackets: the same for a pseudo-PRM (scores dealt out among all right and among all wrong responses), where all "
+    "questions have the same true function: what is left is the error of estimating it from few responses."
 )
 
 
@@ -30,9 +33,9 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     for pair in settings.each(grid.prm):
         cal, test = splits(pair.pool, settings)[0]
         _, function = global_function(cal)
-        errors, noise = spread(test, function), spread(test.with_shuffled_scores(settings.seed), function)
-        mean = [float(np.mean(found)) if found else None for found in (errors, noise)]
-        about = {"llm": pair.llm, "verifier": pair.verifier, "mse": mean[0], "mse_shuffled": mean[1]}
+        errors, alike = spread(test, function), spread(pseudo(test, settings.seed), function)
+        mean = [float(np.mean(found)) if found else None for found in (errors, alike)]
+        about = {"llm": pair.llm, "verifier": pair.verifier, "mse": mean[0], "mse_pseudo": mean[1]}
         rows.append(about | {"questions": len(errors)})
     return pl.DataFrame(rows)
 
@@ -41,20 +44,18 @@ def find(rows: pl.DataFrame) -> Finding:
     known = rows.drop_nulls()
     if known.is_empty():
         return Finding("No question has right and wrong responses enough", "Nothing can be said.", None)
-    low, high, mean, noise = (
-        float(known.select(expression).item())
-        for expression in (
-            pl.col("mse").min(), pl.col("mse").max(), pl.col("mse").mean(), pl.col("mse_shuffled").mean(),
-        )
-    )  # fmt: skip
+    errors, alike = known["mse"].to_numpy(), known["mse_pseudo"].to_numpy()
+    above = int((errors > alike).sum())
     ours = (
-        f"The error is {low:.3f} to {high:.3f}, {mean:.3f} on average. But {noise:.3f} is what "
-        "functions estimated from a "
-        "question's few responses show when the scores are dealt out at random and all questions are alike: so much "
-        "of the error is estimation, not difference between questions."
+        f"The error is {errors.min():.3f} to {errors.max():.3f}, {errors.mean():.3f} on average. For "
+        "a pseudo-PRM, whose "
+        f"questions are all alike, it is {alike.mean():.3f}: so much comes from estimating a function "
+        "from one question's "
+        f"few responses. It is larger for the real scores in {above} of {count(known.height, 'pair')}."
     )
-    title = f"Per-question functions differ by {mean:.2f} from the global one; {noise:.2f} of that also on noise"
-    return Finding(title, ours, low > 0.05)
+    title = f"Questions' own functions are {errors.mean():.2f} (MSE) from the global one, "
+    f"{alike.mean():.2f} if all were alike"
+    return Finding(title, ours, bool(errors.mean() > alike.mean() and above > known.height / 2))
 
 
 def show(rows: pl.DataFrame) -> Shown:
@@ -66,7 +67,7 @@ def show(rows: pl.DataFrame) -> Shown:
 
 
 def _cell(row: dict[str, float] | None) -> str:
-    return "-" if row is None or row["mse"] is None else f"{row['mse']:.3f} ({row['mse_shuffled']:.3f})"
+    return "-" if row is None or row["mse"] is None else f"{row['mse']:.3f} ({row['mse_pseudo']:.3f})"
 
 
 EXPERIMENT = Experiment(
