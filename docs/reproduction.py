@@ -1,6 +1,6 @@
 """Make docs/reproduction.md: what the paper reports beside what the bundled grid shows (`python -m docs.reproduction`).
 
-The tidy tables in docs/reproduction/ are the results of `steelyard reproduce all`; the page is made from them alone.
+The tidy tables in docs/reproduced/ are the results of `steelyard reproduce all`; the page is made from them alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from steelyard.reproduction.sources import GridSource
 from steelyard.reproduction.writing import drawn
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "reproduction"
+FOLDER = HERE / "reproduced"
 LONG = 40  # rows; a longer table is shown as its averages
 HEAD = """# The paper and this grid, side by side
 
-Made by `python -m docs.reproduction` from the tables in `docs/reproduction/`, which are what `steelyard reproduce all`
+Made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard reproduce all`
 measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from them. The same for
 a grid of your own: `steelyard reproduce all --grid FOLDER -o reproduction`, with one scored table for every
 language model (`LLM.parquet`, every score column a verifier) or pair (`LLM--VERIFIER.parquet`).
@@ -65,7 +65,7 @@ def _section(result: Result) -> str:
     if known.show:
         parts.append(_short(known.show(result.rows), result.rows).markdown())
     if known.draw:
-        parts.append(f"![{finding.title}](reproduction/{result.name}.svg)\n")
+        parts.append(f"![{finding.title}](reproduced/{result.name}.svg)\n")
     return "\n".join(parts)
 
 
@@ -83,7 +83,7 @@ def main() -> None:
         if result.experiment.draw:
             (FOLDER / f"{result.name}.svg").write_bytes(drawn(result, cache)["svg"])
     (HERE / "reproduction.md").write_text(reproduction_page(results()))
-    print("written: docs/reproduction.md, docs/reproduction/")
+    print("written: docs/reproduction.md, docs/reproduced/")
 
 
 if __name__ == "__main__":

@@ -9,20 +9,23 @@ sentence and the rest is used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import TableError
+from steelyard.errors import SteelyardError, TableError
 from steelyard.evaluation.auroc import auroc_within
 from steelyard.pool import LabelledPool, Pool
+from steelyard.reproduction.settings import Item, Settings
 
 FEWEST = 60  # questions: 12 to calibrate on, 36 to test on
 Names = NDArray[np.str_]
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,20 @@ class Grid:
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
+    def collect(self, settings: Settings, items: Sequence[Item], measure: Callable[[Item], list[Row]]) -> list[Row]:
+        """Measure item by item, a pair or a pair and a domain; one that cannot be measured is said and left out."""
+        rows: list[Row] = []
+        failed: list[str] = []
+        for item in settings.each(items):
+            try:
+                rows += measure(item)
+            except SteelyardError as error:
+                failed.append(f"{_name(item)} cannot be measured and is left out: {error}")
+        self.problems.extend(said for said in failed if said not in self.problems)
+        if not rows:
+            raise TableError(f"nothing could be measured: {failed[0] if failed else 'there is no such pair'}")
+        return rows
+
     def shared(self, key: object, make: Callable[[], object]) -> object:
         """Measure once what several experiments read."""
         if key not in self.memory:
@@ -167,6 +184,12 @@ def _questions(pairs: list[Pair]) -> list[str]:
 def _domains(pairs: list[Pair]) -> list[str]:
     bare = [f"{pair.llm} with {pair.verifier}" for pair in pairs if pair.domains is None]
     return [f"No column 'domain' for {_few(bare)}: left out of the tables by domain."] if bare else []
+
+
+def _name(item: object) -> str:
+    """A pair, or a pair and what of it."""
+    parts = item if isinstance(item, tuple) else (item,)
+    return ", ".join(f"{part.llm} with {part.verifier}" if isinstance(part, Pair) else str(part) for part in parts)
 
 
 def _few(names: list[str]) -> str:

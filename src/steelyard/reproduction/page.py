@@ -27,7 +27,7 @@ figure img { max-width: 100%; height: auto; display: block; }
 .no { background: #d55e0022; border-left: 4px solid #d55e00; padding: .3rem .8rem; }
 .yes { background: #0072b222; border-left: 4px solid #0072b2; padding: .3rem .8rem; }
 .problems { background: var(--shade); padding: .5rem 1rem; border-left: 4px solid #e69f00; }
-.mark { display: inline-block; width: 7rem; }
+.list { list-style: none; padding: 0; } .list li { display: grid; grid-template-columns: 8rem 1fr; margin: .25rem 0; }
 """
 LONG = 30  # rows; a longer table is folded
 
@@ -59,11 +59,10 @@ def _head(made: Reproduction) -> str:
 
 def _contents(made: Reproduction) -> str:
     items = "".join(
-        f'<li><span class="mark soft">{result.mark}</span>'
-        f'<a href="#{result.name}">{escape(result.finding.title)}</a></li>'
+        f'<li><span class="soft">{result.mark}</span><a href="#{result.name}">{escape(result.finding.title)}</a></li>'
         for result in made.results
     )
-    return f"<p>Does the paper's finding hold here?</p><ul>{items}</ul>"
+    return f"<p>Does the paper's finding hold here?</p><ul class='list'>{items}</ul>"
 
 
 def _section(result: Result, drawing: str | None) -> str:

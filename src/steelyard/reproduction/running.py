@@ -65,8 +65,9 @@ def reproduce(
 ) -> Reproduction:
     """Make the tables of these experiments; `progress` hears the share of the work done."""
     key = source.key
-    kept = {name: cache.table(name, key, settings) for name in (PROBLEMS, *names)}
-    wanted = [name for name, rows in kept.items() if rows is None]
+    kept = {name: cache.table(name, key, settings) for name in names}
+    known = cache.table(PROBLEMS, key, settings)
+    wanted = [name for name, rows in kept.items() if rows is None or known is None]
     total = 3 + sum(COST.get(name, 2) for name in wanted)
     if wanted:
         grid = source.load(lambda share: progress(3 * share / total))
@@ -74,17 +75,16 @@ def reproduce(
         for name in wanted:
             cost = COST.get(name, 2)
             told = _within(progress, done / total, (done + cost) / total)
-            rows = _problems(grid) if name == PROBLEMS else _measured(name, grid, replace(settings, told=told))
+            rows = _measured(name, grid, replace(settings, told=told))
             cache.keep(name, key, settings, rows)
             kept[name] = rows
             done += cost
+        before = [] if known is None else known["problem"].to_list()
+        known = pl.DataFrame({"problem": list(dict.fromkeys((*before, *grid.problems)))}, schema={"problem": pl.String})
+        cache.keep(PROBLEMS, key, settings, known)
     tables = {name: rows for name, rows in kept.items() if rows is not None}
-    problems = tables.pop(PROBLEMS)["problem"].to_list()
+    problems = [] if known is None else known["problem"].to_list()
     return Reproduction(source.name, settings, [_result(name, rows) for name, rows in tables.items()], problems)
-
-
-def _problems(grid: Grid) -> pl.DataFrame:
-    return pl.DataFrame({"problem": grid.problems}, schema={"problem": pl.String})
 
 
 def _measured(name: str, grid: Grid, settings: Settings) -> pl.DataFrame:

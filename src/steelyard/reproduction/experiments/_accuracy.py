@@ -6,15 +6,15 @@ import polars as pl
 
 from steelyard.reproduction.by_llm import averages, best
 from steelyard.reproduction.experiment import Finding
-from steelyard.reproduction.grid import Pair
+from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import ALL, CALIBRATED, accuracies
 from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.words import count, listed, percent, points
 
 
-def measured(pairs: list[Pair], settings: Settings, n: int, methods: tuple[str, ...] = ALL) -> pl.DataFrame:
-    """Accuracy of all methods on all pairs at n samples."""
-    return pl.DataFrame([row for pair in settings.each(pairs) for row in accuracies(pair, methods, settings, n)])
+def measured(grid: Grid, pairs: list[Pair], settings: Settings, n: int, methods: tuple[str, ...] = ALL) -> pl.DataFrame:
+    """Accuracy of all methods on these pairs at n samples."""
+    return pl.DataFrame(grid.collect(settings, pairs, lambda pair: accuracies(pair, methods, settings, n)))
 
 
 def compared(rows: pl.DataFrame) -> Finding:

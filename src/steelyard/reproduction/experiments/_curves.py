@@ -27,7 +27,9 @@ class Measured:
 
 def all_curves(grid: Grid, settings: Settings) -> list[Measured]:
     """Curves of every pair, on the first calibration set."""
-    made = grid.shared(("curves", settings), lambda: [_measured(pair, settings) for pair in settings.each(grid.prm)])
+    made = grid.shared(
+        ("curves", settings), lambda: grid.collect(settings, grid.prm, lambda p: [_measured(p, settings)])
+    )
     return cast(list[Measured], made)
 
 

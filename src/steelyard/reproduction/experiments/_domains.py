@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,14 +32,16 @@ def measured(grid: Grid, settings: Settings, sets: Callable[[Pair, Bools], list[
     tasks = [(pair, domain) for pair in pairs for domain in _large(pair)]
     if not tasks:
         raise TableError(f"no domain of the grid has {FEWEST} questions: accuracy by domain cannot be measured")
-    rows = []
-    for pair, domain in settings.each(tasks):
+
+    def measure(task: tuple[Pair, str]) -> list[dict[str, Any]]:
+        pair, domain = task
         small = Pair(pair.llm, pair.verifier, pair.pool.first(n), pair.domains)
         with quiet():
             values = rights(METHODS, sets(small, np.asarray(pair.domains == domain)), seed=settings.seed)
         about = {"llm": pair.llm, "verifier": pair.verifier, "domain": domain, "n": n}
-        rows += [about | row for row in summary(METHODS, values)]
-    return pl.DataFrame(rows)
+        return [about | row for row in summary(METHODS, values)]
+
+    return pl.DataFrame(grid.collect(settings, tasks, measure))
 
 
 def _large(pair: Pair) -> list[str]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from steelyard.report.style import HEIGHT, WIDTH, colour_of
 from steelyard.reproduction.experiment import Experiment, Finding
-from steelyard.reproduction.grid import Grid
+from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import rights
 from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.words import percent, points
@@ -20,33 +21,37 @@ SIZES = (12, 25, 50, 100, 200, 400, 800, 1600, 3200)
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows = []
-    for pair in settings.each(grid.leading):
+    def one(pair: Pair) -> list[dict[str, Any]]:
         reserve, test = pair.pool.split(1 - TEST, seed=settings.seed)
         most = reserve.n_questions
+        rows: list[dict[str, Any]] = []
+        least = None
         for size in (*(size for size in SIZES if size < most), most):
-            orders = [
+            draws = [
                 np.random.default_rng([settings.seed, run]).permutation(most)[:size] for run in range(settings.runs)
             ]
-            values = rights(METHODS, [(reserve.take(np.sort(order)), test) for order in orders], seed=settings.seed)
+            sets = [(reserve.take(np.sort(draw)), test) for draw in draws]
+            right = rights(METHODS, sets, seed=settings.seed).mean(axis=1)  # [K, Q]
+            least = right if least is None else least
             about = {"llm": pair.llm, "verifier": pair.verifier, "size": size}
-            for name, right in zip(METHODS, values, strict=True):
-                each = right.mean(axis=0)
-                rows.append(
-                    about
-                    | {
-                        "method": name,
-                        "accuracy": float(each.mean()),
-                        "se": float(each.std(ddof=1) / np.sqrt(len(each))),
-                    }
-                )
-    return pl.DataFrame(rows)
+            for name, each, before in zip(METHODS, right, least, strict=True):
+                spread = {"se": _error(each), "gain": float((each - before).mean()), "gain_se": _error(each - before)}
+                rows.append(about | {"method": name, "accuracy": float(each.mean())} | spread)
+        return rows
+
+    return pl.DataFrame(grid.collect(settings, grid.leading, one))
+
+
+def _error(each: NDArray[np.float64]) -> float:
+    return float(each.std(ddof=1) / np.sqrt(len(each)))
 
 
 def averaged(rows: pl.DataFrame) -> pl.DataFrame:
     """The mean over models, where all have that size."""
     models = rows["llm"].n_unique()
-    mean = rows.group_by("method", "size", maintain_order=True).agg(pl.col("accuracy", "se").mean(), pl.len())
+    mean = rows.group_by("method", "size", maintain_order=True).agg(
+        pl.col("accuracy", "se", "gain", "gain_se").mean(), pl.len()
+    )
     return mean.filter(pl.col("len") == models)
 
 
@@ -54,7 +59,8 @@ def find(rows: pl.DataFrame) -> Finding:
     mean = averaged(rows)
     least, most = mean["size"].to_numpy().min(), mean["size"].to_numpy().max()
     at = {(method, size): accuracy for method, size, accuracy, *_ in mean.iter_rows()}
-    gains = {name: at[name, most] - at[name, least] for name in ("kde", "linear", "logit")}
+    last = {row["method"]: row for row in mean.filter(pl.col("size") == most).iter_rows(named=True)}
+    gains = {name: last[name]["gain"] for name in ("kde", "linear", "logit")}
     parts = [f"{name} {percent(at[name, least])} to {percent(at[name, most])} %" for name in gains]
     error = float(np.mean(mean["se"].to_numpy()))
     ours = (
@@ -62,7 +68,7 @@ def find(rows: pl.DataFrame) -> Finding:
         f"{percent(at['majority', most])}, vanilla "
         f"{percent(at['vanilla', most])} % (standard error {percent(error)} a model)."
     )
-    holds = gains["linear"] > 0 and gains["logit"] > 0
+    holds = all(last[name]["gain"] > 2 * last[name]["gain_se"] for name in ("linear", "logit"))
     return Finding(
         f"{most} instead of {least} calibration questions: logit {points(gains['logit'])}, linear "
         f"{points(gains['linear'])} points",

@@ -10,7 +10,7 @@ import polars as pl
 from steelyard.methods.linear import LinearVote
 from steelyard.methods.logit import LogitVote
 from steelyard.reproduction.experiment import Experiment, Finding
-from steelyard.reproduction.grid import Grid
+from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import quiet
 from steelyard.reproduction.settings import RESERVE, Settings
 from steelyard.reproduction.words import count, points
@@ -21,26 +21,20 @@ RANGES = {"linear": (-1.0, 1.0), "logit": (0.0, 1.0)}  # the paper's
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows = []
-    for pair in settings.each(grid.leading):
+    def one(pair: Pair) -> list[dict[str, Any]]:
         cal = pair.pool.split(RESERVE, seed=settings.seed)[0]
         with quiet():
             votes = {"linear": LinearVote().fit(cal), "logit": LogitVote().fit(cal)}
+        rows: list[dict[str, Any]] = []
         for form, vote in votes.items():
-            curve = vote.curve_
-            about = {
-                "llm": pair.llm,
-                "verifier": pair.verifier,
-                "form": form,
-                "chosen": _finite(vote.b),
-                "majority": curve.limit / curve.questions,
-                "best": curve.best / curve.questions,
-                "questions": curve.questions,
-            }
-            for b in np.linspace(*RANGES[form], POINTS):
-                offset = float(b) if form == "linear" else logit(float(b))
-                rows.append(about | {"b": float(b), "accuracy": curve.at(offset)})
-    return pl.DataFrame(rows, infer_schema_length=None)
+            curve, total = vote.curve_, vote.curve_.questions
+            about = {"llm": pair.llm, "verifier": pair.verifier, "form": form, "chosen": _finite(vote.b)}
+            about |= {"majority": curve.limit / total, "best": curve.best / total, "questions": total}
+            tried = np.linspace(*RANGES[form], POINTS).tolist()
+            rows += [about | {"b": b, "accuracy": curve.at(b if form == "linear" else logit(b))} for b in tried]
+        return rows
+
+    return pl.DataFrame(grid.collect(settings, grid.leading, one), infer_schema_length=None)
 
 
 def _finite(b: float) -> float | None:
@@ -90,7 +84,8 @@ def draw(rows: pl.DataFrame) -> Any:
             .mark_line(interpolate="step-after")
             .encode(x, y, colour, tooltip=["llm:N", "verifier:N", "b:Q", alt.Tooltip("accuracy:Q", format=".1%")])
         )
-        marks = part.group_by("llm", maintain_order=True).first().drop_nulls("chosen").select("llm", b="chosen")
+        fitted = part.group_by("llm", maintain_order=True).first().select("llm", b="chosen")
+        marks = fitted.filter(pl.col("b").is_between(*ends))
         rule = alt.Chart(marks).mark_rule(strokeDash=[4, 3], strokeWidth=1.5).encode(alt.X("b:Q"), color=colour)
         panels.append(
             alt.layer(line, rule).properties(
@@ -106,7 +101,7 @@ EXPERIMENT = Experiment(
     paper="The best offset is above zero for all LLMs and both forms: negative weights are needed.",
     differs=(
         "Each model is shown with the verifier that discriminates best within its questions. Vertical lines are the "
-        "fitted b (the mean over bootstraps of the exact optimum); none is drawn where the fit chose majority vote."
+        "fitted b (the mean over bootstraps of the exact optimum); none is drawn outside the range searched."
     ),
     measure=measure,
     find=find,

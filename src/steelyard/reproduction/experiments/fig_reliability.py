@@ -12,7 +12,7 @@ from steelyard.pool import LabelledPool
 from steelyard.report.style import COLOURS, WIDTH
 from steelyard.reproduction.experiment import Experiment, Finding
 from steelyard.reproduction.experiments._functions import Values, global_function
-from steelyard.reproduction.grid import Grid
+from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import splits
 from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.words import count
@@ -30,12 +30,11 @@ def errors(cal: LabelledPool, test: LabelledPool) -> tuple[float, float]:
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows = []
-    for pair in settings.each(grid.prm):
-        estimated, constant = errors(*splits(pair.pool, settings)[0])
-        for source, error in ((ESTIMATED, estimated), (CONSTANT, constant)):
-            rows.append({"llm": pair.llm, "verifier": pair.verifier, "source": source, "error": error})
-    return pl.DataFrame(rows)
+    def one(pair: Pair) -> list[dict[str, Any]]:
+        found = zip((ESTIMATED, CONSTANT), errors(*splits(pair.pool, settings)[0]), strict=True)
+        return [{"llm": pair.llm, "verifier": pair.verifier, "source": name, "error": error} for name, error in found]
+
+    return pl.DataFrame(grid.collect(settings, grid.prm, one))
 
 
 def find(rows: pl.DataFrame) -> Finding:

@@ -31,8 +31,7 @@ def spaced(pairs: list[Pair]) -> list[Pair]:
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for pair in settings.each(spaced(grid.prm)):
+    def one(pair: Pair) -> list[dict[str, Any]]:
         cal = splits(pair.pool, settings)[0][0]
         _, function = global_function(cal)
         known = cal.readable & ~np.isnan(cal.known_scores)
@@ -40,7 +39,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
         seen = np.flatnonzero((low <= SCORES) & (high >= SCORES))  # beyond, the densities are guesses
         zero = zero_crossing(function, seen)
         about = {"pair": f"{pair.llm} · {pair.verifier}", "auroc_within": pair.auroc, "zero": zero}
-        rows += [about | {"kind": "weight", "score": float(SCORES[i]), "value": float(function[i])} for i in seen]
+        rows = [about | {"kind": "weight", "score": float(SCORES[i]), "value": float(function[i])} for i in seen]
         for kind, mask in (("right", cal.correct & known), ("wrong", ~cal.correct & known)):
             height, edges = np.histogram(cal.known_scores[mask], BINS, (0, 1), density=True)
             middle = (edges[1:] + edges[:-1]) / 2
@@ -48,7 +47,9 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
                 about | {"kind": kind, "score": float(p), "value": float(h)}
                 for p, h in zip(middle, height, strict=True)
             ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+        return rows
+
+    return pl.DataFrame(grid.collect(settings, spaced(grid.prm), one), infer_schema_length=None)
 
 
 def find(rows: pl.DataFrame) -> Finding:

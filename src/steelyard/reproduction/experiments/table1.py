@@ -14,7 +14,7 @@ N = 32
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid.prm, settings, min(N, grid.n))
+    return measured(grid, grid.prm, settings, min(N, grid.n))
 
 
 EXPERIMENT = Experiment(

@@ -24,7 +24,7 @@ NOTE = (
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid.prm, settings, min(N, grid.n), METHODS)
+    return measured(grid, grid.prm, settings, min(N, grid.n), METHODS)
 
 
 def find(rows: pl.DataFrame) -> Finding:

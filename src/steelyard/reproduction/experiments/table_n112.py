@@ -12,7 +12,7 @@ from steelyard.reproduction.settings import Settings
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid.prm, settings, grid.n)
+    return measured(grid, grid.prm, settings, grid.n)
 
 
 EXPERIMENT = Experiment(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from steelyard.reproduction.by_llm import averages, best, by_llm
@@ -22,11 +24,11 @@ NOTE = (
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows = []
-    for pair in settings.each(grid.leading):
+    def one(pair: Pair) -> list[dict[str, Any]]:
         dealt = Pair(pair.llm, "pseudo-PRM", pseudo(pair.pool, settings.seed))
-        rows += [row | {"scores_of": pair.verifier} for row in accuracies(dealt, METHODS, settings, grid.n)]
-    return pl.DataFrame(rows)
+        return [row | {"scores_of": pair.verifier} for row in accuracies(dealt, METHODS, settings, grid.n)]
+
+    return pl.DataFrame(grid.collect(settings, grid.leading, one))
 
 
 def find(rows: pl.DataFrame) -> Finding:

@@ -17,7 +17,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     own = [pair for pair in grid.pairs if pair.own]
     if not own:
         raise TableError("no verifier's name begins with 'self': there are no self-assessments to aggregate")
-    return measured(own, settings, grid.n)
+    return measured(grid, own, settings, grid.n)
 
 
 def find(rows: pl.DataFrame) -> Finding:

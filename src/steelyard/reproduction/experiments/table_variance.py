@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -9,7 +11,7 @@ from steelyard.pool import LabelledPool
 from steelyard.reproduction.experiment import Experiment, Finding
 from steelyard.reproduction.experiments._functions import Values, global_function, mixed, question_function, scaled
 from steelyard.reproduction.experiments._pseudo import pseudo
-from steelyard.reproduction.grid import Grid
+from steelyard.reproduction.grid import Grid, Pair
 from steelyard.reproduction.measuring import splits
 from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.shown import Shown
@@ -29,15 +31,15 @@ def spread(test: LabelledPool, function: Values) -> list[float]:
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    rows = []
-    for pair in settings.each(grid.prm):
+    def one(pair: Pair) -> list[dict[str, Any]]:
         cal, test = splits(pair.pool, settings)[0]
         _, function = global_function(cal)
         errors, alike = spread(test, function), spread(pseudo(test, settings.seed), function)
         mean = [float(np.mean(found)) if found else None for found in (errors, alike)]
         about = {"llm": pair.llm, "verifier": pair.verifier, "mse": mean[0], "mse_pseudo": mean[1]}
-        rows.append(about | {"questions": len(errors)})
-    return pl.DataFrame(rows)
+        return [about | {"questions": len(errors)}]
+
+    return pl.DataFrame(grid.collect(settings, grid.prm, one), infer_schema_length=None)
 
 
 def find(rows: pl.DataFrame) -> Finding:
