@@ -306,6 +306,19 @@ def test_everything_wrong_with_a_grid_is_said_and_the_rest_is_made(bad: Path, tm
     assert table1.rows["n"][0] == 6
 
 
+def test_a_pair_that_cannot_be_calibrated_is_said_and_the_others_are_measured(tmp_path: Path) -> None:
+    one_wrong = pl.col("question") == "q000"
+    easy = responses(2).with_columns(answer=pl.lit("7"), correct=~one_wrong)
+    grid = wrote(tmp_path / "grid", alpha=responses(1), easy=easy)
+    names = ["table1", "fig-scaling", "table-transfer", "fig-offset"]
+    cache = Cache(tmp_path / "cache")
+    made = reproduce(names, GridSource.at(grid), SETTINGS, cache)
+    assert "easy with prm_a cannot be measured and is left out: the calibration set has" in " ".join(made.problems)
+    assert [result.missing for result in made.results] == [None] * 4
+    assert set(next(r for r in made.results if r.name == "table1").rows["llm"]) == {"alpha"}
+    assert reproduce(names, GridSource.at(grid), SETTINGS, cache).problems == made.problems
+
+
 def test_without_domains_the_tables_by_domain_say_so_and_the_others_are_made(tmp_path: Path) -> None:
     grid = wrote(tmp_path / "grid", alpha=responses(1).drop("domain", "self_p"))
     done = steelyard(
