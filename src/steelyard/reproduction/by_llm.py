@@ -11,8 +11,8 @@ from steelyard.reproduction.words import cell
 NOTE = (
     "Accuracy in %: mean ± sd over calibration sets (standard error over test questions). Bold: the best method that "
     "reads no test label. Oracles read them: pass-at-n, optimal (as the paper prints it: it leaks), optimal-crossfit "
-    "(no response is judged by a density that saw it). -shuffled: the same on scores dealt out at random, which carry "
-    "no signal: what an oracle has there comes from the labels alone."
+    "(no response is judged by a density that saw it). -shuffled: the same on scores dealt out at random, which "
+    "carry no signal: what an oracle has there comes from the labels alone."
 )
 
 

@@ -175,8 +175,8 @@ def _questions(pairs: list[Pair]) -> list[str]:
         odd = [verifier for verifier, questions in asked.items() if questions != usual]
         if odd:
             said.append(
-                f"The verifiers of {llm} judged different questions: {_few(odd)} "
-                f"not the {len(usual)} of the others; each pair is measured on its own questions."
+                f"The verifiers of {llm} judged different questions: {_few(odd)} not the {len(usual)} of the others; "
+                "each pair is measured on its own questions."
             )
     return said
 

@@ -38,9 +38,8 @@ def page(made: Reproduction, drawings: dict[str, str]) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>The paper, reproduced</title><style>{STYLE}</style></head><body>"
-        f"<h1>The paper's tables and figures on {escape(made.grid)}</h1>{_head(made)}{_contents(made)}"
-        f"{''.join(sections)}</body></html>\n"
+        f"<title>The paper, reproduced</title><style>{STYLE}</style></head><body><h1>The paper's tables and figures "
+        f"on {escape(made.grid)}</h1>{_head(made)}{_contents(made)}{''.join(sections)}</body></html>\n"
     )
 
 
@@ -51,8 +50,8 @@ def _head(made: Reproduction) -> str:
     problems = f'<div class="problems">What is missing or odd in this grid:<ul>{said}</ul></div>' if said else ""
     return (
         "<p>Kuang et al., “Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling”, ICLR 2026, "
-        "measured again with Steelyard. Every section gives what the paper reports, what this grid shows, and "
-        f"why they may differ.</p><p class='soft'>Seed {at.seed}, {count(at.runs, 'calibration set')} a cell, "
+        "measured again with Steelyard. Every section gives what the paper reports, what this grid shows, and why "
+        f"they may differ.</p><p class='soft'>Seed {at.seed}, {count(at.runs, 'calibration set')} a cell, "
         f"{at.resamples} random subsets a point of a curve.{speed}</p>{problems}"
     )
 

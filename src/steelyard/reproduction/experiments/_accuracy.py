@@ -43,9 +43,9 @@ def compared(rows: pl.DataFrame) -> Finding:
     ours = (
         f"On average over {count(pairs, 'pair')}: logit {percent(mean['logit'])}, linear {percent(mean['linear'])}, "
         f"kde {percent(mean['kde'])}, vanilla {percent(mean['vanilla'])}, majority {percent(mean['majority'])}, "
-        f"best-of-n {percent(mean['best-of-n'])} %. Best on average: {listed(first)}. Logit is more than two "
-        f"standard errors above vanilla in {count(above, 'pair')}, below it in {below}; a calibrated method is the "
-        f"best, or shares the first place, in {calibrated}. {leak(mean)}"
+        f"best-of-n {percent(mean['best-of-n'])} %. Best on average: {listed(first)}. Logit is more than two standard "
+        f"errors above vanilla in {count(above, 'pair')}, below it in {below}; a calibrated method is the best, or "
+        f"shares the first place, in {calibrated}. {leak(mean)}"
     )
     return Finding(title, ours, holds)
 

@@ -80,10 +80,9 @@ def found(rows: pl.DataFrame, what: str) -> Finding:
         f"Averaged over {count(rows['domain'].n_unique(), 'domain')} and {count(rows['llm'].n_unique(), 'model')}: "
         f"majority {percent(mean['majority'])}, vanilla {percent(mean['vanilla'])}, best-of-n "
         f"{percent(mean['best-of-n'])}, kde {percent(mean['kde'])}, linear {percent(mean['linear'])}, logit "
-        f"{percent(mean['logit'])} %. The best baseline is {baseline}: {verdict}. Of "
-        f"{count(logit.height, 'cell')} logit is more than two standard errors above vanilla in {clear}, below in "
-        f"{worse}. The printed optimum has {percent(mean['optimal'])} %, "
-        f"{percent(mean['optimal-shuffled'])} % on noise, "
+        f"{percent(mean['logit'])} %. The best baseline is {baseline}: {verdict}. Of {count(logit.height, 'cell')} "
+        f"logit is more than two standard errors above vanilla in {clear}, below in {worse}. The printed optimum has "
+        f"{percent(mean['optimal'])} %, {percent(mean['optimal-shuffled'])} % on noise, "
         f"{percent(mean['optimal-crossfit'])} % without the leak."
     )
     return Finding(f"{what}: logit {points(gain)} points from vanilla on average over domains", ours, holds)

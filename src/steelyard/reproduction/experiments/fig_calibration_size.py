@@ -64,9 +64,8 @@ def find(rows: pl.DataFrame) -> Finding:
     parts = [f"{name} {percent(at[name, least])} to {percent(at[name, most])} %" for name in gains]
     error = float(np.mean(mean["se"].to_numpy()))
     ours = (
-        f"From {least} to {most} calibration questions: {', '.join(parts)}; majority "
-        f"{percent(at['majority', most])}, vanilla "
-        f"{percent(at['vanilla', most])} % (standard error {percent(error)} a model)."
+        f"From {least} to {most} calibration questions: {', '.join(parts)}; majority {percent(at['majority', most])}, "
+        f"vanilla {percent(at['vanilla', most])} % (standard error {percent(error)} a model)."
     )
     holds = all(last[name]["gain"] > 2 * last[name]["gain_se"] for name in ("linear", "logit"))
     return Finding(
@@ -100,9 +99,9 @@ EXPERIMENT = Experiment(
     paper="Accuracy of the calibrated votes rises further as the calibration set grows to 2,500 "
     "questions (test set 5,000).",
     differs=(
-        "Our grid has fewer questions: half of them are the test set and calibration sets are drawn "
-        "from the other half. "
-        "Where scores carry little, there is little to learn from more of them."
+        "Half of the grid's questions are the test set, calibration sets are drawn from the other half: fewer than "
+        "the paper's 2,500 unless the grid is large. Where scores carry little, there is little to learn from more "
+        "of them."
     ),
     measure=measure,
     find=find,

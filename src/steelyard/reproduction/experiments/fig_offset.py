@@ -51,9 +51,8 @@ def find(rows: pl.DataFrame) -> Finding:
         for row in votes.iter_rows(named=True)
     ]
     ours = (
-        f"The fitted b is above zero in {above.height} of {votes.height} fits ({', '.join(spread)}). "
-        "In hindsight the best "
-        f"offset beats the majority vote by {points(gain)} points on the calibration questions, on average."
+        f"The fitted b is above zero in {above.height} of {votes.height} fits ({', '.join(spread)}). In hindsight the "
+        f"best offset beats the majority vote by {points(gain)} points on the calibration questions, on average."
     )
     holds = above.height == votes.height
     return Finding(

@@ -62,8 +62,8 @@ def find(rows: pl.DataFrame) -> Finding:
     ours = (
         f"For {llm} with {verifier}, the pair that discriminates best, the functions of {each.height} questions drawn "
         f"at random lie {apart:.1f} nats from the global one on average, within the scores their responses have, and "
-        f"have the other sign at {percent(against, 0)} % of them. Such a function is estimated from one question's few "
-        "responses and their labels: part of the difference is that (table-variance has the control)."
+        f"have the other sign at {percent(against, 0)} % of them. Such a function is estimated from one question's "
+        "few responses and their labels: part of the difference is that (table-variance has the control)."
     )
     return Finding(f"Single questions' weight functions lie {apart:.1f} nats from the global one", ours, None)
 

@@ -77,14 +77,12 @@ EXPERIMENT = Experiment(
     what="error of the estimated q_M against a constant",
     where="Figure 4, right",
     paper=(
-        "Estimating q_M from calibrated scores has a smaller error than a fixed global value, but "
-        "for most PRMs the error "
-        "is still above 0.2, which explains the weakness of KDE."
+        "Estimating q_M from calibrated scores has a smaller error than a fixed global value, but for most PRMs the "
+        "error is still above 0.2, which explains the weakness of KDE."
     ),
     differs=(
-        "A verifier that knows hard questions from easy ones estimates q_M well even if it cannot "
-        "tell right from wrong "
-        "within a question; so this figure can look better than the votes."
+        "A verifier that knows hard questions from easy ones estimates q_M well even if it cannot tell right from "
+        "wrong within a question; so this figure can look better than the votes."
     ),
     measure=measure,
     find=find,

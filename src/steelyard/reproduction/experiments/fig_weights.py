@@ -64,8 +64,8 @@ def find(rows: pl.DataFrame) -> Finding:
     ours += f"; it never does for {listed(none)}" if none else ""
     ours += f". Below, weights reach down to {min(pairs['least']):.1f} (natural log of a likelihood ratio)."
     ours += (
-        " This is pooled over questions: a low score may mean a hard question rather than a wrong response, and "
-        "only the latter helps a vote."
+        " This is pooled over questions: a low score may mean a hard question rather than a wrong response, and only "
+        "the latter helps a vote."
     )
     holds = zeros.height == pairs.height
     return Finding(
@@ -129,9 +129,8 @@ EXPERIMENT = Experiment(
     where="Figure 1",
     paper="On six pairs the optimal weight functions differ greatly, and all give low scores negative weights.",
     differs=(
-        "The paper draws six pairs of its choice; ours run from the pair that discriminates best "
-        "within questions to the "
-        "one that does so least. The weight shown is the PRM term, log f1/f0 of the calibration set."
+        "The paper draws six pairs of its choice; ours run from the pair that discriminates best within questions to "
+        "the one that does so least. The weight shown is the PRM term, log f1/f0 of the calibration set."
     ),
     measure=measure,
     find=find,

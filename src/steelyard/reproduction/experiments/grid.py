@@ -13,9 +13,9 @@ from steelyard.reproduction.shown import Shown
 from steelyard.reproduction.words import count, percent
 
 NOTE = (
-    "AUROC: the chance that a right response scores above a wrong one (0.5: no better than chance), within questions, "
-    "which is all that can change a vote; in brackets over all responses, which also rewards knowing easy questions "
-    "from hard ones. pass@1: share of right responses in %."
+    "AUROC: the chance that a right response scores above a wrong one (0.5: no better than chance), within "
+    "questions, which is all that can change a vote; in brackets over all responses, which also rewards knowing easy "
+    "questions from hard ones. pass@1: share of right responses in %."
 )
 
 

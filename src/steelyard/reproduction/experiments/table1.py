@@ -22,13 +22,14 @@ EXPERIMENT = Experiment(
     where="Table 1 (MATH, N = 32)",
     paper=(
         "Logit weighted voting is best in most of the cases: on average over five LLMs 63.3 % against 60.8 % of "
-        "vanilla and 57.1 % of majority (Qwen-PRM-7B), 62.6 against 59.4 (Llama3.1-Mistral-8B), but only 57.6 against "
-        "57.4 with Qwen-PRM800K-7B. Optimal is 61.7 to 68.4 %."
+        "vanilla and 57.1 % of majority (Qwen-PRM-7B), 62.6 against 59.4 (Llama3.1-Mistral-8B), but only 57.6 "
+        "against 57.4 with Qwen-PRM800K-7B. Optimal is 61.7 to 68.4 %."
     ),
     differs=(
-        "The paper's verifiers are 1.5 to 8 billion parameters and tell right from wrong within a question; how well "
-        "ours do is in the table of the grid, and a vote can only gain from that. Its ± is over calibration sets "
-        "alone; ours adds the standard error over questions, which is far larger."
+        "A vote can only gain from a verifier that tells right from wrong within a question. The first table says "
+        "how well those of this grid do; the paper does not report it for its own, which have 1.5 to 8 billion "
+        "parameters. Its ± is over calibration sets alone; ours adds the standard error over questions, which is far "
+        "larger."
     ),
     measure=measure,
     find=compared,

@@ -18,8 +18,8 @@ METHODS = (
 )  # fmt: skip
 NOTE = (
     "Accuracy in %: mean ± sd over calibration sets (standard error over test questions). kde-optimal-prm and "
-    "kde-optimal-llm: the printed KDE vote with the densities, or the reliability q_M, of each question's own labels. "
-    "-shuffled: the same on scores dealt out at random. Bold: the best method that reads no test label."
+    "kde-optimal-llm: the printed KDE vote with the densities, or the reliability q_M, of each question's own "
+    "labels. -shuffled: the same on scores dealt out at random. Bold: the best method that reads no test label."
 )
 
 
@@ -32,14 +32,12 @@ def find(rows: pl.DataFrame) -> Finding:
     prm, llm = (mean[name] - mean["kde-printed"] for name in ("kde-optimal-prm", "kde-optimal-llm"))
     leaked = mean["kde-optimal-prm-shuffled"] - mean["majority"]
     ours = (
-        f"The printed KDE vote has {percent(mean['kde-printed'])} %; the oracle's PRM term brings "
-        f"{points(prm)} points, "
-        f"the oracle's LLM term {points(llm)}. But with the oracle's PRM term scores that are pure noise reach "
-        f"{percent(mean['kde-optimal-prm-shuffled'])} %, {points(leaked)} points from majority: densities estimated on "
-        f"the responses they judge leak the labels. With the oracle's LLM term alone noise has "
-        f"{percent(mean['kde-optimal-llm-shuffled'])} %. Printed optimum {percent(mean['optimal'])} "
-        "%, without the leak "
-        f"{percent(mean['optimal-crossfit'])} %."
+        f"The printed KDE vote has {percent(mean['kde-printed'])} %; the oracle's PRM term brings {points(prm)} "
+        f"points, the oracle's LLM term {points(llm)}. But with the oracle's PRM term scores that are pure noise "
+        f"reach {percent(mean['kde-optimal-prm-shuffled'])} %, {points(leaked)} points from majority: densities "
+        "estimated on the responses they judge leak the labels. With the oracle's LLM term alone noise has "
+        f"{percent(mean['kde-optimal-llm-shuffled'])} %. Printed optimum {percent(mean['optimal'])} %, without the "
+        f"leak {percent(mean['optimal-crossfit'])} %."
     )
     both = prm > 0 and llm > 0
     title = (
@@ -54,8 +52,8 @@ EXPERIMENT = Experiment(
     what="the KDE vote with the oracle's LLM or PRM term",
     where="Appendix, ablation of the optimal estimation (N = 32)",
     paper=(
-        "Both terms matter: with Qwen-PRM-7B KDE has 58.5 %, 62.6 with the optimal PRM term, 62.4 with the optimal LLM "
-        "term, 65.8 with both; the paper concludes that the gap is practical estimation, not the theory."
+        "Both terms matter: with Qwen-PRM-7B KDE has 58.5 %, 62.6 with the optimal PRM term, 62.4 with the optimal "
+        "LLM term, 65.8 with both; the paper concludes that the gap is practical estimation, not the theory."
     ),
     differs=(
         "The optimal PRM term is estimated on the very responses it weighs, so part of what it gains is a leak; the "

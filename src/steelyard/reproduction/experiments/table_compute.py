@@ -19,8 +19,8 @@ AVERAGE = "average"
 BASELINES = ("vanilla", "best-of-n", "majority")
 NOTE = (
     "Share of the N samples with which a calibrated vote reaches the baseline's accuracy at full N, with a 95 % "
-    "interval over questions; never: not within N samples. Break-even: queries after which the samples saved have paid "
-    "for the calibration set. The average is over the curves of all pairs, as in the paper."
+    "interval over questions; never: not within N samples. Break-even: queries after which the samples saved have "
+    "paid for the calibration set. The average is over the curves of all pairs, as in the paper."
 )
 
 
@@ -58,9 +58,8 @@ def find(rows: pl.DataFrame) -> Finding:
         "the calibration set is never paid back" if queries is None else f"it is paid back after {queries:,.0f} queries"
     )
     ours = (
-        f"Averaged over {count(single.height, 'pair')}, logit voting reaches {'; '.join(parts)}. "
-        f"Against vanilla {paid}. "
-        f"Pair by pair, logit never reaches vanilla's full-N accuracy in {never} of {single.height}."
+        f"Averaged over {count(single.height, 'pair')}, logit voting reaches {'; '.join(parts)}. Against vanilla "
+        f"{paid}. Pair by pair, logit never reaches vanilla's full-N accuracy in {never} of {single.height}."
     )
     holds = vanilla["high"] is not None and vanilla["high"] < 0.5
     if vanilla["fraction"] is None:
@@ -97,13 +96,13 @@ EXPERIMENT = Experiment(
     what="compute to match the baselines' full-N accuracy, and the break-even number of queries",
     where="Section 5.2, Figure 2 and the discussion of the calibration cost",
     paper=(
-        "Logit voting passes vanilla's accuracy with 37.1 % (MATH, N = 32) and 21.3 % (MATH500, N = "
-        "112) of the samples, "
-        "averaged over 35 pairs; so 100 calibration questions are paid back after 127 queries. No interval is given."
+        "Logit voting passes vanilla's accuracy with 37.1 % (MATH, N = 32) and 21.3 % (MATH500, N = 112) of the "
+        "samples, averaged over 35 pairs; so 100 calibration questions are paid back after 127 queries. No interval "
+        "is given."
     ),
     differs=(
-        "Accuracy is flat in n near full N, so a tenth of a point moves the crossing far: the interval over questions "
-        "says how far. The more samples there are in all, the smaller the share; ours has fewer than 112."
+        "Accuracy is flat in n near full N, so a tenth of a point moves the crossing far: the interval over "
+        "questions says how far. The more samples there are in all, the smaller the share tends to be."
     ),
     measure=measure,
     find=find,

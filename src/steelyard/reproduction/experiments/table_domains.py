@@ -14,8 +14,8 @@ from steelyard.reproduction.shown import Shown
 
 SHARE = 1 / 3  # 50 of a task's 150 questions in the paper
 NOTE = (
-    "Accuracy in %, N = 16 samples (or all there are), averaged over the language models, each with the verifier that "
-    "discriminates best within questions. Calibrated on a third of the domain's questions, tested on the rest."
+    "Accuracy in %, N = 16 samples (or all there are), averaged over the language models, each with the verifier "
+    "that discriminates best within questions. Calibrated on a third of the domain's questions, tested on the rest."
 )
 
 
@@ -43,8 +43,7 @@ EXPERIMENT = Experiment(
     ),
     differs=(
         "The paper's domains are subjects of MMLU-Pro with about 100 test questions each, where one point is one "
-        "question; ours are kinds of word problems with about 50, averaged over models. Neither tells methods "
-        "apart within one domain."
+        "question, for one pair; ours average over models. Neither tells methods apart within one domain."
     ),
     measure=measure,
     find=find,

@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     "61.7, logit 62.0 %.",
     differs=(
         "The paper asks one instruction-tuned model for P(True) on MATH500; its gains (0.7 points at best) are below "
-        "the standard error of 300 questions. Ours were never trained to judge themselves."
+        "the standard error of 300 questions. A model that was never trained to judge itself has little to tell."
     ),
     measure=measure,
     find=find,

@@ -13,8 +13,8 @@ from steelyard.reproduction.settings import Settings
 from steelyard.reproduction.shown import Shown
 
 NOTE = (
-    "Accuracy in % on the questions of all other domains, by the domain that was calibrated on; N = 16 samples (or all "
-    "there are), averaged over the language models, each with the verifier that discriminates best."
+    "Accuracy in % on the questions of all other domains, by the domain that was calibrated on; N = 16 samples (or "
+    "all there are), averaged over the language models, each with the verifier that discriminates best."
 )
 
 
@@ -41,8 +41,9 @@ EXPERIMENT = Experiment(
         "57.8, vanilla 57.6, KDE 57.0, best-of-N 57.0, majority 54.4 (optimal 75.5)."
     ),
     differs=(
-        "The paper's margin for logit is 0.6 points on about 1,000 questions and comes without an error. Our domains "
-        "share their language and differ in the arithmetic they need."
+        "The paper's margin for logit is 0.6 points on about 1,000 questions and comes without an error. How far the "
+        "domains of a grid are apart decides how much there is to transfer; here each question weighs the same, "
+        "there each domain."
     ),
     measure=measure,
     find=find,

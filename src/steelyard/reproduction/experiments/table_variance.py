@@ -18,10 +18,10 @@ from steelyard.reproduction.shown import Shown
 from steelyard.reproduction.words import count
 
 NOTE = (
-    "Mean squared error between the weight function of the calibration set and that of each test question, both scaled "
-    "to (-0.5, 0.5), over scores 0.01 to 0.99; questions with at least three right and three wrong responses. In "
-    "brackets: the same for a pseudo-PRM (scores dealt out among all right and among all wrong responses), where all "
-    "questions have the same true function: what is left is the error of estimating it from few responses."
+    "Mean squared error between the weight function of the calibration set and that of each test question, both "
+    "scaled to (-0.5, 0.5), over scores 0.01 to 0.99; questions with at least three right and three wrong responses. "
+    "In brackets: the same for a pseudo-PRM (scores dealt out among all right and among all wrong responses), where "
+    "all questions have the same true function: what is left is the error of estimating it from few responses."
 )
 
 
@@ -49,14 +49,12 @@ def find(rows: pl.DataFrame) -> Finding:
     errors, alike = known["mse"].to_numpy(), known["mse_pseudo"].to_numpy()
     above = int((errors > alike).sum())
     ours = (
-        f"The error is {errors.min():.3f} to {errors.max():.3f}, {errors.mean():.3f} on average. For "
-        "a pseudo-PRM, whose "
-        f"questions are all alike, it is {alike.mean():.3f}: so much comes from estimating a function "
-        "from one question's "
-        f"few responses. It is larger for the real scores in {above} of {count(known.height, 'pair')}."
+        f"The error is {errors.min():.3f} to {errors.max():.3f}, {errors.mean():.3f} on average. For a pseudo-PRM, "
+        f"whose questions are all alike, it is {alike.mean():.3f}: so much comes from estimating a function from one "
+        f"question's few responses. It is larger for the real scores in {above} of {count(known.height, 'pair')}."
     )
-    title = f"Questions' own functions are {errors.mean():.2f} (MSE) from the global one, "
-    f"{alike.mean():.2f} if all were alike"
+    apart, noise = f"{errors.mean():.2f}", f"{alike.mean():.2f}"
+    title = f"Questions' own weight functions are {apart} (MSE) from the global one; {noise} if all were alike"
     return Finding(title, ours, bool(errors.mean() > alike.mean() and above > known.height / 2))
 
 
@@ -76,9 +74,8 @@ EXPERIMENT = Experiment(
     what="error between the global and the per-question weight function",
     where="Appendix, table of the MSE of weight functions",
     paper=(
-        "Scaled to (-0.5, 0.5) the functions differ by an MSE of 0.101 to 0.465 over 35 pairs: the "
-        "best function varies "
-        "largely between questions."
+        "Scaled to (-0.5, 0.5) the functions differ by an MSE of 0.101 to 0.465 over 35 pairs: the best function "
+        "varies largely between questions."
     ),
     differs=(
         "The paper does not say at which scores it compares; ours are evenly spaced in the score. It has no control; "
