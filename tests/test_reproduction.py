@@ -203,7 +203,8 @@ def test_table_compute_and_fig_scaling_follow_the_curves(rows: dict[str, pl.Data
     assert (cell["fraction"], cell["low"]) == (match.fraction, match.fraction_low)
     assert cell["break_even"] == match.break_even(cal.n_responses)
     curve = rows["fig-scaling"]
-    assert sorted(set(curve["n"])) == default_sizes(N)
+    assert curve.filter(method="logit")["n"].to_list() == sy.fine_sizes(N)
+    assert curve.filter(method="kde")["n"].to_list() == default_sizes(N)
     tests = [
         labelled(responses(seed), score=name).split(0.4, seed=3)[1] for seed in (1, 2) for name in ("prm_a", "prm_b")
     ]
@@ -262,6 +263,15 @@ def test_the_grid_says_how_well_its_verifiers_discriminate(
     right, wrong = pool.known_scores[pool.correct], pool.known_scores[~pool.correct]
     above = (right[:, None] > wrong).mean() + (right[:, None] == wrong).mean() / 2
     assert one(rows["grid"], llm="alpha", verifier="prm_a")["auroc"] == pytest.approx(above)
+
+
+def test_where_verifiers_discriminate_the_main_findings_hold_and_on_noise_they_do_not() -> None:
+    pools = [labelled(sy.simulate(400, 16, seed=seed, world=sy.World(gap=2.5))) for seed in (1, 2)]
+    strong = Grid.of({(f"m{i}", "v"): (pool, None) for i, pool in enumerate(pools)})
+    noise = Grid.of({(f"m{i}", "v"): (pool.with_shuffled_scores(0), None) for i, pool in enumerate(pools)})
+    for name in ("table1", "table-compute", "fig-offset"):
+        for grid, holds in ((strong, True), (noise, False)):
+            assert experiment(name).find(experiment(name).measure(grid, SETTINGS)).holds is holds, (name, holds)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabu
 th, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; } .text { text-align: left; }
 thead th { border-bottom: 2px solid var(--line); } tr.rule td { border-top: 1px solid var(--line); }
 details { margin: .5rem 0; } summary { cursor: pointer; } figure { margin: 1rem 0; background: #fff; padding: .5rem; }
-figure img { max-width: 100%; height: auto; display: block; }
+figure { overflow-x: auto; } figure img { max-width: 100%; min-width: 34rem; height: auto; display: block; }
 .no { background: #d55e0022; border-left: 4px solid #d55e00; padding: .3rem .8rem; }
 .yes { background: #0072b222; border-left: 4px solid #0072b2; padding: .3rem .8rem; }
 .problems { background: var(--shade); padding: .5rem 1rem; border-left: 4px solid #e69f00; }

@@ -79,12 +79,17 @@ def reproduce(
             cache.keep(name, key, settings, rows)
             kept[name] = rows
             done += cost
-        before = [] if known is None else known["problem"].to_list()
-        known = pl.DataFrame({"problem": list(dict.fromkeys((*before, *grid.problems)))}, schema={"problem": pl.String})
-        cache.keep(PROBLEMS, key, settings, known)
+            known = _said(known, grid)
+            cache.keep(PROBLEMS, key, settings, known)
     tables = {name: rows for name, rows in kept.items() if rows is not None}
     problems = [] if known is None else known["problem"].to_list()
     return Reproduction(source.name, settings, [_result(name, rows) for name, rows in tables.items()], problems)
+
+
+def _said(known: pl.DataFrame | None, grid: Grid) -> pl.DataFrame:
+    """What was known to be wrong, and what is known now."""
+    before = [] if known is None else known["problem"].to_list()
+    return pl.DataFrame({"problem": list(dict.fromkeys((*before, *grid.problems)))}, schema={"problem": pl.String})
 
 
 def _measured(name: str, grid: Grid, settings: Settings) -> pl.DataFrame:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from steelyard.files import make_folder, write_atomically
-from steelyard.report.style import save, styled
-from steelyard.reproduction.cache import Cache
+from steelyard.report import style
+from steelyard.reproduction.cache import Cache, code_hash
 from steelyard.reproduction.page import page
 from steelyard.reproduction.running import Reproduction, Result
 from steelyard.reproduction.settings import ignored
 
 KINDS = ("png", "svg", "html")
+PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}  # room for a reader's wider font
 
 
 def write_all(
@@ -49,20 +51,21 @@ def chart(result: Result) -> Any:
     if draw is None:
         raise AssertionError(f"{result.name} is not a figure")
     subtitle = f"{result.experiment.where} of the paper, measured again"
-    return styled(draw(result.rows), title=result.finding.title, subtitle=subtitle)
+    figure = style.styled(draw(result.rows), title=result.finding.title, subtitle=subtitle)
+    return figure.properties(padding=PADDING)
 
 
 def drawn(result: Result, cache: Cache) -> dict[str, bytes]:
     """The figure as PNG, SVG and a page that works without a network."""
-    figure = chart(result)
-    description = figure.to_json()
+    look = Path(style.__file__).read_text() + Path(__file__).read_text()
+    source = "\0".join((code_hash(result.name), look, result.rows.write_csv()))
     made: dict[str, bytes] = {}
 
     def draw(kind: str) -> bytes:
         if not made:
             with tempfile.TemporaryDirectory() as folder:
-                save(figure, Path(folder) / result.name)
+                style.save(chart(result), Path(folder) / result.name)
                 made.update({kind: (Path(folder) / f"{result.name}.{kind}").read_bytes() for kind in KINDS})
         return made[kind]
 
-    return {kind: cache.file(description, kind, lambda kind=kind: draw(kind)) for kind in KINDS}  # type: ignore[misc]
+    return {kind: cache.file(source, kind, partial(draw, kind)) for kind in KINDS}

@@ -67,7 +67,8 @@ def find(rows: pl.DataFrame) -> Finding:
         f"From {least} to {most} calibration questions: {', '.join(parts)}; majority {percent(at['majority', most])}, "
         f"vanilla {percent(at['vanilla', most])} % (standard error {percent(error)} a model)."
     )
-    holds = all(last[name]["gain"] > 2 * last[name]["gain_se"] for name in ("linear", "logit"))
+    rising = [last[name]["gain"] > 2 * last[name]["gain_se"] for name in ("linear", "logit")]
+    holds = True if all(rising) else False if min(gains["linear"], gains["logit"]) <= 0 else None
     return Finding(
         f"{most} instead of {least} calibration questions: logit {points(gains['logit'])}, linear "
         f"{points(gains['linear'])} points",

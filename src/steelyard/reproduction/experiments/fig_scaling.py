@@ -38,27 +38,22 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     groups.append(("optimal-shuffled", "optimal", [m.noise for m in measured]))
     match = compute_to_match([m.fine for m in measured], "logit", "vanilla", seed=settings.seed)
     saved = {"target": match.target, "samples": match.samples, "pairs": len(measured)}
-    sizes = default_sizes(grid.n)
     rows = [
         {"method": label, "n": n, "accuracy": a, "se": e} | saved
         for label, name, found in groups
-        for n, a, e in zip(sizes, *_mean(found, name, sizes), strict=True)
+        for n, a, e in zip(found[0].sizes, *_mean(found, name), strict=True)
     ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _mean(found: list[Curves], name: str, sizes: list[int]) -> tuple[list[float], list[float]]:
+def _mean(found: list[Curves], name: str) -> tuple[list[float], list[float]]:
     """The accuracy averaged over pairs, and its standard error over questions where the pairs share them."""
-    places = [found[0].sizes.index(n) for n in sizes]
-    accuracy = np.mean([c.of(name)[:, places].mean(axis=0) for c in found], axis=0)
-    same = len({tuple(map(str, c.questions)) for c in found}) == 1
-    if same:
-        each = np.mean([c.of(name)[:, places] for c in found], axis=0)
+    accuracy = np.mean([c.of(name).mean(axis=0) for c in found], axis=0)
+    if len({tuple(map(str, c.questions)) for c in found}) == 1:
+        each = np.mean([c.of(name) for c in found], axis=0)
         error = each.std(axis=0, ddof=1) / np.sqrt(len(each))
     else:
-        error = np.sqrt(
-            np.mean([np.square(c.of(name)[:, places].std(axis=0, ddof=1)) / len(c.questions) for c in found], axis=0)
-        )
+        error = np.sqrt(np.mean([np.square(c.se[:, c.methods.index(name)]) for c in found], axis=0))
     return accuracy.tolist(), error.tolist()
 
 
@@ -79,7 +74,7 @@ def find(rows: pl.DataFrame) -> Finding:
         f"{percent(at['logit']['se'])}). Logit {saved}. "
     )
     ours += _bound(at)
-    holds = gain > 0 and samples is not None and samples < n / 2
+    holds = gain > 0 and samples is not None and samples < n
     return Finding(
         f"Logit voting is {points(gain)} points from vanilla at N = {n}, averaged over {last['pairs'][0]} pairs",
         ours,
@@ -105,7 +100,7 @@ def draw(rows: pl.DataFrame) -> Any:
         "n:Q",
         title="samples a question, n",
         scale=alt.Scale(type="log", base=2),
-        axis=alt.Axis(values=sorted(set(rows["n"])), grid=False),
+        axis=alt.Axis(values=default_sizes(max(rows["n"])), grid=False),
     )
     y = alt.Y("accuracy:Q", title="accuracy", axis=alt.Axis(format=".0%"), scale=alt.Scale(zero=False))
     legend = alt.Legend(title="dashed: oracles", symbolType="stroke", symbolSize=400)
@@ -117,7 +112,7 @@ def draw(rows: pl.DataFrame) -> Any:
         alt.Tooltip("accuracy:Q", format=".1%"),
         alt.Tooltip("se:Q", format=".1%", title="standard error"),
     ]
-    lines = alt.Chart(rows).mark_line(point=alt.OverlayMarkDef(size=18)).encode(x, y, colour, dash, tooltip=tips)
+    lines = alt.Chart(rows).mark_line().encode(x, y, colour, dash, tooltip=tips)
     honest = rows.filter(pl.col("method").is_in(["logit"])).with_columns(
         low=pl.col("accuracy") - pl.col("se"), high=pl.col("accuracy") + pl.col("se")
     )

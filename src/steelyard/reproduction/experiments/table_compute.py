@@ -61,7 +61,7 @@ def find(rows: pl.DataFrame) -> Finding:
         f"Averaged over {count(single.height, 'pair')}, logit voting reaches {'; '.join(parts)}. Against vanilla "
         f"{paid}. Pair by pair, logit never reaches vanilla's full-N accuracy in {never} of {single.height}."
     )
-    holds = vanilla["high"] is not None and vanilla["high"] < 0.5
+    holds = vanilla["high"] is not None and vanilla["high"] < 1
     if vanilla["fraction"] is None:
         title = f"Logit voting never reaches vanilla's accuracy at N = {vanilla['n']}"
     else:
