@@ -1,0 +1,90 @@
+"""Make docs/reproduction.md: what the paper reports beside what the bundled grid shows (`python -m docs.reproduction`).
+
+The tidy tables in docs/reproduced/ are the results of `steelyard reproduce all`; the page is made from them alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.reproduction.by_llm import averaged
+from steelyard.reproduction.cache import Cache, cache_folder
+from steelyard.reproduction.experiment import experiment_names
+from steelyard.reproduction.running import Result, reproduce
+from steelyard.reproduction.settings import Settings
+from steelyard.reproduction.shown import Shown
+from steelyard.reproduction.sources import GridSource
+from steelyard.reproduction.writing import drawn
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "reproduced"
+LONG = 40  # rows; a longer table is shown as its averages
+HEAD = """# The paper and this grid, side by side
+
+Made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard reproduce all`
+measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from them. The same for
+a grid of your own: `steelyard reproduce all --grid FOLDER -o reproduction`, with one scored table for every
+language model (`LLM.parquet`, every score column a verifier) or pair (`LLM--VERIFIER.parquet`).
+
+The paper is Kuang et al., "Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling", ICLR 2026. Its
+models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro; ours are small models on generated word
+problems, so accuracies are not comparable, findings are. "Holds" is decided by a rule in each experiment's file
+(`src/steelyard/reproduction/experiments/`), with standard errors over questions where the paper gives none.
+"""
+
+
+def results() -> list[Result]:
+    """The stored results."""
+    return [Result(name, pl.read_csv(FOLDER / f"{name}.csv", infer_schema_length=None)) for name in experiment_names()]
+
+
+def reproduction_page(found: list[Result]) -> str:
+    """The page, from results alone."""
+    marks = {True: "holds", False: "**does not hold**", None: ""}
+    rows = [
+        f"| [{r.name}](#{r.name}) | {r.experiment.where} | {marks[r.finding.holds]} | {r.finding.title} |"
+        for r in found
+    ]
+    summary = "\n".join(("| name | in the paper | its finding | ours |", "| --- | --- | --- | --- |", *rows))
+    return "\n".join((HEAD, summary, "", *(_section(result) for result in found)))
+
+
+def _section(result: Result) -> str:
+    known, finding = result.experiment, result.finding
+    verdict = {True: "The finding holds here.", False: "**The finding does not hold here.**", None: ""}[finding.holds]
+    parts = [
+        f"## {result.name}\n",
+        f"**{finding.title}.**\n",
+        "| | |\n| --- | --- |",
+        f"| the paper ({known.where}) | {known.paper} |",
+        f"| ours | {finding.ours} {verdict} |",
+        f"| why they may differ | {known.differs} |\n",
+    ]
+    if known.show:
+        parts.append(_short(known.show(result.rows), result.rows).markdown())
+    if known.draw:
+        parts.append(f"![{finding.title}](reproduced/{result.name}.svg)\n")
+    return "\n".join(parts)
+
+
+def _short(shown: Shown, rows: pl.DataFrame) -> Shown:
+    return shown if len(shown.rows) <= LONG else averaged(rows)
+
+
+def main() -> None:
+    """Measure what is not in the cache, store the tables and drawings, write the page."""
+    cache = Cache(cache_folder())
+    made = reproduce(list(experiment_names()), GridSource.at(None), Settings(), cache)
+    FOLDER.mkdir(exist_ok=True)
+    for result in made.results:
+        result.rows.write_csv(FOLDER / f"{result.name}.csv")
+        if result.experiment.draw:
+            (FOLDER / f"{result.name}.svg").write_bytes(drawn(result, cache)["svg"])
+    (HERE / "reproduction.md").write_text(reproduction_page(results()))
+    print("written: docs/reproduction.md, docs/reproduced/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""steelyard reproduce: every table and figure of the paper, on a grid of scored tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Seed
+
+EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction, or: steelyard reproduce table1 fig-offset"
+WIDTH = 22  # of a name
+FOLDER = Path("reproduction")
+
+
+def run(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="What to make, or all. None: list what there is.", show_default=False)
+    ] = None,
+    grid: Annotated[
+        Path | None, typer.Option(help="Folder with a scored table for every LLM or pair. Default: the bundled grid.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A part of the grid, few repetitions: under a minute.")
+    ] = False,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for tables, figures and the page.")] = FOLDER,
+    cached: Annotated[bool, typer.Option("--cache/--no-cache", help="Read and keep results by content.")] = True,
+    seed: Seed = 0,
+) -> None:
+    """Make the paper's tables and figures on a grid of scored tables."""
+    from steelyard.reproduction.experiment import chosen, experiment, experiment_names
+
+    if not names:
+        for name in experiment_names():
+            show.say(f"{name:<{WIDTH}}{experiment(name).what}")
+        show.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
+        return
+    wanted = chosen(names)
+    from steelyard.files import make_folder
+    from steelyard.reproduction.cache import Cache, cache_folder
+    from steelyard.reproduction.running import reproduce
+    from steelyard.reproduction.settings import Settings
+    from steelyard.reproduction.sources import GridSource
+    from steelyard.reproduction.writing import write_all
+
+    source, cache = GridSource.at(grid, quick=quick), Cache(cache_folder() if cached else None)
+    make_folder(output)
+    with show.progress("Measuring") as progress:
+        made = reproduce(wanted, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress)
+    with show.progress("Drawing") as progress:
+        write_all(made, output, cache, progress)
+    for problem in made.problems:
+        show.say(f"note: {problem}")
+    show.say("Does the paper's finding hold on this grid?\n")
+    for result in made.results:
+        show.say(f"{result.name:<{WIDTH}}{result.mark:<15}{result.missing or result.finding.title}")
+    show.say(f"\nAll of it, with what the paper reports: {output / 'index.html'}")
