@@ -42,7 +42,7 @@ def find(rows: pl.DataFrame) -> Finding:
         f"{percent(mean['kde-printed'])}, kde {percent(mean['kde'])}, kde with a fitted constant "
         f"{percent(mean['kde-fitted'])}, linear {percent(mean['linear'])}, logit {percent(mean['logit'])}, vanilla "
         f"{percent(mean['vanilla'])}, majority {percent(mean['majority'])}, best-of-n {percent(mean['best-of-n'])} %. "
-        f"Best: {listed(first)}. Putting one fitted constant in place of the LLM term changes kde by {points(constant)} "
+        f"Best: {listed(first)}. One fitted constant in place of the LLM term changes kde by {points(constant)} "
         "points: its log(m - 1) supposes that wrong answers are equally likely and overshoots where they repeat."
     )
     verb = "beats" if holds else "does not beat"
