@@ -90,7 +90,7 @@ def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
     shade = (
         alt.Chart(inline(best))
         .mark_rect(color="#009e73", opacity=0.35, clip=True)
-        .encode(x=alt.X("low:Q"), x2="high:Q")
+        .encode(x=alt.X("low:Q", scale=across), x2="high:Q")
     )
     chosen = [{"b": found.b, "accuracy": found.at_b, "text": f"chosen: b = {found.b:.3g}"}]
     tip = [alt.Tooltip("b:Q", format=".4g"), alt.Tooltip("accuracy:Q", format=".1%")]
