@@ -66,10 +66,10 @@ def _marks(found: Weights, *, label: bool) -> list[Any]:
     return marks
 
 
-def _label(base: Any, *, left: bool, dy: int = 0) -> Any:
+def _label(base: Any, *, left: bool) -> Any:
     """Bold text beside a point, to its left or to its right."""
     side, shift = ("right", -8) if left else ("left", 8)
-    return base.mark_text(align=side, dx=shift, dy=dy, color=INK, fontWeight="bold", fontSize=12)
+    return base.mark_text(align=side, dx=shift, color=INK, fontWeight="bold", fontSize=12)
 
 
 def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
@@ -90,13 +90,13 @@ def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
     shade = (
         alt.Chart(inline(best))
         .mark_rect(color="#009e73", opacity=0.35, clip=True)
-        .encode(x=alt.X("low:Q"), x2="high:Q")
+        .encode(x=alt.X("low:Q", scale=across), x2="high:Q")
     )
     chosen = [{"b": found.b, "accuracy": found.at_b, "text": f"chosen: b = {found.b:.3g}"}]
     tip = [alt.Tooltip("b:Q", format=".4g"), alt.Tooltip("accuracy:Q", format=".1%")]
     base = alt.Chart(inline(chosen)).encode(x=x, y=y, tooltip=tip)
     dot = base.mark_point(filled=True, size=110, color=INK, opacity=1)
-    text = _label(base, left=right_half, dy=-12).encode(text="text:N")
+    text = _label(base, left=right_half).encode(text="text:N", y=alt.value(10))  # clear of the curve
     level = alt.Chart(inline([{"accuracy": found.majority, "text": "majority vote"}]))
     rule = level.mark_rule(color=COLOURS["majority"], strokeDash=[5, 4], strokeWidth=2).encode(y=y)
     end = 0 if right_half else "width"
