@@ -14,6 +14,7 @@ test: check
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
+	$(BIN)/python -m docs.reproduction --check
 
 check: .venv/.developing
 	$(BIN)/ruff check .

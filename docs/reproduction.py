@@ -1,10 +1,13 @@
 """Make docs/reproduction.md: what the paper reports beside what the bundled grid shows (`python -m docs.reproduction`).
 
 The tidy tables in docs/reproduced/ are the results of `steelyard reproduce all`; the page is made from them alone.
+`--check` measures all of them again and compares (`make test` does).
 """
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -77,12 +80,16 @@ def _short(shown: Shown, rows: pl.DataFrame) -> Shown:
     return shown if len(shown.rows) <= LONG else averaged(rows)
 
 
-def main() -> None:
+def measured(cache: Cache) -> list[Result]:
+    """Every experiment on the bundled grid."""
+    return reproduce(list(experiment_names()), GridSource.at(None), Settings(), cache).results
+
+
+def write() -> None:
     """Measure what is not in the cache, store the tables and drawings, write the page."""
     cache = Cache(cache_folder())
-    made = reproduce(list(experiment_names()), GridSource.at(None), Settings(), cache)
     FOLDER.mkdir(exist_ok=True)
-    for result in made.results:
+    for result in measured(cache):
         result.rows.write_csv(FOLDER / f"{result.name}.csv")
         if result.experiment.draw:
             (FOLDER / f"{result.name}.svg").write_bytes(drawn(result, cache)["svg"])
@@ -90,5 +97,17 @@ def main() -> None:
     print("written: docs/reproduction.md, docs/reproduced/")
 
 
+def check() -> None:
+    """Measure everything again, without the cache: the page must be made of these very numbers."""
+    from polars.testing import assert_frame_equal
+
+    again = measured(Cache(None))
+    for fresh, stored in zip(again, results(), strict=True):
+        written = pl.read_csv(io.StringIO(fresh.rows.write_csv()), infer_schema_length=None)
+        assert_frame_equal(written, stored.rows, rel_tol=1e-6, abs_tol=1e-9)
+    assert (HERE / "reproduction.md").read_text() == reproduction_page(results())
+    print(f"docs/reproduction.md: all {sum(r.rows.height for r in again):,} rows of {len(again)} tables measured again")
+
+
 if __name__ == "__main__":
-    main()
+    check() if sys.argv[1:] == ["--check"] else write()
