@@ -47,7 +47,7 @@ def reliability(confidence: Floats, right: Bools, bins: int = BINS) -> Reliabili
     """
     place = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
     found = []
-    for i in np.unique(place):
+    for i in np.unique(place).tolist():
         here = place == i
         count, share = int(here.sum()), float(right[here].mean())
         low, high = wilson(share, count)
