@@ -74,15 +74,16 @@ class Verifier:
     start: str | None = None  # a model to start from; SmolLM2 as published if none
     responses: int | None = None  # learn from this many only
     frozen: bool = False  # train the head alone
+    surprise: bool = False  # the head also reads how likely the trunk finds the tokens
     epochs: int = 1
     rate: float = 2e-4
 
 
 VERIFIERS = {
-    "prm_hard": Verifier("hard", ("pupil-verbose", "pupil-misled"), start="solver", epochs=2),
-    "prm_soft": Verifier("soft", tuple(PUPILS), start="solver", epochs=2),
-    "prm_other": Verifier("soft", ("smol-terse",), start="smol-terse", epochs=2),
-    "orm_token": Verifier("token", tuple(PUPILS), start="solver"),
+    "prm_hard": Verifier("hard", ("pupil-verbose", "pupil-misled"), start="pupil-verbose", surprise=True, epochs=2),
+    "prm_soft": Verifier("soft", tuple(PUPILS), start="solver", surprise=True, epochs=2),
+    "prm_other": Verifier("soft", ("pupil-terse",), start="pupil-terse", surprise=True, epochs=2),
+    "orm_token": Verifier("token", tuple(PUPILS), start="solver", surprise=True),
     "orm_last": Verifier("last", ("smol-much", "smol-misled")),
     "orm_little": Verifier("token", ("smol-much",), responses=1_000, epochs=2),
     "probe": Verifier("token", tuple(LLMS), responses=20_000, frozen=True, rate=2e-3),

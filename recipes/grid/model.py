@@ -80,18 +80,33 @@ class Llama(nn.Module):
 
 
 class Scorer(nn.Module):
-    """A Llama that says one number a token: how likely the solution is right so far (a logit)."""
+    """A Llama that says one number a token: how likely the solution is right so far (a logit).
 
-    def __init__(self, trunk: Llama) -> None:
+    With `surprise` the head also reads how unlikely the language model that the trunk was finds the
+    tokens of the response: the least likely one so far, and the mean.
+    """
+
+    def __init__(self, trunk: Llama, surprise: bool = False) -> None:
         super().__init__()
-        self.trunk = trunk
-        self.head = nn.Linear(trunk.shape.width, 1)
+        self.trunk, self.surprise = trunk, surprise
+        self.head = nn.Linear(trunk.shape.width + 2 * surprise, 1)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        logits: Tensor = self.head(self.trunk(ids)).squeeze(-1)
+    def forward(self, ids: Tensor, begin: Tensor) -> Tensor:
+        """Return logits [B, T]; `begin` [B] is where each response begins."""
+        hidden = self.trunk(ids)
+        if self.surprise:
+            hidden = torch.cat([hidden, self._surprise(ids, hidden, begin).to(hidden.dtype)], -1)
+        logits: Tensor = self.head(hidden).squeeze(-1)
         return logits
+
+    def _surprise(self, ids: Tensor, hidden: Tensor, begin: Tensor) -> Tensor:
+        """Return the least and the mean log-probability of the response's tokens so far [B, T, 2]."""
+        known = torch.log_softmax(self.trunk.logits(hidden[:, :-1]).float(), -1).gather(2, ids[:, 1:, None])[..., 0]
+        place = torch.arange(ids.shape[1], device=ids.device) - begin[:, None]
+        likely = torch.where(place >= 0, functional.pad(known, (1, 0)), 0.0).clamp(min=-12)
+        return torch.stack([likely.cummin(1).values, 10 * likely.cumsum(1) / (place + 1).clamp(min=1)], -1)
 
 
 def angles(shape: Shape, length: int, like: Tensor) -> tuple[Tensor, Tensor]:

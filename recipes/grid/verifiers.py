@@ -20,7 +20,7 @@ from recipes.grid.model import Llama, Scorer
 from recipes.grid.ragged import Ragged, save
 from recipes.grid.training import device, in_batches, padded, precision, train
 
-Example = tuple[NDArray[np.uint16], NDArray[np.float32]]  # prompt and response; a label a token, -1 = none
+Example = tuple[NDArray[np.uint16], NDArray[np.float32], int]  # tokens; a label each, -1 = none; length of the prompt
 
 
 def run_verifiers(work: Path, sizes: Sizes, only: Collection[str]) -> None:
@@ -33,7 +33,7 @@ def run_verifiers(work: Path, sizes: Sizes, only: Collection[str]) -> None:
         with timed(work, "verifiers", name) as record:
             seed = SEED + 300 + number
             trunk = llms.load(work, spec.start, corpus) if spec.start else llms.base(work, corpus)
-            scorer = Scorer(trunk).to(device(), precision())
+            scorer = Scorer(trunk, spec.surprise).to(device(), precision())
             scorer.trunk.requires_grad_(not spec.frozen)
             examples = _examples(work, corpus, spec, seed)
             record["responses"] = len(examples)
@@ -49,7 +49,7 @@ def run_scores(work: Path, sizes: Sizes, only: Collection[str]) -> None:
         if name not in only:
             continue
         shape = SHAPES[MODELS[spec.start].shape if spec.start else "smol"]
-        scorer = Scorer(Llama(shape, len(corpus.strings))).to(precision())
+        scorer = Scorer(Llama(shape, len(corpus.strings)), spec.surprise).to(precision())
         scorer.load_state_dict(torch.load(work / f"verifier-{name}.pt"))
         scorer = scorer.to(device()).eval()
         for llm, some in samples.items():
@@ -121,7 +121,7 @@ def _examples(work: Path, corpus: Corpus, spec: Verifier, seed: int) -> list[Exa
                 labels[-2:] = outcome
             prompt = split.prompts[q]
             tokens = np.concatenate([prompt, response, [corpus.end]]).astype(np.uint16)
-            examples.append((tokens, np.append(np.full(len(prompt), -1, np.float32), labels)))
+            examples.append((tokens, np.append(np.full(len(prompt), -1, np.float32), labels), len(prompt)))
     order = np.random.default_rng(seed).permutation(len(examples))[: spec.responses]
     return [examples[i] for i in order]
 
@@ -131,9 +131,10 @@ def _fit(scorer: Scorer, examples: list[Example], spec: Verifier, sizes: Sizes, 
         ids = padded([examples[i][0] for i in batch], 0, torch.long)
         labels = padded([examples[i][1] for i in batch], -1, torch.float32)
         known = labels >= 0
-        return functional.binary_cross_entropy_with_logits(scorer(ids)[known].float(), labels[known])
+        begin = torch.tensor([examples[i][2] for i in batch], device=device())
+        return functional.binary_cross_entropy_with_logits(scorer(ids, begin)[known].float(), labels[known])
 
-    lengths = [len(tokens) for tokens, _ in examples]
+    lengths = [len(tokens) for tokens, _, _ in examples]
     budget = sizes.tokens if len(examples) > 2_000 else sizes.tokens // 8  # little data: smaller batches
     return train(scorer, loss, lengths, epochs=spec.epochs, rate=spec.rate, budget=budget, seed=seed)
 
@@ -145,7 +146,8 @@ def _score(scorer: Scorer, samples: Distinct, corpus: Corpus, sizes: Sizes) -> l
     rows = [np.concatenate([prompt, ids, [corpus.end]]) for prompt, ids in pairs]
     steps: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(rows)
     for batch in in_batches([len(row) for row in rows], sizes.tokens * 8):
-        logits = scorer(padded([rows[i] for i in batch], 0, torch.long)).float().cpu().numpy()
+        begin = torch.tensor([len(pairs[i][0]) for i in batch], device=device())
+        logits = scorer(padded([rows[i] for i in batch], 0, torch.long), begin).float().cpu().numpy()
         for i, line in zip(batch, logits, strict=True):
             prompt, ids = pairs[i]
             steps[i] = line[np.append(len(prompt) + corpus.ends(ids)[:-1], len(rows[i]) - 1)]
