@@ -94,7 +94,7 @@ def comparison_table(pairs: list[dict[str, Any]]) -> str:
         ]
         zero = " ".join(f"{b:.2f}" for b in pair["b"])
         rows.append([f"`{pair['llm']}`", f"`{pair['verifier']}`", *cells, f"{100 * pair['se']:.1f}", zero])
-    return markdown(["LLM", "verifier", *METHODS, "se", "b of logit"], rows)
+    return markdown(["LLM", "verifier", *METHODS, "se", "b of logit"], rows, text=2)
 
 
 def finding(pairs: list[dict[str, Any]]) -> str:

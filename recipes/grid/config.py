@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 SEED = 20261115
 
@@ -79,12 +80,17 @@ class Verifier:
     rate: float = 2e-4
 
 
+READER: Any = {
+    "frozen": True,
+    "surprise": True,
+    "rate": 2e-3,
+}  # a language model left as it is and read by a head
 VERIFIERS = {
-    "prm_hard": Verifier("hard", ("pupil-verbose", "pupil-misled"), start="pupil-verbose", surprise=True, epochs=2),
-    "prm_soft": Verifier("soft", tuple(PUPILS), start="solver", surprise=True, epochs=2),
-    "prm_other": Verifier("soft", ("pupil-terse",), start="pupil-terse", surprise=True, epochs=2),
-    "orm_token": Verifier("token", tuple(PUPILS), start="solver", surprise=True),
-    "orm_last": Verifier("last", ("smol-much", "smol-misled")),
+    "prm_hard": Verifier("hard", ("pupil-verbose", "pupil-misled"), start="pupil-verbose", **READER, epochs=2),
+    "prm_soft": Verifier("soft", tuple(PUPILS), start="solver", **READER, epochs=2),
+    "prm_other": Verifier("soft", ("pupil-terse",), start="solver", **READER, epochs=2),
+    "orm_token": Verifier("token", tuple(PUPILS), start="solver"),
+    "orm_last": Verifier("last", tuple(PUPILS), start="solver", **READER),
     "orm_little": Verifier("token", ("smol-much",), responses=1_000, epochs=2),
     "probe": Verifier("token", tuple(LLMS), responses=20_000, frozen=True, rate=2e-3),
 }
