@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from steelyard.methods import load, method_class, method_names
     from steelyard.methods._base import Method
     from steelyard.methods.best_of_n import BestOfN
+    from steelyard.methods.calibrated import CalibratedVote
     from steelyard.methods.kde import KDEVote
     from steelyard.methods.linear import LinearVote
     from steelyard.methods.logit import LogitVote
@@ -63,6 +64,7 @@ _HOME = {
     "Curve": "calibration.exact",
     "Curves": "evaluation.curves",
     "Estimate": "evaluation.accuracy",
+    "CalibratedVote": "methods.calibrated",
     "KDEVote": "methods.kde",
     "LabelError": "errors",
     "LabelledPool": "pool",
@@ -106,6 +108,7 @@ _HOME = {
 
 __all__ = [
     "BestOfN",
+    "CalibratedVote",
     "CalibrationError",
     "ColumnError",
     "ComputeToMatch",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class Verdicts:
     """One decision a question.
 
-    `share` is the part of the readable responses that gave the winning answer; `confidence` the
-    winner's part of all positive weight (the share again where no answer has any), not yet
-    calibrated; `margin` its lead over the runner-up in weight (over nothing, if it is alone).
+    `share` is the part of the readable responses that gave the winning answer; `margin` its lead over the
+    runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
+    where the method has learned one (`calibrated`), else the winner's part of all positive weight (the share
+    again where no answer has any), which is not a probability.
     """
 
     pool: Pool
@@ -32,6 +33,7 @@ class Verdicts:
     positive: NDArray[np.float64]  # [Q] positive totals of all answers together
     votes: Ints  # [Q] responses that gave the winning answer
     cast: Ints  # [Q] responses with a readable answer
+    belief: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
 
     def __len__(self) -> int:
         return len(self.code)
@@ -59,8 +61,14 @@ class Verdicts:
 
     @property
     def confidence(self) -> NDArray[np.float64]:
+        if self.belief is not None:
+            return self.belief
         weighed = np.maximum(self.total, 0) / np.where(self.positive > 0, self.positive, 1)
         return np.where(self.positive > 0, weighed, self.share)
+
+    def believed(self, belief: NDArray[np.float64]) -> Verdicts:
+        """The same verdicts with a probability for each [Q]."""
+        return replace(self, belief=belief)
 
     def right(self, labelled: LabelledPool) -> Bools:
         """Which verdicts are right [Q]; a null verdict is wrong."""

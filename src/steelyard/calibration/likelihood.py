@@ -40,14 +40,14 @@ def _newton(lines: Lines, theta: NDArray[np.float64], free: Bools) -> NDArray[np
     starts, x, right = _informative(lines)
     if not len(starts):
         return np.array([1.0, -np.inf])
-    value, slope, curvature = _log_likelihood(starts, x, right, theta)
+    value, slope, curvature = log_likelihood(starts, x, right, theta)
     for _ in range(STEPS):
         step = np.zeros(2)
         bend = curvature[np.ix_(free, free)]
         step[free] = np.linalg.solve(bend + 1e-9 * np.eye(len(bend)), slope[free])
         size = 1.0
         while size > 1e-6:
-            tried = _log_likelihood(starts, x, right, theta + size * step)
+            tried = log_likelihood(starts, x, right, theta + size * step)
             if tried[0] >= value:
                 break
             size /= 2
@@ -72,7 +72,7 @@ def _informative(lines: Lines) -> tuple[Ints, NDArray[np.float64], Bools]:
     return np.cumsum(sizes) - sizes, x, lines.right[keep]
 
 
-def _log_likelihood(
+def log_likelihood(
     starts: Ints, x: NDArray[np.float64], right: Bools, theta: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return log-likelihood, its gradient, and the curvature of the normalising term."""

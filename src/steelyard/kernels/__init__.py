@@ -5,6 +5,7 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
+from steelyard.kernels.answers import gather, hand_out
 from steelyard.kernels.chances import best_of, pass_at
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.densities import question_ratios
@@ -21,6 +22,8 @@ __all__ = [
     "code_keys",
     "compiled",
     "distinct",
+    "gather",
+    "hand_out",
     "intervals",
     "label_answers",
     "lines",
