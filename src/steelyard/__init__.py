@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from steelyard.methods.optimal import OptimalVote
     from steelyard.methods.optimal_crossfit import OptimalCrossfitVote
     from steelyard.methods.pass_at_n import PassAtN
+    from steelyard.methods.platt import PlattVote
     from steelyard.methods.vanilla import VanillaVote
     from steelyard.pool import LabelledPool, Pool
     from steelyard.simulate import World, simulate
@@ -82,6 +83,7 @@ _HOME = {
     "SteelyardError": "errors",
     "SteelyardWarning": "errors",
     "TableError": "errors",
+    "PlattVote": "methods.platt",
     "VanillaVote": "methods.vanilla",
     "Verdicts": "verdicts",
     "World": "simulate",
@@ -126,6 +128,7 @@ __all__ = [
     "OptimalVote",
     "PassAtN",
     "PlanError",
+    "PlattVote",
     "Pool",
     "ScoreError",
     "SettingError",

@@ -37,6 +37,7 @@ class Provenance:
     responses: int
     accuracy: float | None
     standard_error: float | None
+    evidence: tuple[float, ...] = ()  # mean evidence of some of the questions, to tell when scores have moved
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def read_plan(path: str | Path) -> Plan:
             str(content["method"]),
             {str(key): _finite(value) for key, value in content["settings"].items()},
             {key: _from_json(value) for key, value in content["learned"].items()},
-            None if fitted_on is None else _provenance({f.name: fitted_on[f.name] for f in fields(Provenance)}),
+            None if fitted_on is None else _provenance({"evidence": (), **fitted_on}),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
@@ -106,7 +107,10 @@ def _provenance(found: dict[str, Any]) -> Provenance:
     for name in ("accuracy", "standard_error"):
         if not isinstance(found[name], int | float | None) or not 0 <= (found[name] or 0) <= 1:
             raise ValueError(f"{name} is {found[name]!r}")
-    return Provenance(**found)
+    if not all(type(z) in (int, float) and math.isfinite(z) for z in found["evidence"]):
+        raise ValueError("evidence that is not a number")
+    found["evidence"] = tuple(map(float, found["evidence"]))
+    return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
 
 
 def _finite(value: Any) -> Any:

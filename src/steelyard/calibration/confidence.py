@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Ints
+from steelyard.arrays import Bools, Ints
 from steelyard.calibration.choice import chances, choice
 from steelyard.calibration.slate import FEATURES, Slate
 from steelyard.errors import PlanError
@@ -69,6 +69,13 @@ def held_out(slate: Slate, fold: Ints, penalty: float) -> NDArray[np.float64]:
         found[np.repeat(fold == k, slate.sizes)] = chances(
             slate.take(fold == k), choice(slate.take(fold != k), penalty)
         )
+    return found
+
+
+def winners_right(slate: Slate, chance: NDArray[np.float64], questions: int) -> Bools:
+    """Return which likeliest answers are right [Q]."""
+    found = np.zeros(questions, bool)
+    found[slate.question] = slate.right[_features(slate, chance)[1]]
     return found
 
 

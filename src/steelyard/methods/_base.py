@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.calibration.shift import remembered
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning
 from steelyard.plan import Plan, Provenance, write_plan
 from steelyard.pool import LabelledPool, Pool
@@ -116,6 +117,7 @@ class Method(ABC):
     def summary(self) -> dict[str, Any]:
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
+        fitted.pop("evidence", None)
         return {"method": self.name(), **self.settings(), **fitted}
 
     def __repr__(self) -> str:
@@ -155,7 +157,9 @@ class Method(ABC):
             error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
         score = pool.source.score
         verifier = score.split(":")[0] if score else None
-        return Provenance(pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses, accuracy, error)
+        evidence = tuple(remembered(pool).tolist()) if self.learns and pool.scores is not None else ()
+        about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
+        return Provenance(*about, accuracy, error, evidence)
 
 
 def _is_a(value: Any, kind: Any) -> bool:

@@ -18,11 +18,16 @@ from numpy.typing import NDArray
 
 from steelyard.arrays import Floats
 from steelyard.calibration.choice import PENALTIES, Theta, chances, choice, cross_validate
-from steelyard.calibration.confidence import Judge, held_out
+from steelyard.calibration.confidence import Judge, held_out, winners_right
 from steelyard.calibration.lines import snap
+from steelyard.calibration.promise import Promise, promise
 from steelyard.calibration.slate import FEATURES, gathered, slate
-from steelyard.errors import PlanError, SettingError
+from steelyard.errors import CalibrationError, PlanError, SettingError
 from steelyard.methods._base import Method
+from steelyard.methods._explaining import explained
+from steelyard.methods._folds import out_of_fold
+from steelyard.methods.majority import MajorityVote
+from steelyard.methods.vanilla import VanillaVote
 from steelyard.pool import LabelledPool, Pool
 from steelyard.tally import tally
 from steelyard.verdicts import Verdicts
@@ -35,7 +40,7 @@ class CalibratedVote(Method):
 
     >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
     >>> vote = CalibratedVote.of(votes=1.0, best=1.0)
-    >>> vote.predict(pool).answer, vote.weight(0.9) > 0 > vote.weight(0.1)
+    >>> vote.predict(pool).answer, vote.weight(0.9) > vote.weight(0.1)
     (array([9], dtype=int32), True)
     """
 
@@ -45,6 +50,7 @@ class CalibratedVote(Method):
     errors: float = 0.5  # standard errors of likelihood that a heavier penalty may cost
     clip: float = logit.CLIP
     seed: int = 0
+    reserve: float = 0.0  # share of the questions kept apart, for `promise`
 
     votes_: float = field(default=1.0, init=False)
     best_: float = field(default=0.0, init=False)
@@ -53,6 +59,12 @@ class CalibratedVote(Method):
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
     penalty_: float = field(default=np.inf, init=False)
     judge_: NDArray[np.float64] | None = field(default=None, init=False)  # calibration/confidence.py
+    against_: float = field(default=0.0, init=False)  # share of calibration responses that weigh below 0
+    gains_: dict[str, float] = field(default_factory=dict, init=False)  # of `assess`
+    held_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence out of fold, and
+    held_right_: NDArray[np.float64] | None = field(default=None, init=False)  # what was right
+    reserved_: NDArray[np.float64] | None = field(default=None, init=False)  # the same of the reserved questions
+    reserved_right_: NDArray[np.float64] | None = field(default=None, init=False)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Hand every answer's total out to its responses: the evidence to each, votes and best in equal parts."""
@@ -60,16 +72,21 @@ class CalibratedVote(Method):
 
         z = self._evidence(pool.known_scores)
         offsets, n, _, top = gathered(pool, z)
-        extra = (self.votes_ * np.log(np.maximum(n, 1)) + self.best_ * top) / np.maximum(n, 1)
+        given = np.maximum(n, 1)
+        extra = (self.votes_ * np.log(given) + self.best_ * (top - self.prior_)) / given
         weights = np.empty(pool.n_responses)
         kernels.hand_out(pool.starts, offsets, pool.answer, z, self.slope_, -self.offset_, extra, weights)
         return weights
 
     def weight(self, score: float) -> float:
-        """Return what a lone response with this score makes of its answer, among N as fitted."""
+        """Return what one more response with this score adds to an answer.
+
+        The answer has a quarter of the N samples of the fit, the best of them with the mean evidence.
+        """
         z = float(self._evidence(np.array([score]))[0])
         size = self.fitted_on_.n if self.fitted_on_ else 1
-        return self.best_ * z + (self.slope_ * z - self.offset_) / size
+        adds = self.votes_ * np.log1p(4 / size) + self.best_ * max(0.0, z - self.prior_)
+        return float(adds + (self.slope_ * z - self.offset_) / size)
 
     def _evidence(self, p: Floats) -> NDArray[np.float64]:
         z = logit.evidence(p, self.clip)
@@ -89,21 +106,78 @@ class CalibratedVote(Method):
 
     def _learn(self, pool: Pool) -> None:
         labelled = cast(LabelledPool, pool)
-        p = labelled.known_scores
+        order = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank]
+        apart = order < round(self.reserve * pool.n_questions)
+        self._fit_choice(labelled.take(np.flatnonzero(~apart)) if apart.any() else labelled)
+        self.gains_ = {}
+        self.reserved_ = self.reserved_right_ = np.empty(0)
+        if apart.any():
+            kept = labelled.take(np.flatnonzero(apart))
+            verdicts = self._decide(kept.unlabelled())
+            self.reserved_, self.reserved_right_ = verdicts.confidence, verdicts.right(kept).astype(np.float64)
+
+    def _fit_choice(self, pool: LabelledPool) -> None:
+        p = pool.known_scores
         z = logit.evidence(p, self.clip)
-        self.prior_ = float(snap(z[labelled.readable & ~np.isnan(z)].mean()))
-        answers = slate(labelled, self._evidence(p))
+        self.prior_ = float(snap(z[pool.readable & ~np.isnan(z)].mean()))
+        answers = slate(pool, self._evidence(p))
         fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
         mine = fold[answers.question]
         self.penalty_ = cross_validate(answers, mine, self.errors)
         self.votes_, self.best_, self.slope_, offset = choice(answers, self.penalty_).tolist()
         self.offset_ = -offset
-        self.judge_ = Judge.fit(answers, held_out(answers, mine, self.penalty_)).values
+        chance = held_out(answers, mine, self.penalty_)
+        judge = Judge.fit(answers, chance)
+        self.judge_ = judge.values
+        self.held_ = judge.believe(answers, chance, pool.n_questions)
+        self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
+        self.against_ = self._against(pool)
+
+    def _against(self, pool: Pool) -> float:
+        """The share of responses without which their answer would stand better."""
+        z = self._evidence(pool.known_scores)
+        offsets, n, _, top = gathered(pool, z)
+        place = np.where(pool.readable, pool.spread(offsets) + pool.answer, 0)
+        beside = pool.readable & (n[place] > 1) & (z < top[place])  # taking away the best one takes more
+        n_beside = n[place[beside]]
+        adds = self.votes_ * np.log(n_beside / (n_beside - 1))
+        adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
+        return float((adds < 0).sum() / max(1, pool.readable.sum()))
+
+    def promise(self, risk: float, sure: float = 0.9) -> Promise:
+        """Return from which confidence on to answer, so that the error stays within `risk`."""
+        pairs = [(self.held_, self.held_right_), (self.reserved_, self.reserved_right_)]
+        if self.reserved_ is None or not len(self.reserved_):
+            raise CalibrationError(
+                "this plan reserved no questions, and a promise must be tested on questions the vote has not learned "
+                "from: fit it again with reserve=0.5 (steelyard fit --reserve 0.5)"
+            )
+        learned, reserved = ((cast(Floats, c), cast(Floats, r) > 0) for c, r in pairs)
+        return promise(learned, reserved, risk=risk, sure=sure)
+
+    def assess(self, labelled: LabelledPool) -> CalibratedVote:
+        """Find out, on questions held out of the fit, what is gained and whether more labels would pay."""
+        many = out_of_fold(self, labelled, 5, seed=self.seed)
+        half = out_of_fold(self, labelled, 2, seed=self.seed)
+        if many is None or half is None:
+            return self
+        steps = {"step": many - half}
+        for rival in (MajorityVote(), VanillaVote()):
+            steps[rival.name()] = many - rival.predict(labelled.unlabelled()).right(labelled)
+        self.gains_ = {name: float(step.mean()) for name, step in steps.items()}
+        self.gains_ |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
+        return self
+
+    def explain(self) -> str:
+        """Say in plain words what was fitted and, after `assess`, what to expect of it."""
+        return explained(self)
 
     def check_settings(self) -> None:
         logit.check_clip(self.clip)
         if self.folds < 2:
             raise SettingError(f"folds must be 2 or more, not {self.folds}")
+        if not 0 <= self.reserve <= 0.9:
+            raise SettingError(f"reserve must lie between 0 and 0.9, not {self.reserve}")
         if not 0 <= self.errors < np.inf:
             raise SettingError(f"errors must be 0 or more, not {self.errors}")
 
@@ -111,6 +185,9 @@ class CalibratedVote(Method):
         if not np.isfinite((*self.theta, self.prior_)).all() or self.penalty_ not in PENALTIES:
             raise PlanError("its coefficients are damaged")
         Judge.check(self.judge_)
+        pairs = ((self.held_, self.held_right_), (self.reserved_, self.reserved_right_))
+        if any(c is None or r is None or len(c) != len(r) for c, r in pairs):
+            raise PlanError("its held-out confidences are damaged")
 
     def summary(self) -> dict[str, Any]:
         return {**super().summary(), **dict(zip(FEATURES, self.theta.tolist(), strict=True)), "penalty": self.penalty_}

@@ -1,0 +1,50 @@
+"""A calibrated vote in plain words: what was fitted, what it is expected to gain, what more labels would change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from steelyard.methods.calibrated import CalibratedVote
+
+WORTH = 0.003  # a gain of less is not worth a label
+
+
+def explained(vote: CalibratedVote) -> str:
+    """Two sentences, or one for a vote that was not assessed."""
+    fitted = vote.fitted_on_
+    where = f"Fitted on {fitted.questions} questions at N = {fitted.n}" if fitted else "Not fitted"
+    sentences = [f"{where}: {_reads(vote)}."]
+    if vote.gains_:
+        sentences.append(f"{_expects(vote.gains_)}; {_more(vote.gains_)}.")
+    return " ".join(sentences)
+
+
+def _reads(vote: CalibratedVote) -> str:
+    if vote.penalty_ == np.inf:
+        return "the scores did not help to choose between the answers of a question, so this is the majority vote"
+    if vote.against_ < 0.005:
+        return "votes and scores count together, and hardly any response counts against its answer"
+    return (
+        f"votes and scores count together, and {vote.against_:.0%} of the calibration responses count against their "
+        "answer: without them it would stand better"
+    )
+
+
+def _expects(gains: dict[str, float]) -> str:
+    told = [
+        f"{100 * gains[name]:+.1f} ± {196 * gains[name + '_se']:.1f} points against {name}"
+        for name in ("majority", "vanilla")
+    ]
+    return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
+
+
+def _more(gains: dict[str, float]) -> str:
+    step, error = gains["step"], gains["step_se"]
+    if step > max(WORTH, 1.96 * error):
+        return f"twice the questions brought {100 * step:+.1f} ± {196 * error:.1f} points, so more are likely to pay"
+    if step + 1.96 * error < WORTH:
+        return f"half the questions would do as well ({100 * step:+.1f} ± {196 * error:.1f}), so more would not pay"
+    return f"against half the questions that is {100 * step:+.1f} ± {196 * error:.1f}: whether more would pay is open"

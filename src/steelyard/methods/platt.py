@@ -1,0 +1,135 @@
+"""A response weighs its probability of being right, less a threshold: w(p) = P(right | p) - t.
+
+P is Platt's probability, or an isotonic curve shrunk to it where scores have an odd scale. With t = 0 every
+response speaks for its answer, the more the likelier it is right; a larger t lets weak responses count
+against theirs. t is chosen by cross-validation on the calibration questions and taken as small as the data
+allow (one standard error), so negative weights come in only where they pay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.arrays import Bools, Floats
+from steelyard.calibration.isotonic import shrunk_isotonic
+from steelyard.calibration.lines import lines, snap
+from steelyard.calibration.platt import platt
+from steelyard.errors import PlanError, SettingError, did_you_mean
+from steelyard.methods._base import Method
+from steelyard.pool import LabelledPool, Pool
+from steelyard.weights import logit
+
+CURVES = ("platt", "isotonic")
+THRESHOLDS = np.linspace(0, 0.95, 39)
+
+
+@dataclass(repr=False)
+class PlattVote(Method):
+    """A missing score has the share of right responses in the calibration set for its probability."""
+
+    learns: ClassVar[bool] = True
+
+    curve: str = "platt"  # or "isotonic"
+    folds: int = 10
+    errors: float = 1.0  # how many standard errors of accuracy a smaller threshold is worth
+    clip: float = logit.CLIP
+    seed: int = 0
+
+    intercept_: float = field(default=0.0, init=False)
+    slope_: float = field(default=0.0, init=False)
+    centre_: float = field(default=0.0, init=False)
+    scale_: float = field(default=1.0, init=False)
+    prior_: float = field(default=0.0, init=False)
+    scores_: NDArray[np.float64] | None = field(default=None, init=False)  # the isotonic curve: scores
+    shares_: NDArray[np.float64] | None = field(default=None, init=False)  # and their probabilities
+    threshold_: float = field(default=0.0, init=False)
+    gain_: float = field(default=0.0, init=False)  # cross-validated, of the threshold over 0
+    gain_error_: float = field(default=0.0, init=False)
+
+    def probability(self, p: Floats) -> NDArray[np.float64]:
+        """How likely a response with this score is right."""
+        x = (logit.evidence(p, self.clip) - self.centre_) / self.scale_
+        found = logit.expit(self.intercept_ + self.slope_ * x)
+        if self.curve == "isotonic":
+            found = np.where(np.isnan(x), np.nan, np.interp(p, self._known(self.scores_), self._known(self.shares_)))
+        return snap(np.where(np.isnan(found), self.prior_, found))
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        return self.probability(pool.known_scores) - self.threshold_
+
+    def by_response(self) -> bool:
+        return True
+
+    def weight(self, score: float) -> float:
+        return float(self.probability(np.array([score]))[0] - self.threshold_)
+
+    @staticmethod
+    def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return cast(NDArray[np.float64], values)
+
+    def check_settings(self) -> None:
+        logit.check_clip(self.clip)
+        if self.curve not in CURVES:
+            raise SettingError(f"unknown curve {self.curve!r}: {did_you_mean(self.curve, CURVES)}")
+        if self.folds < 2:
+            raise SettingError(f"folds must be 2 or more, not {self.folds}")
+
+    def check_learned(self) -> None:
+        scores, shares = self.scores_, self.shares_
+        numbers = (self.intercept_, self.slope_, self.centre_, self.prior_, self.threshold_)
+        if scores is None or shares is None or len(scores) != len(shares) or not len(scores):
+            raise PlanError("its curve is damaged")
+        if not np.isfinite((*numbers, *scores, *shares)).all() or self.scale_ <= 0 or (np.diff(scores) < 0).any():
+            raise PlanError("its probabilities are damaged")
+
+    def _learn(self, pool: Pool) -> None:
+        labelled = cast(LabelledPool, pool)
+        right = self._cross_validated(labelled)
+        self._fit_probability(labelled)
+        mean = right.mean(axis=1)
+        best = int(mean.argmax())
+        behind = right[best].astype(np.float64) - right
+        error = behind.std(axis=1, ddof=1) / np.sqrt(labelled.n_questions)
+        chosen = int(np.flatnonzero(behind.mean(axis=1) <= self.errors * error)[0])
+        self.threshold_ = float(snap(THRESHOLDS[chosen]))
+        gain = right[chosen].astype(np.float64) - right[0]
+        self.gain_ = float(gain.mean())
+        self.gain_error_ = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+
+    def _fit_probability(self, pool: LabelledPool) -> None:
+        known = pool.readable & ~np.isnan(pool.known_scores)
+        z = logit.evidence(pool.known_scores[known], self.clip)
+        self.centre_, self.scale_ = float(z.mean()), float(z.std()) or 1.0
+        correct = pool.correct
+        self.prior_ = float(snap(correct[pool.readable].mean()))
+        x = (z - self.centre_) / self.scale_
+        self.intercept_, self.slope_ = platt(x, correct[known])
+        smooth = logit.expit(self.intercept_ + self.slope_ * x)
+        self.scores_, self.shares_ = shrunk_isotonic(pool.known_scores[known], correct[known], smooth)
+
+    def _cross_validated(self, pool: LabelledPool) -> Bools:
+        """Which questions each threshold gets right [T, Q], each decided by a fit on the other folds."""
+        fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
+        right = np.zeros((len(THRESHOLDS), pool.n_questions), bool)
+        for k in range(self.folds):
+            mine = np.flatnonzero(fold == k)
+            rest = pool.take(np.flatnonzero(fold != k))
+            if not len(mine) or not _both(rest):
+                continue
+            self._fit_probability(rest)
+            held = pool.take(mine)
+            evidence = lines(held, self.probability(held.known_scores), held.known_scores)
+            top = evidence.top
+            found = evidence.right_at(THRESHOLDS)
+            found[top <= THRESHOLDS] = False
+            right[:, mine] = found
+        return right
+
+
+def _both(pool: LabelledPool) -> bool:
+    correct = pool.correct[pool.readable]
+    return bool(correct.any() and not correct.all())
