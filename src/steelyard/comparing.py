@@ -64,7 +64,7 @@ def compare(
     b: str,
     *,
     on: Any = None,
-    method: str = "logit",
+    method: str = "calibrated",
     calibrate: float = 0.3,
     seed: int = 0,
     n: int | None = None,

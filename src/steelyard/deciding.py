@@ -6,11 +6,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from steelyard.calibration.promise import Promise
+from steelyard.calibration.shift import question_evidence, shift
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.methods import method_class
 from steelyard.methods._base import Method
+from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pool import Pool
 from steelyard.tables import each_pool
 
@@ -42,11 +47,14 @@ def decide_file(
             f"it is the same verifier's, else fit a plan for {score!r}"
         )
     largest = 0
+    evidence: list[NDArray[np.float64]] = []
 
     def decide(pool: Pool) -> pl.DataFrame:
         nonlocal largest
         used = pool if n is None else pool.first(n)
         largest = max(largest, used.n)
+        if fitted and fitted.evidence and pool.scores is not None:
+            evidence.append(question_evidence(used))
         return voter.predict(used).to_polars()
 
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
@@ -66,4 +74,22 @@ def decide_file(
             SteelyardWarning,
             stacklevel=2,
         )
+    moved = shift(fitted.evidence, np.concatenate(evidence)) if fitted and evidence else None
+    if moved and moved.warning:
+        warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
     return pl.concat(parts)
+
+
+def promised(voter: Method, risk: float, sure: float) -> Promise:
+    """Return from which confidence on a plan's verdicts keep their error within `risk`."""
+    if not isinstance(voter, CalibratedVote):
+        raise SettingError(
+            f"{voter.name()} has no confidence to promise by: fit a plan with --method calibrated --reserve 0.5"
+        )
+    return voter.promise(risk, sure)
+
+
+def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:
+    """Take the answer away where the confidence is too low; the column `answered` says where it stands."""
+    answered = (pl.col("confidence") >= threshold) & pl.col("answer").is_not_null()
+    return verdicts.with_columns(answer=pl.when(answered).then("answer"), answered=answered)

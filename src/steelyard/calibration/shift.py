@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from steelyard.pool import Pool
 from steelyard.weights.logit import evidence
@@ -58,10 +58,10 @@ def remembered(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
     return np.sort(np.random.default_rng(seed).permutation(mean)[:KEPT])
 
 
-def shift(seen: NDArray[np.float64], pool: Pool, seed: int = 0) -> Shift | None:
-    """Compare a pool with what was remembered; None where either says nothing."""
+def shift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Shift | None:
+    """Compare the evidence of questions with what was remembered; None where either says nothing."""
     rng = np.random.default_rng(seed)
-    found = rng.permutation(question_evidence(pool))[:KEPT]
+    seen, found = np.asarray(seen, np.float64), rng.permutation(np.asarray(found, np.float64))[:KEPT]
     if not len(seen) or not len(found):
         return None
     both = np.sort(np.concatenate((seen, found)))

@@ -18,7 +18,7 @@ def run(
     a: Annotated[str, typer.Argument(help="A method, a plan (.json), a file of verdicts or of responses.")],
     b: Annotated[str, typer.Argument(help="What to compare it with: the same kinds.")],
     on: Annotated[Path | None, typer.Option(help="Labelled responses that methods and plans vote on.")] = None,
-    method: Annotated[str, typer.Option(help="How files of responses are voted on.")] = "logit",
+    method: Annotated[str, typer.Option(help="How files of responses are voted on.")] = "calibrated",
     score: ScoreName = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions methods are fitted on.")] = 0.3,
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,

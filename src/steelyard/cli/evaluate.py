@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
@@ -41,6 +42,8 @@ def run(
     """Fit every method on a part of the questions and measure it on the others."""
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
+    from steelyard.evaluation.confidence import confidence_table
+    from steelyard.evaluation.curves import all_methods
 
     names = words(methods)
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
@@ -53,9 +56,23 @@ def run(
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
     with show.progress("Evaluating") as progress:
         result = sy.evaluate(names, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sy.SteelyardWarning)
+        trust = confidence_table(names or all_methods(), cal, test)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
-        show.as_json({"rows": result.to_dicts(), **sizes, "score": pool.source.score, "resamples": draws})
+        show.as_json(
+            {
+                "rows": result.to_dicts(),
+                **sizes,
+                "score": pool.source.score,
+                "resamples": draws,
+                "confidence": trust.to_dicts(),
+            }
+        )
         return
     oracles = {name for name in sy.method_names() if sy.method_class(name).oracle}
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
+    rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
+    if rows:
+        show.table(f"Is the confidence right? At n = {test.n}, smaller is better", trust.columns, rows)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
 
-EXAMPLE = "Example: steelyard fit labelled.parquet --method logit --score prm:last -o plan.json"
+if TYPE_CHECKING:
+    from steelyard import Method, Pool
+
+EXAMPLE = "Example: steelyard fit labelled.parquet --score prm:last -o plan.json"
+DEFAULT = "calibrated"
 
 
 def run(
     file: File,
-    method: Annotated[str, typer.Option(help="majority, best-of-n, vanilla, linear, logit, kde, ..")] = "logit",
+    method: Annotated[
+        str | None, typer.Option(help="calibrated (default), majority, best-of-n, vanilla, linear, logit, kde, platt.")
+    ] = None,
     score: ScoreName = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
     n: Annotated[
@@ -29,6 +36,9 @@ def run(
     clip: Annotated[float | None, typer.Option(help="logit, kde: scores are kept this far from 0 and 1.")] = None,
     reliability: Annotated[str | None, typer.Option(help="kde: floored, printed (as in the paper) or fitted.")] = None,
     bandwidth: Annotated[float | None, typer.Option(help="kde: bandwidth in logits instead of Silverman's.")] = None,
+    reserve: Annotated[
+        float | None, typer.Option(help="calibrated: share of the questions kept apart, to promise an error by.")
+    ] = None,
     answers: Answers = "math",
     rename: Rename = None,
     seed: Seed = 0,
@@ -39,12 +49,15 @@ def run(
     from steelyard.files import check_writable
     from steelyard.methods import configured
 
-    settings = only_given(rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth)
-    if "seed" in sy.method_class(method)().settings():
+    settings = only_given(
+        rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
+    )
+    name = method or DEFAULT
+    if "seed" in sy.method_class(name)().settings():
         settings["seed"] = seed
-    voter = configured(method, settings)
+    voter = configured(name, settings)
     if voter.oracle:
-        raise sy.SettingError(f"{method} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
+        raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
         check_writable(output)
     with show.progress(f"Reading {file}") as progress:
@@ -53,16 +66,36 @@ def run(
         )
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
+    if method is None and not isinstance(pool, sy.LabelledPool):
+        show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
+        voter = sy.VanillaVote()
     voter.fit(pool, n=n)
+    learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
         voter.save(output)
     if json:
-        show.as_json(voter.summary())
+        show.as_json({**voter.summary(), **learned})
         return
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
     rows = [(names.get(name, name), show.value(value)) for name, value in found if value is not None]
-    show.table(f"Fitted {method} on {file}", ("", "value"), rows)
+    show.table(f"Fitted {voter.name()} on {file}", ("", "value"), rows)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
+    if learned:
+        steps = learned["learning_curve"]
+        cells = [(str(row["questions"]), show.points(row["gain"]), show.percent(row["se"])) for row in steps]
+        show.table("Gain on majority, in points, by questions fitted on", ("questions", "gain", "error"), cells)
+        show.say(f"{learned['explained']}\n")
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
+
+
+def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
+    """What a calibrated vote gains on questions it was not fitted on, and what more labels would bring."""
+    from steelyard import CalibratedVote, LabelledPool
+    from steelyard.evaluation.learning import learning_curve
+
+    if not isinstance(voter, CalibratedVote) or not isinstance(pool, LabelledPool):
+        return {}
+    found = [asdict(row) for row in learning_curve(voter, pool, seed=voter.seed)]
+    return {"learning_curve": found, "explained": voter.assess(pool).explain()}

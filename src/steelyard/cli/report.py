@@ -21,7 +21,9 @@ def run(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the page.")] = Path("report.html"),
-    method: Annotated[str, typer.Option(help="The method the page is about: logit, linear, kde, ..")] = "logit",
+    method: Annotated[
+        str, typer.Option(help="The method the page is about: calibrated, logit, kde, ..")
+    ] = "calibrated",
     score: ScoreName = None,
     calibrate: Annotated[
         float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")

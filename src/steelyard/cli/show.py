@@ -20,6 +20,11 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def note(text: str) -> None:
+    """Say beside the output, on stderr, what the user must know."""
+    print(f"note: {text}", file=sys.stderr)
+
+
 def as_json(content: Any) -> None:
     """Print one JSON object."""
     print(json.dumps(content, indent=2, allow_nan=False))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,27 +24,35 @@ def run(
     ] = None,
     score: ScoreName = None,
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    risk: Annotated[
+        float | None, typer.Option(help="Answer only where the error stays within this, 0.1 say; else null.")
+    ] = None,
+    sure: Annotated[float, typer.Option(help="With --risk: how surely it must.")] = 0.9,
     answers: Answers = "math",
     rename: Rename = None,
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     import steelyard as sy
-    from steelyard.deciding import decide_file, unfitted
+    from steelyard.deciding import abstaining, decide_file, promised, unfitted
     from steelyard.tables.writing import check_output
 
     if output:
         check_output(output)
     voter = sy.load(plan) if plan else unfitted(method)
+    held = promised(voter, risk, sure) if risk is not None else None
     with show.progress(f"Reading {file}") as progress:
         verdicts = decide_file(
             voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
         )
+    empty = verdicts["answer"].null_count()
+    if held:
+        verdicts = abstaining(verdicts, held.threshold)
     if output:
         sy.write(verdicts, output)
-    empty = verdicts["answer"].null_count()
     if json:
-        listed = {} if output else {"verdicts": verdicts.to_dicts()}
+        listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
+        listed |= {"promise": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}
         show.as_json({"method": voter.name(), "questions": verdicts.height, "without_answer": empty, **listed})
         return
     columns = ("question", "answer", "confidence", "share", "margin", "votes")
@@ -53,6 +62,13 @@ def run(
     ]
     heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
     show.table(f"The first verdicts of {verdicts.height}, by {voter.name()}", heads, rows)
+    if held:
+        share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
+        show.say(
+            f"Answered {share:.0%} of the questions, those with a confidence of {held.threshold:.0%} or more: at most "
+            f"{held.risk:.0%} of these are wrong, with a probability of {held.sure:.0%}, if the questions are like the "
+            f"{held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
+        )
     if empty:
         show.say(f"{empty} questions have no readable answer: their verdict is null.")
     show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")

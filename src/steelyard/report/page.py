@@ -33,7 +33,7 @@ def write_report(
     output: str | Path,
     *,
     score: str | None = None,
-    method: str = "logit",
+    method: str = "calibrated",
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,

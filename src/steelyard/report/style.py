@@ -17,6 +17,7 @@ COLOURS = {
     "logit": "#0072b2",
     "kde": "#cc79a7",
     "calibrated": "#d55e00",
+    "platt": "#f0a070",
     "pass-at-n": "#bbbbbb",
     "optimal": "#b8a000",
     "optimal-crossfit": "#8c7a00",

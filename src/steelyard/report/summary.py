@@ -19,7 +19,7 @@ from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool
 from steelyard.verdicts import Verdicts
 
-COMPARED = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "pass-at-n")
+COMPARED = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "calibrated", "pass-at-n")
 BASELINES = ("majority", "best-of-n", "vanilla")
 DRAWN = 5_000_000  # responses drawn for the scaling curves, at most
 MOST_DRAWS = 100
