@@ -1,0 +1,90 @@
+"""Measure the evidence and write docs/accuracy.md: python -m docs.accuracy [gains needed promises page]."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import polars as pl
+
+import steelyard as sy
+from docs.accuracy import page
+from docs.accuracy.cells import SEEDS, sources
+from docs.accuracy.gains import gains
+from docs.accuracy.needed import RISK, SPLITS, SURE, promises, samples_needed
+from docs.reproduction import results
+
+HERE = Path(__file__).parent
+PROMISED = (("smol-much", "prm_soft"), ("smol-much", "orm_last"), ("smol-misled", "prm_soft"), ("smol-much", "probe"))
+
+
+def summed(table: pl.DataFrame) -> pl.DataFrame:
+    """One row a pool, calibration size and method: means over the splits."""
+    behind = pl.col("better") < -page.BELOW * pl.col("better_se")
+    means = [pl.col(name).mean() for name in ("accuracy", "better", "ece", "brier", "aurc", "floor")]
+    return table.group_by("group", "pool", "calibration", "method", maintain_order=True).agg(
+        pl.col("majority").mean().alias("gain"),
+        pl.col("majority_se").mean().alias("gain_se"),
+        *means,
+        behind.sum().alias("below"),
+        pl.len().alias("cells"),
+    )
+
+
+def text() -> str:
+    """The whole page."""
+    found = pl.read_csv(HERE / "gains.csv")
+    order = [*page.GROUPS]
+    found = found.sort(pl.col("group").replace_strict(order, range(len(order))), "calibration", maintain_order=True)
+    mine = found.filter(group="grid", method="calibrated")
+    at = {size: 100 * mine.filter(calibration=size)["gain"].to_numpy().mean() for size in (50, 400)}
+    below, cells = page.below_share(found, "grid", "calibrated")
+    trust = found.filter(pl.col("calibration") == 200, pl.col("group") == "grid", method="calibrated")
+    marks = {True: "holds", False: "does not hold", None: "no claim to test"}
+    claims = [
+        [f"[{r.name}](reproduction.md#{r.name})", r.experiment.paper, marks[r.finding.holds], r.finding.title]
+        for r in results()
+    ]
+    return (
+        (HERE / "template.md")
+        .read_text()
+        .format(
+            few=f"{at[50]:+.1f}",
+            many=f"{at[400]:+.1f}",
+            below=below,
+            cells=cells,
+            chance=f"{0.025 * cells:.0f}",
+            ece_pairs=(trust["ece"] <= 0.05).sum(),
+            ece_all=len(trust),
+            ece_worst=f"{trust['ece'].to_numpy().max():.3f}",
+            seeds=", ".join(map(str, SEEDS)),
+            gains=page.mean_gains(found),
+            worst=page.worst_cells(found),
+            confidence=page.confidence(found),
+            needed=page.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
+            promises=page.promised(pl.read_csv(HERE / "promises.csv")),
+            risk=f"{RISK:.0%}",
+            sure=f"{SURE:.0%}",
+            splits=SPLITS,
+            claims=page.markdown(["experiment", "the paper", "here", "what the grid shows"], claims, text=4),
+        )
+    )
+
+
+def main(parts: list[str]) -> None:
+    """Measure the parts that are named, all if none is, and write the page."""
+    warnings.simplefilter("ignore", sy.SteelyardWarning)
+    wanted = parts or ["gains", "needed", "promises"]
+    if "gains" in wanted:
+        summed(gains(sources())).write_csv(HERE / "gains.csv", float_precision=6)
+    if "needed" in wanted:
+        samples_needed().write_csv(HERE / "needed.csv", float_precision=6)
+    if "promises" in wanted:
+        promises(PROMISED).write_csv(HERE / "promises.csv", float_precision=6)
+    (HERE.parent / "accuracy.md").write_text(text())
+    print("written: docs/accuracy.md")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,56 @@
+"""What every method gains over majority, and over the better of majority and vanilla; how right its confidence is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import steelyard as sy
+from docs.accuracy.cells import SEEDS, Source, split
+from steelyard.evaluation.confidence import measures
+
+METHODS = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "platt", "calibrated")
+FREE = ("majority", "best-of-n", "vanilla")
+
+
+def gains(pools: Iterable[Source], methods: tuple[str, ...] = METHODS, seeds: tuple[int, ...] = SEEDS) -> pl.DataFrame:
+    """One row a pool, seed, calibration size and method."""
+    return pl.DataFrame([row for source in pools for seed in seeds for row in _rows(source, seed, methods)])
+
+
+def _rows(source: Source, seed: int, methods: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    test, by_size = split(source.pool, seed)
+    bare = test.unlabelled()
+    free = {name: sy.method_class(name)().predict(bare) for name in FREE}
+    right = {name: verdicts.right(test).astype(np.float64) for name, verdicts in free.items()}
+    better = max(("majority", "vanilla"), key=lambda name: right[name].mean())
+    for size, cal in by_size.items():
+        for name in methods:
+            verdicts = free[name] if name in FREE else sy.method_class(name)().fit(cal).predict(bare)
+            found = verdicts.right(test).astype(np.float64)
+            yield {
+                "group": source.group,
+                "pool": source.name,
+                "seed": seed,
+                "calibration": size,
+                "method": name,
+                "accuracy": found.mean(),
+                **_paired("majority", found - right["majority"]),
+                **_paired("better", found - right[better]),
+                **measures(verdicts.confidence, found > 0),
+                "floor": _floor(verdicts.confidence),
+            }
+
+
+def _paired(name: str, difference: np.ndarray[Any, Any]) -> dict[str, float]:
+    return {name: difference.mean(), f"{name}_se": difference.std(ddof=1) / np.sqrt(len(difference))}
+
+
+def _floor(confidence: np.ndarray[Any, Any]) -> float:
+    """The ECE that a perfect confidence would show on so many questions, by chance."""
+    rng = np.random.default_rng(0)
+    draws = [measures(confidence, rng.random(len(confidence)) < confidence)["ece"] for _ in range(20)]
+    return float(np.mean(draws))

@@ -1,0 +1,75 @@
+"""How many samples reach what vanilla needs all 64 for; how often an abstaining vote breaks its promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import steelyard as sy
+from docs.accuracy.cells import SEEDS, split
+from steelyard.evaluation.auroc import auroc_within
+from steelyard.evaluation.compute import compute_to_match
+
+MATCHED = ("logit", "calibrated")
+GOOD = 0.8  # AUROC within questions
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+RISK, SURE, SPLITS = 0.1, 0.9, 100
+
+
+def samples_needed(resamples: int = 3) -> pl.DataFrame:
+    """The share of the 64 samples at which a method reaches what vanilla has with all: a row a pair, and averages."""
+    rows: list[dict[str, Any]] = []
+    pairs: dict[str, list[sy.Curves]] = {"all pairs": [], "good verifiers": [], "poor verifiers": []}
+    llms, verifiers = sy.grid_names()
+    for llm in llms:
+        for verifier in verifiers:
+            pool = sy.load_grid(llm, verifier)
+            test, by_size = split(pool, SEEDS[0])
+            found = sy.curves(["vanilla", *MATCHED], by_size[400], test, n=SIZES, resamples=resamples, seed=SEEDS[0])
+            within = auroc_within(pool)
+            pairs["all pairs"].append(found)
+            pairs["good verifiers" if within >= GOOD else "poor verifiers"].append(found)
+            rows.append({"pair": f"{llm}/{verifier}", "within": within, **_matched([found])})
+    averages = [{"pair": name, "within": None, **_matched(some)} for name, some in pairs.items()]
+    return pl.DataFrame([*averages, *rows], infer_schema_length=None)
+
+
+def _matched(found: list[sy.Curves]) -> dict[str, float | None]:
+    row: dict[str, float | None] = {"vanilla": float(np.mean([curve.accuracy[-1, 0] for curve in found]))}
+    for name in MATCHED:
+        match = compute_to_match(found, name, "vanilla", seed=0)
+        row |= {name: match.fraction, f"{name}_low": match.fraction_low, f"{name}_high": match.fraction_high}
+    return row
+
+
+def promises(pairs: tuple[tuple[str, str], ...]) -> pl.DataFrame:
+    """One row a pair: over many splits of 400 labelled questions, half of them reserved, what became of the promise."""
+    rows = []
+    for llm, verifier in pairs:
+        pool = sy.load_grid(llm, verifier)
+        broken, coverage, error = [], [], []
+        for seed in range(SPLITS):
+            cal, test = pool.split(0.4, seed=1000 + seed)
+            vote = sy.CalibratedVote(reserve=0.5, seed=seed).fit(cal)
+            try:
+                held = vote.promise(RISK, SURE)
+            except sy.CalibrationError:
+                continue
+            verdicts = vote.predict(test.unlabelled())
+            answered = verdicts.confidence >= held.threshold
+            error.append(1 - verdicts.right(test)[answered].mean())
+            coverage.append(answered.mean())
+            broken.append(error[-1] > RISK)
+        rows.append(
+            {
+                "llm": llm,
+                "verifier": verifier,
+                "promised": len(broken),
+                "broken": int(np.sum(broken)),
+                "coverage": float(np.mean(coverage)) if coverage else None,
+                "error": float(np.mean(error)) if error else None,
+            }
+        )
+    return pl.DataFrame(rows)

@@ -1,0 +1,212 @@
+"""The default vote: what it learns, what it is sure of, what it promises."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize, minimize_scalar
+
+import steelyard as sy
+from steelyard.calibration.choice import MAJORITY, PENALTIES, chances, choice
+from steelyard.calibration.slate import FEATURES, Slate, slate
+from steelyard.weights import logit
+from tests.building import Labelled, labelled
+
+
+def answers_of(pool: sy.Pool) -> Slate:
+    return slate(pool, logit.evidence(pool.known_scores))
+
+
+def test_a_slate_holds_votes_best_sum_and_share_of_every_answer() -> None:
+    pool = sy.Pool.from_arrays(
+        question=[0, 0, 0, 0, 1], answer=[4, 9, 4, -1, 7], scores=[0.2, 0.9, 0.6, 0.5, 0.5], correct=[1, 0, 1, 0, 0]
+    )
+    found = answers_of(pool)
+    z = logit.evidence(np.array([0.2, 0.9, 0.6]))
+    assert FEATURES == ("votes", "best", "sum", "share")
+    assert found.x[0] == pytest.approx([np.log(2), z[2], (z[0] + z[2]) / 4, 0.5])
+    assert found.x[1] == pytest.approx([0.0, z[1], z[1] / 4, 0.25])
+    assert (found.right.tolist(), found.starts.tolist()) == ([True, False, False], [0, 2])
+    assert found.open.tolist() == [True, False]
+
+
+def test_the_fit_is_the_maximum_of_the_penalised_likelihood(cal: Labelled) -> None:
+    answers = answers_of(cal).take(answers_of(cal).open)
+    centred = answers.x - np.repeat(
+        np.add.reduceat(answers.x, answers.starts) / answers.sizes[:, None], answers.sizes, axis=0
+    )
+    spread = np.sqrt((centred**2).mean(axis=0))
+
+    def loss(theta: np.ndarray[Any, Any]) -> float:
+        share = chances(answers, theta / spread)
+        right = np.add.reduceat(np.where(answers.right, share, 0.0), answers.starts)
+        return float(-np.log(right).sum() + (np.array([0.01, 4, 4, 4]) * theta**2).sum() / 2)
+
+    found = choice(answers, 4.0)
+    assert found[1] >= 0
+    assert found[2] >= 0
+    free = minimize(loss, found * spread, bounds=[(None, None), (0, None), (0, None), (None, None)])
+    assert loss(found * spread) == pytest.approx(free.fun, rel=1e-6)
+
+
+def test_an_infinite_penalty_is_the_majority_vote(cal: Labelled, test: Labelled) -> None:
+    vote = sy.CalibratedVote().fit(cal)
+    vote.votes_, vote.best_, vote.slope_, minus = choice(answers_of(cal), np.inf).tolist()
+    vote.offset_ = -minus
+    assert vote.votes_ > 0
+    assert (vote.best_, vote.slope_, vote.offset_) == (0, 0, 0)
+    assert np.array_equal(vote.predict(test).code, sy.MajorityVote().predict(test).code)
+
+
+def test_special_cases_are_best_of_n_and_the_logit_vote(test: Labelled) -> None:
+    distinct = replace(test, scores=np.random.default_rng(0).permutation(np.linspace(0.01, 0.99, test.n_responses)))
+    best = sy.CalibratedVote.of(votes=0.0, best=1.0)
+    assert np.array_equal(best.predict(distinct).code, sy.BestOfN().predict(distinct).code)
+    added = sy.CalibratedVote.of(votes=0.0, slope=1.0, offset=0.5)
+    paper = sy.LogitVote()
+    paper.offset_, paper.fitted_on_ = 0.5, added.fitted_on_
+    assert np.array_equal(added.predict(distinct).code, paper.predict(distinct).code)
+
+
+def test_scores_without_meaning_change_little() -> None:
+    pool = labelled(sy.simulate(900, 16, seed=6)).with_shuffled_scores(3)
+    cal, test = pool.take(np.arange(300)), pool.take(np.arange(300, 900))
+    vote = sy.CalibratedVote().fit(cal)
+    assert vote.penalty_ >= 64
+    assert (vote.predict(test).code == sy.MajorityVote().predict(test).code).mean() > 0.97
+
+
+def test_a_vote_that_believes_no_score_says_so(cal: Labelled) -> None:
+    vote = sy.CalibratedVote().fit(cal)
+    assert "majority vote" not in vote.explain()
+    vote.penalty_ = np.inf
+    assert "this is the majority vote" in vote.explain()
+
+
+def test_scores_turned_round_are_not_believed(cal: Labelled, test: Labelled) -> None:
+    turned, other = (replace(pool, scores=1 - pool.known_scores) for pool in (cal, test))
+    vote = sy.CalibratedVote().fit(turned)
+    gain = float(sy.accuracy(vote.predict(other), other)) - float(sy.accuracy(sy.MajorityVote().predict(other), other))
+    assert (vote.best_, vote.slope_) == (0.0, 0.0)
+    assert gain > -0.02
+
+
+def test_nothing_to_choose_between_is_the_majority_vote() -> None:
+    lone = sy.Pool.from_arrays(
+        question=[0, 0, 1, 1], answer=[0, 0, 0, 1], scores=[0.5, 0.9, 0.2, 0.1], correct=[1, 1, 0, 0]
+    )
+    assert choice(answers_of(lone), 1.0).tolist() == MAJORITY.tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([p for p in PENALTIES if p < np.inf]))
+def test_a_better_score_never_harms_its_answer(seed: int, penalty: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = 200
+    pool = sy.Pool.from_arrays(
+        question=np.repeat(np.arange(25), 8),
+        answer=rng.integers(0, 3, rows),
+        scores=rng.random(rows),
+    )
+    right = pool.labelled((pool.answer == 0) & pool.readable)
+    theta = choice(answers_of(right), penalty)
+    vote = sy.CalibratedVote.of(votes=theta[0], best=theta[1], slope=theta[2], offset=-theta[3])
+    winner = vote.predict(pool).code
+    first = np.array([np.flatnonzero((pool.answer == winner[q]) & (np.arange(rows) // 8 == q))[0] for q in range(25)])
+    scores = pool.known_scores.copy()
+    scores[first] = np.minimum(1.0, scores[first] + rng.random(25))
+    assert np.array_equal(vote.predict(replace(pool, scores=scores)).code, winner)
+
+
+def test_confidence_is_a_probability_that_holds(cal: Labelled) -> None:
+    pool = labelled(sy.simulate(3000, 16, seed=8))
+    vote = sy.CalibratedVote().fit(pool.take(np.arange(600)))
+    held = pool.take(np.arange(600, 3000))
+    verdicts = vote.predict(held.unlabelled())
+    right = verdicts.right(held)
+    for low in (0.3, 0.6, 0.9):
+        near = (verdicts.confidence > low) & (verdicts.confidence <= low + 0.1)
+        error = 4 * np.sqrt(0.25 / max(1, near.sum()))
+        assert abs(right[near].mean() - verdicts.confidence[near].mean()) < error + 0.02
+    assert abs(right.mean() - verdicts.confidence.mean()) < 0.04
+
+
+def test_weights_add_up_to_what_decides(cal: Labelled, test: Labelled) -> None:
+    vote = sy.CalibratedVote().fit(cal)
+    weights = vote.weigh(test)
+    answers = slate(test, vote._evidence(test.known_scores))
+    utility = answers.x @ vote.theta - vote.best_ * vote.prior_
+    place = np.zeros(test.n_questions)
+    for q, begin, size in zip(answers.question, answers.starts, answers.sizes, strict=True):
+        place[q] = utility[begin : begin + size].max()
+    verdicts = vote.predict(test)
+    assert verdicts.total == pytest.approx(place, abs=1e-6)
+    assert np.isfinite(weights).all()
+
+
+def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Labelled) -> None:
+    vote = sy.CalibratedVote.of(votes=0.1, slope=8.0, offset=0.0)
+    with_it = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
+    without = sy.Pool.from_arrays(question=[0] * 4, answer=[0, -1, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
+    assert (vote.predict(with_it).code.tolist(), vote.predict(without).code.tolist()) == ([1], [0])
+    assert vote._against(with_it) == 0.25
+    assert vote.weight(0.05) < 0 < vote.weight(0.9)
+
+
+def test_explain_says_what_was_fitted_and_what_to_expect(cal: Labelled) -> None:
+    pool = labelled(sy.simulate(200, 16, seed=2))
+    vote = sy.CalibratedVote().fit(pool)
+    assert vote.explain().startswith("Fitted on 200 questions at N = 16: ")
+    told = vote.assess(pool).explain()
+    assert "against majority and" in told
+    assert "against vanilla (95 %)" in told
+    assert "more" in told.split("(95 %)")[1]
+
+
+def test_a_plan_with_damaged_values_is_refused(cal: Labelled, tmp_path: Path) -> None:
+    sy.CalibratedVote().fit(cal).save(tmp_path / "plan.json")
+    good = json.loads((tmp_path / "plan.json").read_text())
+    for key, value in (("judge_", [1.0, 2.0]), ("penalty_", 3.0), ("votes_", "inf"), ("held_", [0.5])):
+        bad = {**good, "learned": {**good["learned"], key: value}}
+        (tmp_path / "bad.json").write_text(json.dumps(bad))
+        with pytest.raises(sy.PlanError, match="damaged"):
+            sy.load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [({"folds": 1}, "folds must be 2"), ({"errors": -1.0}, "errors must be 0"), ({"reserve": 1.0}, "reserve must lie")],
+)
+def test_settings_that_cannot_work(setting: dict[str, Any], words: str, cal: Labelled) -> None:
+    with pytest.raises(sy.SettingError, match=words):
+        sy.CalibratedVote(**setting).fit(cal)
+
+
+def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None:
+    vote = sy.PlattVote().fit(cal)
+    known = cal.readable
+    x = (logit.evidence(cal.known_scores[known]) - vote.centre_) / vote.scale_
+    y = cal.correct[known]
+
+    def loss(slope: float) -> float:
+        p = logit.expit(vote.intercept_ + slope * x)
+        return float(-np.log(np.where(y, p, 1 - p)).sum() + slope**2 / 2)
+
+    assert vote.slope_ == pytest.approx(minimize_scalar(loss).x, abs=1e-4)
+    assert vote.threshold_ >= 0
+
+
+def test_the_isotonic_curve_rises_and_reads_missing_scores_as_the_prior(cal: Labelled) -> None:
+    vote = sy.PlattVote(curve="isotonic").fit(cal)
+    curve = vote.probability(np.linspace(0, 1, 50))
+    assert (np.diff(curve) >= 0).all()
+    assert vote.probability(np.array([np.nan]))[0] == vote.prior_
+    with pytest.raises(sy.SettingError, match="unknown curve 'cubic'"):
+        sy.PlattVote(curve="cubic").fit(cal)
