@@ -5,7 +5,8 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
-from steelyard.kernels.chances import best_of, pass_at
+from steelyard.kernels.best_of import best_of
+from steelyard.kernels.chances import pass_at
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.densities import question_ratios
 from steelyard.kernels.drawing import permutations
