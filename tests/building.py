@@ -37,10 +37,12 @@ def make(rows: list[tuple[int, int, float, bool]]) -> sy.LabelledPool:
 
 
 @st.composite
-def pools(draw: Any, *, questions: int = 12, responses: int = 8, missing: bool = True) -> sy.LabelledPool:
+def pools(
+    draw: Any, *, questions: int = 12, responses: int = 8, missing: bool = True, levels: int = GRAIN
+) -> sy.LabelledPool:
     """Draw a labelled pool: few answers, coarse scores, so that ties are common."""
     rows = []
-    scores: SearchStrategy[float] = st.integers(0, GRAIN).map(lambda i: i / GRAIN)
+    scores: SearchStrategy[float] = st.integers(0, levels).map(lambda i: i / GRAIN)
     if missing:
         scores = st.one_of(scores, scores, scores, st.just(float("nan")))
     for q in range(draw(st.integers(1, questions))):

@@ -58,9 +58,11 @@ def test_decision_2_ties_in_weight_and_score_go_to_more_votes() -> None:
     assert sy.VanillaVote().predict(pool).code.tolist() == [1]
 
 
-def test_decision_2_best_of_n_breaks_a_tie_at_the_top_by_total_score() -> None:
-    rows = [(0, 0, 0.75, False), (0, 0, 0.75, False), (0, 1, 0.75, False), (0, 1, 0.5, False), (0, 1, 0.5, False)]
+def test_decision_2_best_of_n_breaks_a_tie_at_the_top_by_votes_then_by_order() -> None:
+    rows = [(0, 0, 0.75, False), (0, 0, 0.75, False), (0, 1, 0.75, False), (0, 1, 0.25, False), (0, 1, 0.25, False)]
     assert sy.BestOfN().predict(make(rows)).code.tolist() == [1]
+    assert sy.BestOfN().predict(make(rows[:4])).code.tolist() == [0]
+    assert sy.BestOfN().predict(make(rows[3:1:-1] + rows[:2])).code.tolist() == [1]
 
 
 def test_decision_3_negative_totals_are_fine() -> None:

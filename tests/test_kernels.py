@@ -56,7 +56,7 @@ def _everything(pool: Labelled) -> list[Any]:
     sizes, keys = np.array([2, 5, 9]), np.arange(pool.n_questions, dtype=np.uint64)
     faint = np.where(np.arange(pool.n_responses) % 3, pool.known_scores, 1e-12)
     scored = (pool, replace(pool, scores=np.nan_to_num(faint)), replace(tiny, scores=tiny.known_scores * 2.0**-20))
-    drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3, best=True) for p in scored]
+    drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3) for p in scored]
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
     return [
         regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
@@ -64,7 +64,7 @@ def _everything(pool: Labelled) -> list[Any]:
         question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
         *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
-        *(hits for hits, _ in drawn), *(top for _, top in drawn), pass_at_n(pool, sizes), *best_of_n(pool, sizes),
+        *drawn, pass_at_n(pool, sizes), best_of_n(replace(pool, scores=pool.known_scores.round(1)), sizes),
         *(v.code for v in verdicts), *(v.margin for v in verdicts),
     ]  # fmt: skip
 

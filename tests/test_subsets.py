@@ -1,20 +1,18 @@
-"""Votes on random subsets: adding is voting, formulas are enumerations, and the sd is that of the resamples."""
+"""Votes on random subsets: adding is voting, and the sd is that of the resamples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
 from steelyard.evaluation import resampling
-from steelyard.evaluation.chances import best_of_n, pass_at_n
 from steelyard.evaluation.resampling import count_by_adding, count_by_voting
 from steelyard.evaluation.subsets import shares_right
 from steelyard.methods import configured
@@ -54,10 +52,8 @@ def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, sca
     voters = [[*fixed, Shifted(n / 8, 1.0), Shifted(scale * n / 8, 2.0**-10), None] for n in sizes.tolist()]
     voters[0][1] = None
     keys = keys_of(pool, seed)
-    hits, top = count_by_adding(voters, pool, sizes, keys, 4, best=True)
+    hits = count_by_adding(voters, pool, sizes, keys, 4)
     assert np.array_equal(hits, count_by_voting(voters, pool, sizes, keys, 4))
-    best = count_by_voting([[sy.BestOfN()]] * len(sizes), pool, sizes, keys, 4)
-    assert np.array_equal(top[..., 0], best[..., 0])
     assert not hits[..., -1].any()
 
 
@@ -68,7 +64,7 @@ def test_adding_is_voting_where_all_scores_are_equal_or_there_are_none(pool: Lab
     for scores in (np.full(pool.n_responses, 0.5), pool.known_scores.astype(np.float32), None):
         other = replace(pool, scores=scores)
         assert np.array_equal(
-            count_by_adding(voters, other, sizes, keys, 3)[0], count_by_voting(voters, other, sizes, keys, 3)
+            count_by_adding(voters, other, sizes, keys, 3), count_by_voting(voters, other, sizes, keys, 3)
         )
 
 
@@ -80,7 +76,7 @@ def test_fitted_methods_are_added_as_they_vote(cal: Labelled, test: Labelled) ->
     voters = [[type(m)(**m.settings()).fit(cal, n=n) for m in methods] for n in sizes.tolist()]
     assert all(m.by_response() for row in voters for m in row)
     keys = keys_of(coarse, 0)
-    hits, _ = count_by_adding(voters, coarse, sizes, keys, 20)
+    hits = count_by_adding(voters, coarse, sizes, keys, 20)
     assert np.array_equal(hits, count_by_voting(voters, coarse, sizes, keys, 20))
 
 
@@ -89,14 +85,13 @@ def test_threads_blocks_tasks_and_batches_change_nothing(test: Labelled, monkeyp
     voters = [[sy.MajorityVote(), Shifted(n / 16)] for n in sizes]
     keys = keys_of(test, 0)
     told: list[float] = []
-    once, top = count_by_adding(voters, test, sizes, keys, 7, best=True, threads=1)
+    once = count_by_adding(voters, test, sizes, keys, 7, threads=1)
     voted = count_by_voting(voters, test, sizes, keys, 7)
     monkeypatch.setattr(resampling, "HELD", 1000)
     monkeypatch.setattr(resampling, "A_TASK", 300)
     monkeypatch.setattr(resampling, "AT_ONCE", 2 * test.n_responses)
-    again, top_again = count_by_adding(voters, test, sizes, keys, 7, best=True, threads=3, told=told.append)
+    again = count_by_adding(voters, test, sizes, keys, 7, threads=3, told=told.append)
     assert np.array_equal(once, again)
-    assert np.array_equal(top, top_again)
     assert np.array_equal(voted, count_by_voting(voters, test, sizes, keys, 7, threads=3))
     assert told == sorted(told)
     assert told[-1] == 1.0
@@ -130,75 +125,6 @@ def test_weights_that_are_not_finite_are_refused(test: Labelled) -> None:
     sizes = np.array([2])
     with pytest.raises(sy.SettingError, match="not finite"):
         count_by_adding([[Shifted(-np.inf)]], test, sizes, keys_of(test, 0), 2)
-
-
-SMALL = pools(questions=3, responses=6)
-
-
-@given(SMALL, st.integers(1, 6))
-def test_pass_at_n_is_the_mean_over_all_subsets(pool: Labelled, n: int) -> None:
-    expected = [
-        np.mean([any(subset) for subset in combinations(correct, min(n, len(correct)))])
-        for correct in np.split(pool.correct, pool.starts[1:-1])
-    ]
-    assert pass_at_n(pool, [n])[:, 0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_question_without_a_wrong_answer_is_right_without_rounding() -> None:
-    pool = make([(0, 0, i / 37, True) for i in range(37)])
-    assert best_of_n(pool, [1, 2, 5, 36, 37])[0].tolist() == [[1.0] * 5]
-    assert pass_at_n(pool, [1, 2, 5, 36, 37]).tolist() == [[1.0] * 5]
-
-
-def enumerated(pool: Labelled, q: int, n: int) -> tuple[float, float, float]:
-    """Best-of-n over every ordered subset: right; right with only right answers on top; right and wrong on top."""
-    votes, pure, both, count = 0, 0, 0, 0
-    level = np.where(np.isnan(pool.known_scores), -1.0, pool.known_scores)
-    for rows in permutations(range(pool.starts[q], pool.starts[q + 1]), min(n, int(pool.sizes[q]))):
-        subset = pool.take([q])._rows(np.array(rows), np.array([len(rows)]))
-        votes += bool(sy.BestOfN().predict(subset).right(subset)[0])
-        read = [i for i in rows if pool.answer[i] >= 0]
-        kinds = {bool(pool.correct[i]) for i in read if level[i] == level[read].max()}
-        pure += kinds == {True}
-        both += kinds == {True, False}
-        count += 1
-    return votes / count, pure / count, both / count
-
-
-@settings(max_examples=25)
-@given(pools(questions=1, responses=5), st.integers(1, 5))
-def test_best_of_n_is_the_mean_over_all_subsets_but_for_tops_of_both_kinds(pool: Labelled, n: int) -> None:
-    votes, pure, both = enumerated(pool, 0, n)
-    share, mixed = best_of_n(pool, [n])
-    assert share[0, 0] == pytest.approx(pure, abs=1e-12)
-    assert mixed[0, 0] == pytest.approx(both, abs=1e-12)
-    assert pure - 1e-12 <= votes <= pure + both + 1e-12
-    if both == 0:
-        assert mixed[0, 0] == 0.0
-        assert share[0, 0] == pytest.approx(votes, abs=1e-12)
-
-
-TIED = [(0, 0, 0.9, True), (0, 1, 0.9, False), (0, 1, 0.4, False), (0, 0, 0.2, True), (0, -1, 1.0, False)]
-PATCHY = [(0, 0, 0.9, True), (0, 1, 0.9, False), (0, 1, float("nan"), False), (0, 0, 0.2, True), (0, 2, 0.6, False)]
-
-
-@pytest.mark.parametrize("rows", [TIED, PATCHY])
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_ties_of_right_and_wrong_at_the_top_are_counted_and_the_rest_is_exact(rows: Any, n: int) -> None:
-    """The tie goes to the higher total score of the subset: 2 x 0.9 against 0.9 + 0.4, not to a coin."""
-    pool = make([*rows, *((1, 0, 0.5, True) for _ in range(6))])
-    votes, _, both = enumerated(pool, 0, n)
-    assert both > 0
-    share, _ = shares_right([[sy.BestOfN()]], pool, np.array([n]), resamples=20_000, seed=0)
-    assert share[0, 0, 0] == pytest.approx(votes, abs=4 * np.sqrt(both / 20_000))
-    assert share[1, 0, 0] == 1.0
-
-
-def test_a_tie_too_rare_to_be_drawn_counts_half() -> None:
-    rows = [(0, 0, 0.1, True), (0, 1, 0.1, False), *((0, 2, 0.9, False) for _ in range(40))]
-    pool = make(rows)
-    share, _ = shares_right([[sy.BestOfN()]], pool, np.array([2]), resamples=3, seed=0)
-    assert share[0, 0, 0] == pytest.approx(0.5 / (42 * 41 / 2))
 
 
 def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> None:

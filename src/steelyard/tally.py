@@ -5,7 +5,7 @@
 - An unreadable answer casts no vote; a question with only such answers has no winner.
 - Negative totals are fine: argmax is argmax. A lone answer wins whatever its weight.
 - Ties: higher total score (a missing score counts as the question's mean), then more votes,
-  then the answer seen first.
+  then the answer seen first. Best-of-n has heard the scores and passes over them (`by_score=False`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from steelyard.verdicts import Verdicts
 WORTH_A_THREAD = 1_000_000  # responses
 
 
-def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verdicts:
+def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int | None = None) -> Verdicts:
     """Count one weight a response into one verdict a question.
 
     Two moderate scores for 7 outweigh one high score for 3, until low scores count against:
@@ -45,7 +45,7 @@ def tally(pool: Pool, weights: ArrayLike, *, threads: int | None = None) -> Verd
     code = np.full(size, -1, np.int32)
     total, margin, positive = np.zeros(size), np.zeros(size), np.zeros(size)
     votes, cast = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    scores = np.empty(0) if pool.scores is None else pool.scores
+    scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
     read = (pool.starts, pool.width, pool.answer, w, scores)
     written = (code, total, margin, positive, votes, cast)
 

@@ -1,4 +1,4 @@
-"""Pass@n and best-of-n over all subsets of n samples, by formula (kernels/chances.py has them)."""
+"""Pass@n and best-of-n over all subsets of n samples, without drawing any (kernels/ has the formulas)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from steelyard.arrays import Ints
 from steelyard.pool import LabelledPool
 
-EXACT = 14  # digits; the sum over score levels carries no more
+EXACT = 12  # digits; the sum over score levels carries no more
 
 
 def pass_at_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.float64]:
@@ -27,19 +27,18 @@ def pass_at_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.flo
     return share
 
 
-def best_of_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two chances [Q, S]: only right answers share the top score of n samples; right and wrong ones do.
+def best_of_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.float64]:
+    """Return the chance that best-of-n is right on n samples of a question [Q, S], ties at the top included.
 
-    Where the second is 0 the first is the accuracy of best-of-n. Where it is not, the tie goes to the higher total
-    score of all n samples, for which there is no formula: the accuracy lies between the first and the sum.
+    Two samples share the top score. Both are drawn in one of three pairs, and are seen first equally often:
 
     >>> pool = LabelledPool.from_arrays(question=[0] * 3, answer=[5, 6, 7], scores=[0.9, 0.9, 0.1], correct=[1, 0, 0])
-    >>> best_of_n(pool, [1, 2])[0].round(3), best_of_n(pool, [1, 2])[1].round(3)
-    (array([[0.333, 0.333]]), array([[0.   , 0.333]]))
+    >>> best_of_n(pool, [1, 2]).round(3)
+    array([[0.333, 0.5  ]])
     """
     from steelyard import kernels
 
-    share, both = np.empty((2, pool.n_questions, len(sizes)))
+    share = np.empty((pool.n_questions, len(sizes)))
     wanted = np.asarray(sizes, np.int64)
-    kernels.best_of(pool.starts, pool.answer, pool.known_scores, pool.correct, wanted, share, both)
-    return share.round(EXACT), both.round(EXACT).clip(0.0)
+    kernels.best_of(pool.starts, pool.width, pool.answer, pool.known_scores, pool.correct, wanted, share)
+    return share.round(EXACT)

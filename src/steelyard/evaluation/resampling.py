@@ -39,18 +39,13 @@ def count_by_adding(
     keys: Keys,
     resamples: int,
     *,
-    best: bool = False,
     threads: int | None = None,
     told: Told = ignored,
-) -> tuple[Ints, Ints]:
-    """Count right votes [Q, S, K] of methods with `by_response`, sizes rising.
-
-    `best`: also count best-of-n [Q, S, 3]: right, a right and a wrong answer at the top, and right then.
-    """
+) -> Ints:
+    """Count right votes [Q, S, K] of methods with `by_response`, sizes rising."""
     from steelyard import kernels
 
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
-    top = np.zeros((test.n_questions if best else 0, len(sizes), 3), np.int64)
     pairs = max(1, sum(method is not None for row in voters for method in row))
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as executor:
         for block in _blocks(test.starts, 0, test.n_questions, HELD // pairs):
@@ -58,13 +53,13 @@ def count_by_adding(
             weights, column, live = _weighed(voters, part)
             scores = np.empty(0) if part.scores is None else part.scores.astype(np.float64)
             read = (part.starts, part.base, part.width, part.answer, scores, part.right, keys[slice(*block)])
-            written = (hits[slice(*block)], top[slice(*block)])
+            written = hits[slice(*block)]
             tasks = [
-                executor.submit(kernels.resample, *read, weights, sizes, live, column, resamples, *ends, *written)
+                executor.submit(kernels.resample, *read, weights, sizes, live, column, resamples, *ends, written)
                 for ends in _blocks(part.starts, 0, part.n_questions, A_TASK // resamples)
             ]
             _finish(executor, tasks, within(told, *(q / test.n_questions for q in block)))
-    return hits, top
+    return hits
 
 
 def count_by_voting(

@@ -2,8 +2,7 @@
 
 - All samples, or the first n: one vote.
 - One sample: there is nothing to choose, every method is right as often as the samples are.
-- pass@n: a formula. best-of-n: a formula, but for the subsets whose top score is shared by right and wrong
-  answers; how such ties end is counted over random subsets.
+- pass@n and best-of-n: a formula.
 - Any other method: counted over random subsets.
 
 Subsets of different questions are drawn independently, so from resample to resample the accuracy over
@@ -26,6 +25,7 @@ from steelyard.methods.best_of_n import BestOfN
 from steelyard.methods.pass_at_n import PassAtN
 from steelyard.pool import LabelledPool
 
+FORMULAS = {PassAtN: pass_at_n, BestOfN: best_of_n}  # the methods themselves, not what is derived from them
 COSTLIER = 20  # voting again against adding, for the progress alone
 Ways = NDArray[np.str_]  # [S, K]
 Shares = NDArray[np.float64]  # [Q, S, K]
@@ -48,10 +48,15 @@ def shares_right(
     told = progress or ignored
     ways = np.array([[_way(m, n, test, resamples) for m in row] for n, row in zip(sizes.tolist(), voters, strict=True)])
     share = np.full((test.n_questions, *ways.shape), np.nan)
-    for t, k in np.argwhere(np.isin(ways, ("vote", "one sample", "pass@n"))):
+    for t, k in np.argwhere(np.isin(ways, ("vote", "one sample"))):
         share[:, t, k] = _known(ways[t, k], cast(Method, voters[t][k]), test, int(sizes[t]))
+    for kind, chance in FORMULAS.items():
+        here = ways == kind.name()
+        rows = np.flatnonzero(here.any(axis=1))
+        if len(rows):
+            share[:, rows] = np.where(here[rows], chance(test, sizes[rows])[..., None], share[:, rows])
     told(0.0)
-    drawn = np.flatnonzero(np.isin(ways, ("add", "best-of-n", "vote again")).any(axis=1))
+    drawn = np.flatnonzero(np.isin(ways, ("add", "vote again")).any(axis=1))
     if len(drawn):
         keys = np.random.default_rng(seed).integers(2**64, size=test.n_questions, dtype=np.uint64)[test.rank]
         chosen = [voters[t] for t in drawn.tolist()]
@@ -66,12 +71,10 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
     if n == test.n or not resamples:
         return "vote"
     counted = type(method)._decide is Method._decide
-    if n == 1 and counted:
+    if n == 1 and (counted or type(method) in FORMULAS):
         return "one sample"
-    if type(method) is PassAtN:
-        return "pass@n"
-    if type(method) is BestOfN:
-        return "best-of-n"
+    if type(method) in FORMULAS:
+        return method.name()
     return "add" if counted and method.by_response() else "vote again"
 
 
@@ -79,8 +82,6 @@ def _known(way: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.f
     """The shares [Q] that need no draw."""
     if way == "vote":
         return right(method, test.first(n)).astype(np.float64)
-    if way == "pass@n":
-        return pass_at_n(test, [n])[:, 0]
     method.check_pool(test)
     return np.add.reduceat(test.correct.astype(np.float64), test.starts[:-1]) / test.sizes
 
@@ -89,24 +90,13 @@ def _drawn(
     share: Shares, ways: Ways, voters: Voters, test: LabelledPool, sizes: Ints, keys: Keys, resamples: int, told: Told
 ) -> Shares:
     """Fill in what is counted over random subsets."""
-    adding, topping, voting = (ways == way for way in ("add", "best-of-n", "vote again"))
-    work = np.array([adding.sum() + topping.sum(), COSTLIER * voting.sum()])
+    adding, voting = (ways == way for way in ("add", "vote again"))
+    work = np.array([adding.sum(), COSTLIER * voting.sum()])
     part = work[0] / work.sum()
-    pure, both = best_of_n(test, sizes) if topping.any() else np.zeros((2, test.n_questions, len(sizes)))
-    if adding.any() or both.any():
-        hits, top = count_by_adding(
-            _only(voters, adding),
-            test,
-            sizes,
-            keys,
-            resamples,
-            best=bool(both.any()),
-            told=within(told, 0.0, part),
-        )
+    if adding.any():
+        only = _only(voters, adding)
+        hits = count_by_adding(only, test, sizes, keys, resamples, told=within(told, 0.0, part))
         share = np.where(adding, hits / resamples, share)
-        if both.any():  # a tie too rare to be drawn may end either way
-            pure = pure + both * np.where(top[..., 1] > 0, top[..., 2] / np.maximum(top[..., 1], 1), 0.5)
-    share = np.where(topping, pure[..., None], share)
     if voting.any():
         only = _only(voters, voting)
         hits = count_by_voting(only, test, sizes, keys, resamples, told=within(told, part, 1.0))

@@ -9,15 +9,13 @@ from steelyard.kernels.voting import merits
 
 @compiled
 def resample(  # type: ignore[no-untyped-def]
-    starts, base, width, answer, scores, right, keys, weights, sizes, live, column, resamples, begin, end, hits, best
+    starts, base, width, answer, scores, right, keys, weights, sizes, live, column, resamples, begin, end, hits
 ):
     """Count how often the questions begin..end are answered right, at each size, by each method.
 
     weights [R, C] holds every distinct weighing once. column [S, K] says which one method k uses at size
     t (-1: none); only the first live[t] are needed at sizes[t] and beyond, sizes rising. Adds to hits
-    [Q, S, K] and, for best-of-n, to best [Q, S, 3]: how often it is right, how often a right and a
-    wrong answer share the top score, and how often it is right then. Verdict for verdict this is the
-    tally of each prefix, ties included.
+    [Q, S, K]. Verdict for verdict this is the tally of each prefix, ties included.
     """
     columns = weights.shape[1]
     most = sizes[-1]
@@ -31,7 +29,7 @@ def resample(  # type: ignore[no-untyped-def]
     place = np.full(widest, -1, np.int64)
     code, counts, ok = np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest, np.bool_)
     sums = np.empty((widest, columns + 1))  # the last column is scratch
-    merit, again, peak = np.empty(widest), np.empty(widest), np.empty(widest)
+    merit, again = np.empty(widest), np.empty(widest)
     odd = np.empty(columns, np.int64)
     for q in range(begin, end):
         head, size = starts[q], starts[q + 1] - starts[q]
@@ -52,13 +50,11 @@ def resample(  # type: ignore[no-untyped-def]
                             k = present
                             place[a] = k
                             code[k], ok[k] = a, right[base[q] + a]
-                            counts[k], merit[k], peak[k] = 0, 0.0, -np.inf
+                            counts[k], merit[k] = 0, 0.0
                             sums[k, : live[t]] = 0.0
                             present += 1
                         counts[k] += 1
                         merit[k] += worth[row]
-                        if score[row] > peak[k]:
-                            peak[k] = score[row]
                         for c in range(live[t]):
                             sums[k, c] += fine[row, c]
                     slot[i] = k
@@ -79,17 +75,6 @@ def resample(  # type: ignore[no-untyped-def]
                             settled = True
                         first = _break_tie(sums, c, first, present, weighed, counts)
                     hits[q, t, k] += ok[first]
-                if len(best) and present > 0:
-                    both = _best(peak, ok, counts, present, sums, columns)
-                    first, tied = _top(sums, columns, present)
-                    if tied:
-                        if not settled:
-                            weighed = again
-                            _merits_again(order, until, slot, score, drawn, weighed)
-                        first = _break_tie(sums, columns, first, present, weighed, counts)
-                    best[q, t, 0] += ok[first]
-                    best[q, t, 1] += both
-                    best[q, t, 2] += both and ok[first]
             for k in range(present):
                 place[code[k]] = -1
 
@@ -183,19 +168,3 @@ def _break_tie(sums, c, first, present, merit, counts):  # type: ignore[no-untyp
             elif counts[k] > counts[first]:
                 first = k
     return first
-
-
-@compiled
-def _best(peak, ok, counts, present, sums, scratch):  # type: ignore[no-untyped-def]
-    """Best-of-n as totals: 1 for answers at the top score, votes where there is none; are both kinds there?"""
-    top = -np.inf
-    for k in range(present):
-        top = max(top, peak[k])
-    hit, miss = False, False
-    for k in range(present):
-        sums[k, scratch] = 0.0
-        if peak[k] == top:
-            sums[k, scratch] = 1.0 if top > -np.inf else np.float64(counts[k])
-            hit = hit or ok[k]
-            miss = miss or not ok[k]
-    return hit and miss

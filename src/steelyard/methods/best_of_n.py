@@ -1,8 +1,11 @@
 """Best-of-N: the answer of the response with the highest score.
 
 As weights: 1 for an answer's first response at the question's top score, 0 for all others.
-Answers that share the top score are tied, and ties go to the higher total score. A response without a
-score can never be the best: it only counts where no response of the question has one.
+Answers that share the top score are tied; the one with more votes wins, then the one seen first. The total
+score, which breaks all other ties, is left out: on average it is right no more often than the votes, and which
+of two answers totals more over all subsets of n samples is a question of subset sums, without a formula,
+where votes have one (kernels/best_of.py). A response without a score can never be the best: it only counts where no
+response of the question has one.
 """
 
 from dataclasses import dataclass
@@ -12,6 +15,8 @@ from numpy.typing import NDArray
 
 from steelyard.methods._base import Method
 from steelyard.pool import Pool
+from steelyard.tally import tally
+from steelyard.verdicts import Verdicts
 
 
 @dataclass(repr=False)
@@ -30,3 +35,6 @@ class BestOfN(Method):
         weights = np.empty(pool.n_responses)
         kernels.best_weights(pool.starts, pool.width, pool.answer, pool.known_scores, weights)
         return weights
+
+    def _decide(self, pool: Pool) -> Verdicts:
+        return tally(pool, self.weigh(pool), by_score=False)
