@@ -7,6 +7,7 @@ the question (-1 = unreadable); `width` [Q] is one more than the largest code it
 
 from steelyard.kernels.answers import gather, hand_out
 from steelyard.kernels.best_of import best_of
+from steelyard.kernels.chances import pass_at
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.densities import question_ratios
 from steelyard.kernels.drawing import permutations
