@@ -7,6 +7,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 │   └── LabelError             labels that are missing or contradict each other
 ├── CalibrationError           a calibration set that cannot support a fit
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
+├── VerifierError              a verifier that cannot be loaded, reached or understood
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
@@ -42,6 +43,10 @@ class CalibrationError(SteelyardError):
 
 class PlanError(SteelyardError):
     """A plan is damaged, too new, or made for other scores."""
+
+
+class VerifierError(SteelyardError):
+    """A verifier cannot be loaded, reached or understood."""
 
 
 class SettingError(SteelyardError):
