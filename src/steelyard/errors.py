@@ -8,6 +8,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 ├── CalibrationError           a calibration set that cannot support a fit
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
 ├── VerifierError              a verifier that cannot be loaded, reached or understood
+├── RunError                   a run folder that is damaged, in use, full, or made with other settings
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
@@ -47,6 +48,10 @@ class PlanError(SteelyardError):
 
 class VerifierError(SteelyardError):
     """A verifier cannot be loaded, reached or understood."""
+
+
+class RunError(SteelyardError):
+    """A run folder is damaged, in use, cannot be written, or was made with other settings."""
 
 
 class SettingError(SteelyardError):
