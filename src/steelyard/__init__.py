@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SteelyardError,
         SteelyardWarning,
         TableError,
+        UpstreamError,
     )
     from steelyard.evaluation.accuracy import Estimate, accuracy, paired_difference
     from steelyard.evaluation.compute import ComputeToMatch, break_even, compute_to_match, fine_sizes
@@ -82,6 +83,7 @@ _HOME = {
     "SteelyardError": "errors",
     "SteelyardWarning": "errors",
     "TableError": "errors",
+    "UpstreamError": "errors",
     "VanillaVote": "methods.vanilla",
     "Verdicts": "verdicts",
     "World": "simulate",
@@ -132,6 +134,7 @@ __all__ = [
     "SteelyardError",
     "SteelyardWarning",
     "TableError",
+    "UpstreamError",
     "VanillaVote",
     "Verdicts",
     "World",
