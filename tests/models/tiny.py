@@ -12,13 +12,13 @@ from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralFo
 
 from tests.models import tokenizers_small as small
 
-HIDDEN = 32
+HIDDEN = 64  # two attention heads of 32: the smallest that vLLM's CPU build has
 SHAPE: dict[str, Any] = {
     "hidden_size": HIDDEN,
-    "intermediate_size": 64,
+    "intermediate_size": 96,
     "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
     "max_position_embeddings": 4096,
     "initializer_range": 0.3,  # large enough for scores to differ
 }

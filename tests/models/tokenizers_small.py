@@ -71,7 +71,8 @@ def _bytes(known: dict[str, int], size: int, *, digits: int, more: list[tuple[st
     known |= {text: 300 + i for i, text in enumerate(joined) if text not in known}
     tokenizer = Tokenizer(models.BPE(_filled(known, size), merges))
     cut = pre_tokenizers.Split(Regex(CUT % digits), "isolated")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([cut, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([cut, as_bytes])
     return tokenizer
 
 

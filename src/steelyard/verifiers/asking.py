@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from steelyard.errors import VerifierError
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import BusyError, RefusedError, TryError
 from steelyard.sampling.pace import Pace
-from steelyard.verifiers.scoring import Item, Scores
+from steelyard.verifiers.scoring import Item, Results, Scores
 
 MOST = 64  # requests under way
 TRIES = 6
@@ -21,7 +21,7 @@ LONGEST_PAUSE = 30.0
 Ask = Callable[[Item], Awaitable[Scores | str]]
 
 
-async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> AsyncIterator[tuple[Item, Scores | str]]:
+async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
     """Ask about items, up to `most` at once, and yield what came back in the order it came."""
     under_way: dict[asyncio.Task[Scores | str], Item] = {}
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from steelyard.errors import VerifierError
@@ -13,7 +13,7 @@ from steelyard.sampling.faults import TryError
 from steelyard.sampling.pace import Pace
 from steelyard.verifiers.asking import MOST, TRIES, persistently, rolling
 from steelyard.verifiers.protocol import ChatProtocol
-from steelyard.verifiers.scoring import Item, Scores, checked
+from steelyard.verifiers.scoring import Item, Results, Scores, checked
 
 ALTERNATIVES = 20
 PROBE = Item("What is 1 + 1?", ["1 + 1 = 2, so the answer is 2."])
@@ -41,14 +41,14 @@ class Asked:
         except TryError as error:
             await made.close()
             raise VerifierError(
-                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; use a server that returns "
-                "top_logprobs (vLLM, llama.cpp), or --verifier logprob"
+                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; use a server that "
+                "returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
             ) from None
         except BaseException:
             await made.close()
             raise
 
-    async def score(self, items: Iterator[Item]) -> AsyncIterator[tuple[Item, Scores | str]]:
+    async def score(self, items: Iterator[Item]) -> Results:
         """Score items, many at once."""
         async for result in rolling(items, self._ask):
             yield result

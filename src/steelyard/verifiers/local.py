@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from steelyard.verifiers.batches import BUDGET, WINDOW, batches
 from steelyard.verifiers.fitting import Fitted, fit_or_reason
 from steelyard.verifiers.folders import model_folder
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
-from steelyard.verifiers.scoring import Item, Scores, checked
+from steelyard.verifiers.scoring import Item, Results, checked
 from steelyard.verifiers.tokens import INSTALL, Tokens
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Local:
         self.budget = budget
         self.found = {"where": "local", "device": str(self.device), "dtype": str(self.dtype).removeprefix("torch.")}
 
-    async def score(self, items: Iterator[Item]) -> AsyncIterator[tuple[Item, Scores | str]]:
+    async def score(self, items: Iterator[Item]) -> Results:
         """Score items as they come, a window at a time, the longest of a window first."""
         while window := list(islice(items, WINDOW)):
             tried = await asyncio.to_thread(self._fit, window)

@@ -96,7 +96,7 @@ def sigmoid(x: Array) -> Array:
 
 
 def two_way(outputs: Array, positions: Sequence[int], good: int) -> Array:
-    """softmax over two columns at the positions, the share of column `good`.
+    """Softmax over two columns at the positions, the share of column `good`.
 
     softmax([a, b])[1] = sigmoid(b - a): no pair is lost when a probability underflows.
     """

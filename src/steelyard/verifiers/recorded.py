@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from steelyard.verifiers.protocol import RecordedProtocol
-from steelyard.verifiers.scoring import Item, Scores, checked
+from steelyard.verifiers.scoring import Item, Results, checked
 
 
 class Recorded:
@@ -16,7 +16,7 @@ class Recorded:
         self.protocol = protocol
         self.found: dict[str, Any] = {"where": "recorded"}
 
-    async def score(self, items: Iterator[Item]) -> AsyncIterator[tuple[Item, Scores | str]]:
+    async def score(self, items: Iterator[Item]) -> Results:
         """Read each sample."""
         for item in items:
             found = self.protocol.read(item.sample)

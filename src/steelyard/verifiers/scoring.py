@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -28,12 +28,15 @@ class Scores:
     truncated: bool = False
 
 
+Results: TypeAlias = AsyncGenerator[tuple[Item, Scores | str], None]  # a str says why there are no scores
+
+
 class Runner(Protocol):
-    """Where a verifier runs. `found` says what was found at the start; a reason (str) stands for a failure."""
+    """Where a verifier runs. `found` says what was found at the start."""
 
     found: dict[str, Any]
 
-    def score(self, items: Iterator[Item]) -> AsyncIterator[tuple[Item, Scores | str]]:
+    def score(self, items: Iterator[Item]) -> Results:
         """Score items in any order, each once."""
         ...
 

@@ -32,7 +32,9 @@ class Tokens:
         self.tokenizer = tokenizer
         self.settings = settings or {}  # tokenizer_config.json
         self.name = name
-        self.added = {token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()}
+        self.added: dict[str, int] = {
+            token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
+        }
         self.learned: dict[str, Any] = {}  # what a protocol worked out once, by its name
         self._never = frozenset(self.added.values())
         self._fixed: dict[str, list[int]] = {}
@@ -96,7 +98,7 @@ class Tokens:
         Only for layouts (a chat template), never for a question or a response.
         """
         pieces = (piece for piece in self._cut.split(text) if piece) if self.added else iter([text])
-        return [self.added.get(piece, piece) for piece in pieces]
+        return [self.added[piece] if piece in self.added else piece for piece in pieces]
 
     @cached_property
     def _cut(self) -> re.Pattern[str]:

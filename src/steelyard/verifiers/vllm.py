@@ -2,12 +2,13 @@
 
 Versions differ in what they return: a row a step tag or a row a token, probabilities or logits, two columns or one.
 What this server does is found by one question at the start and written down; after that every reply must be of the
-same kind and hold as many rows as it should, or it is a failure: a server with another step tag answers 200 and nothing.
+same kind and hold as many rows as it should, or it is a failure: a server with another step tag answers 200 and no
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from steelyard.sampling.pace import Pace
 from steelyard.verifiers.asking import MOST, get, persistently, rolling
 from steelyard.verifiers.fitting import fit_or_reason
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
-from steelyard.verifiers.scoring import Item, Scores, checked
+from steelyard.verifiers.scoring import Item, Results, Scores, checked
 from steelyard.verifiers.tokens import Tokens
 
 POOLING = "/pooling"
@@ -56,7 +57,7 @@ class Served:
     async def connect(
         cls, protocol: TokenProtocol, tokens: Tokens, address: Address, *, model: str = "", context: int | None = None
     ) -> Served:
-        """Find out which model is there and how it answers."""
+        """Find out how the server answers; a server with one model is asked for that one, whatever its name."""
         tokens.check(protocol.needs)
         client = await Client(replace(address, base=address.base.removesuffix("/v1"))).__aenter__()
         try:
@@ -70,7 +71,7 @@ class Served:
             await client.__aexit__(None, None, None)
             raise
 
-    async def score(self, items: Iterator[Item]) -> AsyncIterator[tuple[Item, Scores | str]]:
+    async def score(self, items: Iterator[Item]) -> Results:
         """Score items, many at once."""
         async for result in rolling(items, self._ask):
             yield result
@@ -167,8 +168,12 @@ async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
     if not isinstance(reply, dict) or not isinstance(reply.get("data"), list):
         raise VerifierError(f"{client.address.base} does not list models: is a vLLM server there? Check --at")
     there = {str(model.get("id")): model.get("max_model_len") for model in reply["data"] if isinstance(model, dict)}
-    name = wanted or next(iter(there), "")
+    name = wanted if wanted in there or len(there) != 1 else next(iter(there))
     if name not in there:
-        raise VerifierError(f"{client.address.base} has no model {wanted!r}: it serves {', '.join(there) or 'none'}")
+        served = ", ".join(there) or "none"
+        raise VerifierError(
+            f"{client.address.base} has no model {wanted!r}: it serves {served}; "
+            f"start it with --served-model-name {wanted}"
+        )
     longest = there[name]
     return name, longest if isinstance(longest, int) else None

@@ -31,7 +31,7 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
 
 
 def read(outputs: Array, positions: Sequence[int]) -> Array:
-    """softmax over [bad, good] at each `<extra_0>`."""
+    """Softmax over [bad, good] at each `<extra_0>`."""
     return two_way(outputs, positions, good=1)
 
 

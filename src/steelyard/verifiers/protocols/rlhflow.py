@@ -43,7 +43,7 @@ def _chat(tokens: Tokens) -> Chat:
 
 
 def read(outputs: Array, positions: Sequence[int]) -> Array:
-    """softmax over ["+", "-"] at each position."""
+    """Softmax over ["+", "-"] at each position."""
     return two_way(outputs, positions, good=0)
 
 

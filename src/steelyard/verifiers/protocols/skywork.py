@@ -32,7 +32,7 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
 
 
 def read(outputs: Array, positions: Sequence[int]) -> Array:
-    """sigmoid of the value at each closing newline."""
+    """Sigmoid of the value at each closing newline."""
     return sigmoid(np.asarray(outputs, np.float64)[list(positions), 0])
 
 

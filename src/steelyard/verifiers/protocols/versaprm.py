@@ -33,7 +33,7 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
 
 
 def read(outputs: Array, positions: Sequence[int]) -> Array:
-    """softmax over ["-", "+"] at each tag."""
+    """Softmax over ["-", "+"] at each tag."""
     return two_way(outputs, positions, good=1)
 
 
