@@ -7,6 +7,7 @@ import contextlib
 import shlex
 import signal
 import sys
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli import show
 from steelyard.cli.live import duration, live
+from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +67,11 @@ class Job:
         from steelyard.sampling.upstream import check_upstream, served
 
         sampling = self.sampling
+        if sampling.temperature == 0 and sampling.n > 1:
+            what = (
+                f"at temperature 0 the {sampling.n} samples of a question will be much the same: sample at 0.7, or -n 1"
+            )
+            warnings.warn(what, SteelyardWarning, stacklevel=2)
         Allowed.of(self.how.max_failures, 1)  # a mistake in it is said before anything is made
         check_upstream(self.upstream, self.key_env)
         manifest = Manifest(
