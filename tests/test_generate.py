@@ -320,6 +320,14 @@ def test_other_settings_are_refused_and_fork_starts_a_run_beside(upstream: Fault
     assert Run.open(tmp_path / "other").manifest.params["temperature"] == 1
 
 
+def test_a_fork_with_more_questions_asks_only_for_those(upstream: FaultUpstream, tmp_path: Path) -> None:
+    generate(upstream, tmp_path, "good-10", "-n", 2, count=2)
+    done = generate(upstream, tmp_path, "good-10", "-n", 2, "--fork", tmp_path / "other", count=5)
+    assert done.code == 0, done.err
+    assert "10 of 10 samples (6 samples now" in done.out
+    assert set(upstream.samples("good-10").values()) == {1}
+
+
 def test_the_questions_that_are_asked_are_part_of_the_run(upstream: FaultUpstream, tmp_path: Path) -> None:
     generate(upstream, tmp_path, "good-7", "-n", 1)
     done = generate(upstream, tmp_path, "good-7", "-n", 1, "--limit", 2)

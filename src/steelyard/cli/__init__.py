@@ -24,6 +24,7 @@ from steelyard.cli import (
     reproduce,
     score,
     simulate,
+    status,
     vote,
 )
 from steelyard.errors import SteelyardError, SteelyardWarning
@@ -40,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
-    demo, generate, score, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor
+    demo, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor
 ):  # fmt: skip
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 

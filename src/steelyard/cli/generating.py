@@ -58,8 +58,12 @@ class Job:
         template = read_template(prompt or questions.prompt)
         return Found(questions.table, source, template, check_kind(answers or template.answers))
 
-    def work(self, found: Found, folder: Path) -> tuple[Standing, bool]:
-        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody."""
+    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Standing, bool]:
+        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody.
+
+        `beside` is a run with other settings that this one is forked from.
+        """
+        from steelyard.runs.fork import fork
         from steelyard.runs.generate import Allowed, Generate, Standing
         from steelyard.runs.manifest import Manifest
         from steelyard.runs.run import Run
@@ -79,7 +83,8 @@ class Job:
             {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens},
             found.answers, self.upstream, Path(found.source).name,
         )  # fmt: skip
-        with Run.start(folder, manifest, found.table) as run:
+        started = fork(beside, folder, manifest, found.table) if beside else Run.start(folder, manifest, found.table)
+        with started as run:
             if next(run.missing(), None) is None:
                 standing, stopped = Standing(run.wanted, run.wanted), False
             else:
