@@ -152,7 +152,7 @@ def test_a_kill_at_any_write_loses_nothing_safe_and_changes_no_row(
     killed: list[str] = []
     for call, numbers in places_to_kill():
         for k in numbers:
-            folder = tmp_path / str(len(killed))
+            folder = tmp_path / f"{call.strip('/^')}-{k}"
             folder.mkdir()
             inject = f"inject={call}:signal=KILL:when={k}"
             before = (strace, "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject)
