@@ -12,10 +12,11 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from steelyard.errors import UpstreamError
+from steelyard.runs.batch import Batch, Limits
 from steelyard.runs.run import Run
 from steelyard.sampling.abilities import advice
 from steelyard.sampling.client import Client
@@ -28,35 +29,6 @@ from steelyard.sampling.request import Abilities, Sampling, body_of
 BUSY = 20  # times one sample is put off by a busy server
 FIRST_PAUSE = 0.5  # seconds; doubled with every try
 LONGEST_PAUSE = 60.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much patience a run has: tries after the first, seconds for a try, and for a sample with all its tries."""
-
-    retries: int = 2
-    try_timeout: float = 600.0
-    sample_timeout: float = 3600.0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Samples first .. first + count - 1 of a question, and what they went through."""
-
-    question: str
-    prompt: str
-    first: int
-    count: int
-    since: float
-    tries: int = 0
-    put_off: int = 0
-
-    @property
-    def samples(self) -> range:
-        return range(self.first, self.first + self.count)
-
-    def part(self, first: int, count: int) -> Batch:
-        return replace(self, first=first, count=count)
 
 
 class Asker:
