@@ -22,7 +22,6 @@ from steelyard.sampling.abilities import advice
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import BusyError, GoneError, LateError, RefusedError, TooLargeError, TryError
 from steelyard.sampling.pace import Pace
-from steelyard.sampling.prompts import Template
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
 
@@ -39,14 +38,13 @@ class Asker:
         run: Run,
         client: Client,
         sampling: Sampling,
-        template: Template,
         abilities: Abilities,
         *,
         pace: Pace,
         limits: Limits,
         settled: Callable[[int, int, int, str], None],
     ) -> None:
-        self.run, self.client, self.sampling, self.template = run, client, sampling, template
+        self.run, self.client, self.sampling = run, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
         self._settled = settled  # is told: samples, failures, tokens, the last reason

@@ -76,7 +76,7 @@ class Generate:
                 return self.standing
             pace = Pace(self.how.concurrency, start=self.how.start)
             asker = Asker(
-                self.run, client, self.sampling, self.template, self.abilities,
+                self.run, client, self.sampling, self.abilities,
                 pace=pace, limits=limits, settled=self._settled,
             )  # fmt: skip
             self.standing.began = time.monotonic()
