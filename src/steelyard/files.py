@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -43,20 +45,46 @@ def make_folder(path: str | Path) -> Path:
     return Path(path)
 
 
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def free_bytes(folder: Path) -> str:
+    """How much room there is, in words."""
+    try:
+        return f"{shutil.disk_usage(folder).free:,} bytes free"
+    except OSError as error:
+        return f"nobody knows how much is free: {error.strerror}"
+
+
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block ends well."""
+def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block ends well.
+
+    With `durable`, what was written is on the disk before it takes its place, and so is its name before this returns.
+    """
     target = check_writable(path)
     temporary = None
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        prefix = f".{target.name}.{os.getpid()}."
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=target.suffix)
         os.close(handle)
         temporary = Path(name)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
+        if durable:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
         temporary.replace(target)
+        if durable:
+            sync_folder(target.parent)
     except OSError as error:
         raise SettingError(f"cannot write {path}: {error.strerror or error}; choose another path with -o") from None
     finally:
@@ -64,7 +92,15 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | Path, content: bytes) -> None:
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of processes that died before theirs took its place."""
+    for path in folder.glob(".*"):
+        named = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
+        if named and not Path(f"/proc/{named[1]}").exists() and Path("/proc/self").exists():
+            path.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | Path, content: bytes, *, durable: bool = False) -> None:
     """Write bytes to a file in one step."""
-    with replacing(path) as temporary:
+    with replacing(path, durable=durable) as temporary:
         temporary.write_bytes(content)
