@@ -11,7 +11,22 @@ import warnings
 import typer
 from typer.exceptions import TyperException
 
-from steelyard.cli import answers, compare, demo, evaluate, fit, grid, report, reproduce, score, simulate, vote
+from steelyard.cli import (
+    answers,
+    compare,
+    demo,
+    doctor,
+    evaluate,
+    fit,
+    generate,
+    grid,
+    report,
+    reproduce,
+    score,
+    simulate,
+    status,
+    vote,
+)
 from steelyard.errors import SteelyardError, SteelyardWarning
 from steelyard.version import __version__
 
@@ -25,7 +40,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, score, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate):
+for verb in (
+    demo, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor
+):  # fmt: skip
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 
 
