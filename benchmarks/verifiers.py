@@ -69,9 +69,7 @@ def _learned(tokenizer: Any, texts: Sequence[str]) -> Any:
     tags = [" \n\n\n\n x ки"] * 20_000
     added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
     alphabet = pre_tokenizers.ByteLevel.alphabet() if tokenizer.pre_tokenizer else []
-    trainer = trainers.BpeTrainer(
-        vocab_size=8000, special_tokens=added, show_progress=False, initial_alphabet=alphabet
-    )
+    trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=added, show_progress=False, initial_alphabet=alphabet)
     fresh.train_from_iterator([*texts, *tags], trainer)
     return fresh
 
@@ -82,7 +80,7 @@ def rows() -> list[Row]:
     for name, tokens in tokenizers(long).items():
         protocol, verifier = find_verifier(name)
         if not isinstance(protocol, TokenProtocol):
-            raise AssertionError(name)
+            raise TypeError(name)
         rate, alone, _ = speed(protocol, verifier.split, tokens, short)
         what = f"{name}: bundled responses laid out a second of CPU"
         found.append(Row(what, f"{rate:,.0f} (tokenizer alone: {alone:,.0f})", "at least 2,000", rate >= 2000))

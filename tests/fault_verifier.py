@@ -104,7 +104,9 @@ async def serve(ledger: Path, delay: float) -> None:
                 await asyncio.sleep(delay)
                 status, reply = answer(path, body)
                 content = json.dumps(reply).encode()
-                head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+                head = (
+                    f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+                )
                 writer.write(head.encode() + content)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):

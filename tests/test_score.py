@@ -54,7 +54,7 @@ def test_log_probability_needs_no_server_and_is_in_the_table(tmp_path: Path) -> 
 
 def test_a_run_without_log_probabilities_lists_the_failures_and_stops_in_time(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", logprob=None)
-    done = steelyard("score", run, "--verifier", "logprob")
+    done = steelyard("score", run, "--verifier", "logprob", "--max-failures", "100%")
     assert done.code == 0
     assert "32 failed: the run recorded no log-probability" in done.out
     stopped = steelyard("score", run, "--verifier", "logprob", "--max-failures", 5)
@@ -109,6 +109,7 @@ def test_failures_are_listed_and_tried_again(tmp_path: Path) -> None:
     with fault_verifier(tmp_path) as server:
         words = [*p_true_words(run, server)]
         words[words.index("good")] = "neither?What is 1"
+        words += ["--max-failures", 2]
         first = json.loads(steelyard(*words).out)
         assert first["failures"] == {"neither word is among the 20 likeliest first tokens": 2}
         assert first["new"] == 4
@@ -225,3 +226,10 @@ def test_no_key_is_ever_written(tmp_path: Path) -> None:
     written = b"".join(file.read_bytes() for file in run.rglob("*") if file.is_file())
     assert CANARY.encode() not in written + done.stdout + done.stderr + refused.stdout + refused.stderr
     assert os.environ.get("OPENAI_API_KEY") != CANARY
+
+
+def test_a_column_without_scores_may_be_begun_anew_with_other_settings(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", questions=1, samples=2, logprob=None)
+    assert steelyard("score", run, "--verifier", "logprob").code == 2
+    again = steelyard("score", run, "--verifier", "logprob", "--split", "newlines", "--max-failures", 2)
+    assert again.code == 0, again.err

@@ -117,11 +117,13 @@ def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     with pytest.raises(VerifierError, match="another tokenizer"):
         Local(token_protocol("versaprm"), str(folder))
     content = load_file(folder / "model.safetensors")
-    save_file({k: v for k, v in content.items() if "layers.1." not in k}, folder / "model.safetensors", {"format": "pt"})
+    save_file(
+        {k: v for k, v in content.items() if "layers.1." not in k}, folder / "model.safetensors", {"format": "pt"}
+    )
     with pytest.raises(VerifierError, match="tensors are missing"):
         Local(token_protocol("math-shepherd"), str(folder))
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(VerifierError, match="must be a folder with .safetensors"):
+    with pytest.raises(VerifierError, match=r"must be a folder with \.safetensors"):
         Local(token_protocol("math-shepherd"), str(folder))
     with pytest.raises(VerifierError, match="give a folder or a Hugging Face name"):
         Local(token_protocol("math-shepherd"), str(tmp_path / "nowhere"))

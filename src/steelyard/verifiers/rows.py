@@ -40,5 +40,3 @@ def rows_of(reply: Any) -> Array:
         return np.array(result["data"], np.float64)
     except (TypeError, KeyError, ValueError):
         raise TryError("the reply holds no rows of numbers") from None
-
-
