@@ -14,7 +14,8 @@ from steelyard.runs.run import Run
 def small_run(folder: Path, *, questions: int = 4, samples: int = 8, **changes: Any) -> Path:
     """Make a run; `changes` go into every sample."""
     ids = [f"q{i}" for i in range(questions)]
-    table = pl.DataFrame({"question": ids, "prompt": [f"What is {i} + 1?" for i in range(questions)], "gold": ids})
+    prompts, gold = ([text.format(i, i + 1) for i in range(questions)] for text in ("What is {} + 1?", "{1}"))
+    table = pl.DataFrame({"question": ids, "prompt": prompts, "gold": gold})
     records = [
         {
             "kind": "sample",

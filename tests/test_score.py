@@ -233,3 +233,15 @@ def test_a_column_without_scores_may_be_begun_anew_with_other_settings(tmp_path:
     assert steelyard("score", run, "--verifier", "logprob").code == 2
     again = steelyard("score", run, "--verifier", "logprob", "--split", "newlines", "--max-failures", 2)
     assert again.code == 0, again.err
+
+
+def test_a_scored_run_is_fitted_and_evaluated_like_a_file(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", questions=60, samples=4)
+    assert steelyard("score", run, "--verifier", "logprob").code == 0
+    fitted = steelyard("fit", run, "--score", "logprob:last", "-o", tmp_path / "plan.json")
+    assert fitted.code == 0, fitted.err
+    words = ("--score", "logprob:last", "--methods", "majority,logit", "--resamples", 0, "--n", 4, "--json")
+    evaluated = steelyard("evaluate", run, *words)
+    assert evaluated.code == 0, evaluated.err
+    accuracy = {row["method"]: row["accuracy"] for row in json.loads(evaluated.out)["rows"]}
+    assert accuracy["logit"] == 1.0, "the right answers of small_run are the likelier ones"
