@@ -3,5 +3,5 @@
 import os
 from importlib.util import find_spec
 
-collect_ignore_glob = ["[!c]*.py"] if find_spec("torch") is None else []
+collect_ignore_glob = ["[!c_]*.py"] if find_spec("torch") is None else []
 collect_ignore = [] if "VLLM_PYTHON" in os.environ else ["test_vllm.py"]

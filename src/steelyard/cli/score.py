@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json
+from steelyard.cli.options import Json, KeyEnv
 
 if TYPE_CHECKING:
     from steelyard.runs.score import Scored
@@ -32,8 +32,8 @@ def run(
     ] = None,
     context: Annotated[int | None, typer.Option(min=16, help="Tokens the verifier may see, if fewer.")] = None,
     column: Annotated[str | None, typer.Option("--as", help="Column of the scores. Default: the short name.")] = None,
-    key_env: Annotated[str, typer.Option(help="Environment variable that holds the key.")] = "OPENAI_API_KEY",
-    max_failures: Annotated[int, typer.Option(min=0, help="Stop after more failures than this.")] = 100,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    max_failures: Annotated[str, typer.Option(help="Stop after more failures: a number, or a share as 1%.")] = "10%",
     json: Json = False,
 ) -> None:
     """Have a verifier score every sample of a run; the same command goes on where the last one stopped."""

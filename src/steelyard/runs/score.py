@@ -52,7 +52,7 @@ async def score(
     scoring: Scoring,
     connect: Callable[[], Awaitable[Runner]],
     *,
-    max_failures: int = 100,
+    max_failures: int,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Score what has no score yet; the verifier is only loaded or connected to when there is something to ask."""
@@ -151,14 +151,14 @@ def _count(done: Scored, result: Scores | str, max_failures: int) -> None:
 
 
 def _check_same(run: Run, scoring: Scoring) -> None:
-    """Scores of one column come from one verifier, one model and one split."""
-    wanted = asdict(scoring)
-    for note in run.state.notes:
-        if note.get("about") == "score" and note.get("column") == scoring.column:
-            pairs = [(name, note.get(name), value) for name, value in wanted.items()]
-            changed = [f"{name} was {before!r}, now {now!r}" for name, before, now in pairs if before != now]
-            if changed:
-                raise RunError(
-                    f"the column {scoring.column!r} of {run.folder} was begun with other settings "
-                    f"({'; '.join(changed)}): repeat those, or name another column with --as"
-                )
+    """Scores of one column come from one verifier, one model and one split; a column without scores is free."""
+    notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
+    if not notes or not len(run.state.scores[scoring.column].done):
+        return
+    pairs = [(name, notes[-1].get(name), value) for name, value in asdict(scoring).items()]
+    changed = [f"{name} was {before!r}, now {now!r}" for name, before, now in pairs if before != now]
+    if changed:
+        raise RunError(
+            f"the column {scoring.column!r} of {run.folder} was begun with other settings "
+            f"({'; '.join(changed)}): repeat those, or name another column with --as"
+        )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
 from steelyard.errors import SettingError
+from steelyard.runs.generate import Allowed
 from steelyard.runs.run import Run
 from steelyard.runs.score import Scored, Scoring, score
-from steelyard.sampling.address import read_address
+from steelyard.sampling.upstream import check_upstream, served
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.scoring import Runner
 from steelyard.verifiers.steps import known_split
@@ -33,24 +35,27 @@ def score_folder(
     context: int | None = None,
     column: str | None = None,
     key_env: str = "OPENAI_API_KEY",
-    max_failures: int = 100,
+    max_failures: str = "10%",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Score every sample of a run that has no score of this verifier yet."""
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
-    address = read_address(at, key_env) if at else None
+    if at:
+        check_upstream(at, key_env)
     name = column or known.name
     if name in TAKEN or not name.strip():
         raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
-    with Run.open(folder, write=True) as run:
+    with Run.open(folder, write=True) as run, ExitStack() as stack:
+        allowed = Allowed.of(max_failures, len(run.state.samples.done)).count
         weights = model or known.model or run.manifest.model
         scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
 
         async def ready() -> Runner:
+            address = stack.enter_context(served(at, key_env)) if at else None
             return await connect(protocol, weights, address, context)
 
-        done = until_stopped(score(run, scoring, ready, max_failures=max_failures, progress=progress))
+        done = until_stopped(score(run, scoring, ready, max_failures=allowed, progress=progress))
         run.write_table()
         return done
 

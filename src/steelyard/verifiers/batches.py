@@ -29,8 +29,8 @@ def batches(lengths: Sequence[int], budget: int = BUDGET) -> Iterator[list[int]]
 def waste(lengths: Sequence[int], groups: Sequence[Sequence[int]]) -> float:
     """The share of a run's tokens that is padding.
 
-    >>> waste([4, 2, 4], [[0, 1], [2]])
-    0.16666666666666666
+    >>> waste([4, 2, 2], [[0, 1, 2]])
+    0.33333333333333337
     """
     whole = sum(max(lengths[i] for i in group) * len(group) for group in groups)
     return 1 - sum(lengths) / whole if whole else 0.0

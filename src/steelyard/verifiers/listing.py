@@ -20,3 +20,23 @@ def _places(protocol: Protocol) -> str:
     if isinstance(protocol, TokenProtocol):
         return "--local, --at vLLM" if protocol.served else "--local"
     return "--at any server" if isinstance(protocol, ChatProtocol) else "nowhere"
+
+
+def page_table(protocols: Sequence[Protocol]) -> str:
+    """The table of docs/verifiers.md."""
+    said = {verifier.name: protocol for protocol in protocols for verifier in protocol.verifiers}
+    lines = []
+    for name, model, places, split in rows(protocols):
+        protocol = said[name]
+        size = f"; context {protocol.context:,}" if isinstance(protocol, TokenProtocol) else ""
+        lines.append(f"| `{name}` | {model} | {places} | {split} | {protocol.what}{size} |")
+    return "\n".join(lines)
+
+
+def served_table(protocols: Sequence[Protocol]) -> str:
+    """The table of docs/vllm.md."""
+    return "\n".join(
+        f"| {', '.join(f'`{verifier.name}`' for verifier in protocol.verifiers)} | `{protocol.served}` |"
+        for protocol in protocols
+        if isinstance(protocol, TokenProtocol) and protocol.served
+    )
