@@ -7,6 +7,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 │   └── LabelError             labels that are missing or contradict each other
 ├── CalibrationError           a calibration set that cannot support a fit
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
+├── UpstreamError              a server that cannot be reached, or refuses what is asked
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
@@ -42,6 +43,10 @@ class CalibrationError(SteelyardError):
 
 class PlanError(SteelyardError):
     """A plan is damaged, too new, or made for other scores."""
+
+
+class UpstreamError(SteelyardError):
+    """A server cannot be reached, or refuses what is asked."""
 
 
 class SettingError(SteelyardError):
