@@ -43,9 +43,21 @@ def make_folder(path: str | Path) -> Path:
     return Path(path)
 
 
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block ends well."""
+def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block ends well.
+
+    With `durable`, what was written is on the disk before it takes its place, and so is its name before this returns.
+    """
     target = check_writable(path)
     temporary = None
     try:
@@ -56,7 +68,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
+        if durable:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
         temporary.replace(target)
+        if durable:
+            sync_folder(target.parent)
     except OSError as error:
         raise SettingError(f"cannot write {path}: {error.strerror or error}; choose another path with -o") from None
     finally:
@@ -64,7 +81,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | Path, content: bytes) -> None:
+def write_atomically(path: str | Path, content: bytes, *, durable: bool = False) -> None:
     """Write bytes to a file in one step."""
-    with replacing(path) as temporary:
+    with replacing(path, durable=durable) as temporary:
         temporary.write_bytes(content)

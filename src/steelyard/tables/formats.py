@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def _open_file(path: Path) -> pl.LazyFrame:
         if not path.exists():
             raise TableError(f"no such file: {path}")
         if path.is_dir():
-            raise TableError(f"{path} is a folder: name a file (.parquet, .jsonl or .csv)")
+            path = _table_of_run(path)
         if not path.is_file():
             raise TableError(f"{path} is a device or a pipe: save it as a file first")
         opener = FORMATS.get(path.suffix.lower())
@@ -63,6 +64,14 @@ def _open_file(path: Path) -> pl.LazyFrame:
         raise TableError(
             f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
         ) from None
+
+
+def _table_of_run(folder: Path) -> Path:
+    """The table of a run folder, made anew if its journal has grown; runs stand above tables, so they go by name."""
+    if not (folder / "manifest.json").is_file():
+        raise TableError(f"{folder} is a folder and no run: name a file (.parquet, .jsonl or .csv)")
+    table: Path = import_module("steelyard.runs.table").fresh_table(folder)
+    return table
 
 
 def _open_jsonl(path: Path) -> pl.LazyFrame:

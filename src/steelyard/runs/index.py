@@ -1,0 +1,83 @@
+"""Where in a journal the records stand that make the table: two numbers a record, whatever the length of its text."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections import defaultdict
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from steelyard.arrays import Ints
+from steelyard.runs.lines import Lines, body_of
+from steelyard.runs.state import SUCCESS, Head, Marks, head_of
+
+_LOGPROB = re.compile(rb'"logprob":[-\d]')  # within a text the quotes would be escaped
+WIDE = 32  # bits for the number of a sample
+
+
+class Places:
+    """The records that stand, one a key, by key: question number << 32 | sample number."""
+
+    def __init__(self) -> None:
+        self._seen = Marks()
+        self._keys, self._offsets = array("q"), array("q")
+        self._failed: dict[int, int] = {}
+
+    def see(self, head: Head, question: int, offset: int) -> None:
+        """Note where a record stands; the first success counts, or else the last failure."""
+        key = question << WIDE | head.key[1]
+        if head.kind not in SUCCESS:
+            self._failed[key] = offset
+        elif self._seen.add(head.key):
+            self._keys.append(key)
+            self._offsets.append(offset)
+
+    def sorted(self) -> tuple[Ints, Ints]:
+        """Keys in order, and the offsets of their records."""
+        keys, offsets = np.array(self._keys, np.int64), np.array(self._offsets, np.int64)
+        failed = np.setdiff1d(np.array(list(self._failed), np.int64), keys)
+        keys = np.concatenate((keys, failed))
+        offsets = np.concatenate((offsets, np.array([self._failed[key] for key in failed.tolist()], np.int64)))
+        order = np.argsort(keys, kind="stable")
+        return keys[order], offsets[order]
+
+
+class Index:
+    """The places of all samples, and of all scores by verifier."""
+
+    def __init__(self, journal: Path, questions: list[str]) -> None:
+        number = {question: i for i, question in enumerate(questions)}
+        samples, scores = Places(), defaultdict[str, Places](Places)
+        self.logprobs = False  # whether the server gave any
+        for offset, body in Lines(journal):
+            head = head_of(body)
+            if head and head.key[0] in number:
+                self.logprobs = self.logprobs or bool(_LOGPROB.search(body))
+                places = scores[head.verifier] if head.verifier else samples
+                places.see(head, number[head.key[0]], offset)
+        self.keys, self.offsets = samples.sorted()
+        self.scores = {name: scores[name].sorted() for name in sorted(scores)}
+
+    def rows(self, file: IO[bytes], part: slice) -> list[dict[str, Any]]:
+        """Read the records of some samples."""
+        return [_read(file, int(offset)) for offset in self.offsets[part]]
+
+    def scored(self, file: IO[bytes], verifier: str, part: slice) -> list[dict[str, Any] | None]:
+        """Read what a verifier said of some samples; None where it said nothing."""
+        keys, offsets = self.scores[verifier]
+        wanted = self.keys[part]
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return [
+            _read(file, int(offset)) if key == found else None
+            for key, found, offset in zip(wanted, keys[at], offsets[at], strict=True)
+        ]
+
+
+def _read(file: IO[bytes], offset: int) -> dict[str, Any]:
+    file.seek(offset)
+    record: dict[str, Any] = json.loads(body_of(file.readline().rstrip(b"\n") + b"\n"))
+    return record

@@ -1,0 +1,111 @@
+r"""The lines of a journal: checksum, length and one JSON object each, so that damage is seen and its place is known.
+
+    ab9a5dde 59 {"kind":"sample","question":"q1","sample":0,"response":"4"}\n
+
+A process that dies leaves at most a *torn* line at the end: the beginning of a record that nobody was told is safe.
+Everything else that does not match its checksum is *damage*, and is refused with the number of the line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from steelyard.errors import RunError
+
+LONGEST = 256 << 20  # bytes of one record
+MOST = LONGEST + 64  # and of its line
+FIRST = ("kind", "verifier", "question", "sample")  # in this order at the front, where `heads` looks for them
+
+
+def encode(record: dict[str, Any]) -> bytes:
+    r"""Return the line of a record; what is not a finite number becomes null.
+
+    >>> encode({"sample": 0, "kind": "sample", "question": "q"})
+    b'ef408857 43 {"kind":"sample","question":"q","sample":0}\n'
+    """
+    ordered = {name: record[name] for name in FIRST if name in record} | record
+    try:
+        text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(ordered), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        body = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair: escaped, it comes back as it was
+        body = json.dumps(json.loads(text), separators=(",", ":")).encode()
+    if len(body) > LONGEST:
+        raise RunError(f"a record of {len(body):,} bytes is too long: the most is {LONGEST:,}; limit the tokens")
+    return b"%08x %d %s\n" % (crc32(body), len(body), body)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def body_of(line: bytes) -> bytes:
+    """Return the JSON of a line that is known to be sound."""
+    return line[line.index(b"{") : -1]
+
+
+def decode(line: bytes) -> bytes | None:
+    """Return the JSON of a line without its line end, or None if the line is not what was written."""
+    start = line.find(b"{")
+    body = line[start:]
+    return body if start > 0 and line[:start] == b"%08x %d " % (crc32(body), len(body)) else None
+
+
+class Lines:
+    """Iterates over (offset, JSON) of a journal; afterwards `end` and `torn` say what is sound and what is not.
+
+    `end` is where the sound records end, `torn` how many bytes stand after it, and `unended` whether the last sound
+    record lacks its line end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.end = self.torn = 0
+        self.unended = False
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        number = 0
+        try:
+            with self.path.open("rb", buffering=1 << 20) as file:
+                while line := file.readline(MOST):
+                    number += 1
+                    body = decode(line[:-1])
+                    if body is None or not line.endswith(b"\n"):
+                        if line.endswith(b"\n") or len(line) == MOST:
+                            raise self._damage(number)
+                        yield from self._last(line)
+                        return
+                    yield self.end, body
+                    self.end += len(line)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be read: {error.strerror}; copy the run to another disk") from None
+
+    def _last(self, line: bytes) -> Iterator[tuple[int, bytes]]:
+        """A last line without its end is torn, unless the record is whole and only the line end is missing or wrong."""
+        for whole in (line, line[:-1]):
+            if (body := decode(whole)) is not None:
+                yield self.end, body
+                self.end, self.torn, self.unended = self.end + len(whole), len(line) - len(whole), True
+                return
+        self.torn = len(line)
+
+    def _damage(self, number: int) -> RunError:
+        return RunError(
+            f"{self.path}, line {number} is damaged (its checksum does not match): take the line out with "
+            f"'sed -i {number}d {shlex.quote(str(self.path))}' and run the same command again, "
+            "which asks anew for what stood on it"
+        )

@@ -1,0 +1,99 @@
+"""What a run is: its questions, prompt, model and parameters. Samples drawn with other ones do not belong into it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from steelyard.errors import RunError
+from steelyard.files import write_atomically
+from steelyard.version import __version__
+
+FILE = "manifest.json"
+FORMAT = "steelyard-run"
+VERSION = 1
+MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n only upwards
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The configuration of a run; never a key.
+
+    `params` is what is sent with every request (temperature, top_p, max_tokens, ..), `answers` the kind of answer that
+    is read out of a response, `upstream` the address without user and password, for information.
+    """
+
+    questions_sha256: str
+    model: str
+    n: int
+    seed: int = 0
+    prompt: str = "{prompt}"
+    params: dict[str, Any] = field(default_factory=dict)
+    answers: str = "math"
+    upstream: str = ""
+    questions_file: str = ""
+    steelyard: str = __version__
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.upstream)
+        object.__setattr__(self, "upstream", urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])))
+
+    def changes(self, wanted: Manifest) -> list[str]:
+        """What keeps samples of `wanted` out of this run, one sentence a setting.
+
+        >>> Manifest("ab", "m", 8, params={"top_p": 1}).changes(Manifest("ab", "m", 4, params={"top_p": 0.9}))
+        ['params.top_p was 1, now 0.9', 'n was 8, now 4']
+        """
+        here, there = _flat(asdict(self)), _flat(asdict(wanted))
+        names = [name for name in here | there if name not in MAY_CHANGE and here.get(name) != there.get(name)]
+        names += ["n"] if wanted.n < self.n else []
+        return [f"{name} was {_shown(here.get(name))}, now {_shown(there.get(name))}" for name in names]
+
+    def write(self, folder: Path) -> None:
+        """Write manifest.json in one step."""
+        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        write_atomically(
+            folder / FILE, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), durable=True
+        )
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read manifest.json, or say in one line why the folder is no run."""
+        path = folder / FILE
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
+            if content["version"] > VERSION:
+                raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
+            return cls(**{each.name: content[each.name] for each in fields(cls)})
+        except FileNotFoundError:
+            raise RunError(f"{folder} is no run: it has no {FILE}; make one with 'steelyard generate'") from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{path} is damaged ({error}): restore it, or start another run") from None
+
+
+def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+    return flat
+
+
+def _shown(value: Any) -> str:
+    text = "not set" if value is None else value[:12] + ".." if _is_hash(value) else repr(value)
+    return text if len(text) <= 60 else f"{text[:28]} .. {text[-28:]}"
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == 64 and all(letter in "0123456789abcdef" for letter in value)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

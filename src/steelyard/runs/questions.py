@@ -1,0 +1,49 @@
+"""The questions of a run: question, prompt, gold, domain; scoring and voting need no other file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.errors import RunError
+from steelyard.runs.seal import sealed, write_sealed
+
+FILE = "questions.parquet"
+COLUMNS = ("question", "prompt", "gold", "domain")
+
+
+def write_questions(folder: Path, questions: pl.DataFrame) -> None:
+    """Write questions.parquet, unless it is there and whole."""
+    table = _checked(questions)
+    if sealed(folder / FILE) is None:
+        write_sealed(folder / FILE, lambda path: _write(table, path), {})
+
+
+def _write(table: pl.DataFrame, path: Path) -> int:
+    table.write_parquet(path)
+    return table.height
+
+
+def read_questions(folder: Path) -> pl.DataFrame:
+    """Read the questions of a run."""
+    if sealed(folder / FILE) is None:
+        raise RunError(
+            f"{folder / FILE} is missing or damaged (its SHA-256 is not the one it was written with): give the "
+            "'steelyard generate' command of this run again, which writes it anew"
+        )
+    return pl.read_parquet(folder / FILE, glob=False)
+
+
+def _checked(questions: pl.DataFrame) -> pl.DataFrame:
+    missing = [name for name in ("question", "prompt") if name not in questions.columns]
+    if missing:
+        raise RunError(f"the questions have no column {missing[0]!r}: name it so")
+    table = questions.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in questions.columns)
+    ids = table["question"]
+    if ids.null_count() or ids.n_unique() != len(ids):
+        twice = ids.filter(ids.is_duplicated() | ids.is_null())[0]
+        raise RunError(f"the question id {twice!r} is not unique: give every question its own")
+    if not len(ids):
+        raise RunError("there are no questions: the file is empty")
+    return table

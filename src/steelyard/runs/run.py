@@ -1,0 +1,170 @@
+"""A run: a folder that survives whatever happens to the processes that fill it.
+
+manifest.json      what the run is; a command with other settings is refused
+questions.parquet  question, prompt, gold, domain
+journal.jsonl      every sample, failure and score, in the order they came; the truth
+lock               who writes now
+table.parquet      the journal as one long table, derived; table.json says from what
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import RunError
+from steelyard.files import make_folder
+from steelyard.runs.journal import Journal
+from steelyard.runs.lines import Lines, body_of, encode
+from steelyard.runs.lock import RunLock
+from steelyard.runs.manifest import FILE, Manifest
+from steelyard.runs.questions import read_questions, write_questions
+from steelyard.runs.state import Key, Marks, State, head_of
+
+JOURNAL = "journal.jsonl"
+
+
+class Run:
+    """An open run; as a context manager it lets go of its lock at the end."""
+
+    def __init__(self, folder: Path, manifest: Manifest, questions: pl.DataFrame, lock: RunLock | None) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.questions = questions
+        self.state = State()
+        self._lock = lock
+        self._journal: Journal | None = None
+        lines = Lines(folder / JOURNAL)
+        for _, body in lines:
+            self.state.see(head_of(body), body)
+        self.torn = lines.torn
+        if lock:
+            self._journal = Journal(lines)
+
+    @classmethod
+    def start(cls, folder: Path, manifest: Manifest, questions: pl.DataFrame) -> Run:
+        """Make a run, or go on with the one that is there if it is the same; otherwise say what differs."""
+        make_folder(folder)
+        if not (folder / FILE).exists():
+            _check_empty(folder)
+        lock = RunLock(folder)
+        try:
+            there = Manifest.read(folder) if (folder / FILE).exists() else None
+            manifest = _continued(folder, there, manifest) if there else manifest
+            write_questions(folder, questions)
+            if manifest != there:
+                manifest.write(folder)
+            return cls(folder, manifest, read_questions(folder), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open(cls, folder: Path, *, write: bool = False) -> Run:
+        """Open an existing run: to read, also while another process writes, or to write to it."""
+        manifest = Manifest.read(folder)
+        lock = RunLock(folder) if write else None
+        try:
+            return cls(folder, manifest, read_questions(folder), lock)
+        except BaseException:
+            if lock:
+                lock.release()
+            raise
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every record in order; a torn one at the end is passed over."""
+        for _, body in Lines(self.folder / JOURNAL):
+            yield json.loads(body)
+
+    def samples(self) -> Iterator[dict[str, Any]]:
+        """The samples that stand, each once, in the order they came; one at a time, as a journal may be large."""
+        seen = Marks()
+        for _, body in Lines(self.folder / JOURNAL):
+            head = head_of(body)
+            if head and head.kind == "sample" and seen.add(head.key):
+                yield json.loads(body)
+
+    def unscored(self, verifier: str) -> Iterator[dict[str, Any]]:
+        """The samples that a verifier has not scored yet."""
+        scored = self.state.scores[verifier].done
+        for record in self.samples():
+            if (record["question"], record["sample"]) not in scored:
+                yield record
+
+    def missing(self) -> Iterator[Key]:
+        """The samples that are still to be asked for, failed ones too: question by question, made as they are taken."""
+        for question in self.questions["question"]:
+            for sample in range(self.manifest.n):
+                if (question, sample) not in self.state.samples.done:
+                    yield question, sample
+
+    def has(self, question: str, sample: int) -> bool:
+        """Whether a sample is there."""
+        return (question, sample) in self.state.samples.done
+
+    @property
+    def wanted(self) -> int:
+        """How many samples the finished run has."""
+        return self.questions.height * self.manifest.n
+
+    async def add(self, record: dict[str, Any]) -> None:
+        """Return when a record is on the disk; tasks that wait at the same time share the price."""
+        line = encode(record)
+        await self._open_journal().add(line)
+        self.state.see(head_of(body_of(line)), record)
+
+    def add_now(self, records: Iterable[dict[str, Any]]) -> None:
+        """Write records at once, and return when they are on the disk."""
+        lines = [(encode(record), record) for record in records]
+        self._open_journal().append([line for line, _ in lines])
+        for line, record in lines:
+            self.state.see(head_of(body_of(line)), record)
+
+    def write_table(self) -> Path:
+        """Derive RUN/table.parquet from the journal, unless the one that is there is as new; return where it is."""
+        from steelyard.runs.table import fresh_table
+
+        return fresh_table(self.folder)
+
+    def close(self) -> None:
+        """Commit what still waits, and let the next process have the run."""
+        if self._journal:
+            self._journal.close()
+            self._journal = None
+        if self._lock:
+            self._lock.release()
+            self._lock = None
+
+    def _open_journal(self) -> Journal:
+        if self._journal is None:
+            raise RunError(f"{self.folder} is not open for writing: open it with write=True")
+        return self._journal
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _check_empty(folder: Path) -> None:
+    """A new run needs a folder of its own; what a killed start left behind does no harm."""
+    ours = ("lock", "questions.parquet", "questions.json")
+    strange = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
+    if strange:
+        raise RunError(f"{folder} holds other files ({sorted(strange)[0]}, ..): give the run a new folder with -o")
+
+
+def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
+    """The manifest to go on with; more samples a question are welcome, other settings are not."""
+    if changes := there.changes(wanted):
+        raise RunError(
+            f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, give it "
+            "another folder with -o, or add --fork NEW to start a run beside this one"
+        )
+    return replace(there, n=wanted.n, answers=wanted.answers)

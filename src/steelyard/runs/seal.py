@@ -1,0 +1,62 @@
+"""Parquet files of a run with a seal: FILE.json holds the SHA-256 of the file and what it was made from.
+
+A flipped bit in Parquet is read as other numbers more often than not, and polars neither writes nor checks the
+checksums of pages; the seal finds any change of any byte. It is written after the file, so a process that dies between
+the two leaves a file without a matching seal, which counts as no file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import RunError, SteelyardError
+from steelyard.files import replacing, write_atomically
+from steelyard.runs.manifest import sha256_of
+
+DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+
+
+def write_sealed(path: Path, write: Callable[[Path], int], made_from: dict[str, Any]) -> None:
+    """Let `write` fill a file beside `path` and say its rows; check it as a reader would; then put it in place."""
+    try:
+        with replacing(path, durable=True) as temporary:
+            rows = write(temporary)
+            found = _count(temporary)
+            if found != rows:
+                raise RunError(f"{path} was written with {found:,} rows instead of {rows:,}: run the command again")
+            seal = {"rows": rows, "bytes": temporary.stat().st_size, "sha256": sha256_of(temporary), **made_from}
+        write_atomically(_seal(path), (json.dumps(seal, indent=2) + "\n").encode(), durable=True)
+    except SteelyardError as error:
+        raise error if isinstance(error, RunError) else RunError(str(error)) from None
+    except DAMAGE as error:
+        what = str(error).strip().splitlines()[0][:200]
+        raise RunError(f"cannot write {path}: {what}; free some space and run the command again") from None
+
+
+def sealed(path: Path) -> dict[str, Any] | None:
+    """Return the seal of a file that is whole, byte for byte; None if it is not, or is not there."""
+    try:
+        seal = json.loads(_seal(path).read_bytes())
+        whole = path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"]
+        return dict(seal) if whole else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _seal(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _count(path: Path) -> int:
+    """Read the whole file back and count its rows."""
+    frame = pl.scan_parquet(path, glob=False)
+    lengths = [
+        pl.len().alias("rows"),
+        *(pl.col(name).null_count().alias(f"{name} null") for name in frame.collect_schema()),
+    ]
+    return int(frame.select(lengths).collect(engine="streaming")["rows"][0])

@@ -1,0 +1,120 @@
+r"""The published layouts of MATH, MATH-500, GSM8K and MMLU-Pro, recognised by their columns.
+
+| layout | columns | gold |
+|---|---|---|
+| math-500 | problem, answer, subject, unique_id | answer |
+| math | problem, solution, type or subject | the last \boxed{..} of the solution |
+| gsm8k | question, answer | what follows #### |
+| mmlu-pro | question, options, answer, category | the letter |
+
+A table with a column `prompt` is the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from steelyard.answers.extract import extract
+from steelyard.errors import LabelError
+
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout: its name, the built-in prompt that suits it, and how it becomes our columns."""
+
+    name: str
+    prompt: str
+    read: Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def layout_of(table: pl.DataFrame) -> Layout | None:
+    """The published layout a table has, None when it has none of them."""
+    columns = set(table.columns)
+    if "prompt" in columns:
+        return None
+    if {"problem", "answer"} <= columns:
+        return MATH_500
+    if {"problem", "solution"} <= columns:
+        return MATH
+    if {"question", "options", "answer"} <= columns:
+        return MMLU_PRO
+    if {"question", "answer"} <= columns and _has_hashes(table["answer"]):
+        return GSM8K
+    return None
+
+
+def _has_hashes(answers: pl.Series) -> bool:
+    texts = answers.drop_nulls()
+    return texts.dtype == pl.String and bool(texts.head(20).str.contains("####", literal=True).any())
+
+
+def _ids(table: pl.DataFrame, name: str, word: str) -> pl.Series:
+    """The published ids, or numbers in the order of the rows."""
+    if name in table.columns and table[name].n_unique() == table.height and not table[name].null_count():
+        return table[name].cast(pl.String)
+    return pl.Series([f"{word}-{i:05d}" for i in range(table.height)])
+
+
+def _domain(table: pl.DataFrame, *names: str) -> pl.Series | None:
+    return next((table[name].cast(pl.String) for name in names if name in table.columns), None)
+
+
+def _columns(ids: pl.Series, prompt: Any, gold: Any, domain: pl.Series | None) -> pl.DataFrame:
+    columns = {"question": ids, "prompt": prompt, "gold": gold}
+    return pl.DataFrame(columns if domain is None else columns | {"domain": domain})
+
+
+def _math_500(table: pl.DataFrame) -> pl.DataFrame:
+    ids = _ids(table, "unique_id", "math")
+    return _columns(ids, table["problem"], table["answer"], _domain(table, "subject", "type"))
+
+
+def _math(table: pl.DataFrame) -> pl.DataFrame:
+    gold = []
+    for i, solution in enumerate(table["solution"]):
+        found = extract(solution or "", "math")
+        if found.rule != "boxed":
+            raise LabelError(f"row {i + 1} has no \\boxed answer in its solution: correct it, or leave the row out")
+        gold.append(found.answer)
+    return _columns(_ids(table, "unique_id", "math"), table["problem"], gold, _domain(table, "type", "subject"))
+
+
+def _gsm8k(table: pl.DataFrame) -> pl.DataFrame:
+    gold = []
+    for i, answer in enumerate(table["answer"]):
+        _, mark, final = (answer or "").rpartition("####")
+        if not mark or not final.strip():
+            raise LabelError(f"row {i + 1} has no answer after ####: correct it, or leave the row out")
+        gold.append(final.strip().replace(",", ""))
+    return _columns(_ids(table, "id", "gsm8k"), table["question"], gold, None)
+
+
+def _mmlu_pro(table: pl.DataFrame) -> pl.DataFrame:
+    prompts, gold = [], []
+    rows = table.select("question", "options", "answer").iter_rows()
+    for i, (question, options, answer) in enumerate(rows):
+        given = [str(option) for option in options or []]
+        while given and given[-1] == "N/A":  # early versions are filled up to ten
+            given.pop()
+        letters = LETTERS[: len(given)]
+        letter = str(answer).strip().upper()
+        if not 1 < len(given) <= len(LETTERS) or letter not in letters or len(letter) != 1:
+            raise LabelError(
+                f"row {i + 1} has {len(given)} options and the answer {answer!r:.20}: expected a letter of theirs"
+            )
+        listed = "\n".join(f"{letter}. {option}" for letter, option in zip(letters, given, strict=True))
+        prompts.append(f"{question}\n\nOptions:\n{listed}")
+        gold.append(letter)
+    return _columns(_ids(table, "question_id", "mmlu-pro"), prompts, gold, _domain(table, "category"))
+
+
+MATH_500 = Layout("math-500", "math", _math_500)
+MATH = Layout("math", "math", _math)
+GSM8K = Layout("gsm8k", "math", _gsm8k)
+MMLU_PRO = Layout("mmlu-pro", "choice", _mmlu_pro)

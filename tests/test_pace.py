@@ -1,0 +1,132 @@
+"""How many requests are under way: grows while it works, shrinks once a burst, waits when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from steelyard.sampling.pace import Pace
+from steelyard.sampling.retry_after import retry_after
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def _round(pace: Pace, count: int) -> int:
+    """Send `count` requests at once; return how many were under way together at most."""
+    most = 0
+
+    async def one() -> None:
+        nonlocal most
+        async with pace.slot():
+            most = max(most, pace.under_way)
+            await asyncio.sleep(0)
+            pace.worked()
+
+    await asyncio.gather(*(one() for _ in range(count)))
+    return most
+
+
+def run(task: Callable[[], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await task()
+
+    asyncio.run(main())
+
+
+def test_the_limit_grows_while_it_works_up_to_the_most_and_is_never_exceeded() -> None:
+    async def task() -> None:
+        pace = Pace(64)
+        assert await _round(pace, 4) == 4
+        assert pace.limit == 8  # a limit that is not used says nothing
+        assert await _round(pace, 2000) == 64
+        assert pace.limit == 64
+        assert pace.under_way == 0
+
+    run(task)
+
+
+def test_a_burst_of_refusals_shrinks_the_limit_once() -> None:
+    clock = Clock()
+    pace = Pace(100, start=100, clock=clock)
+    for _ in range(50):
+        pace.pushed_back(sent=99.0)
+    assert pace.limit == 80
+    clock.now = 101.0
+    pace.pushed_back(sent=100.5)
+    assert pace.limit == 64
+
+
+def test_after_a_push_back_the_limit_grows_by_one_a_round() -> None:
+    async def task() -> None:
+        pace = Pace(100, start=10)
+        pace.pushed_back(sent=time.monotonic())
+        await _round(pace, 8)
+        assert 8 < pace.limit < 9.1
+
+    run(task)
+
+
+def test_the_limit_never_falls_below_one() -> None:
+    clock = Clock()
+    pace = Pace(4, clock=clock)
+    for i in range(40):
+        clock.now += 1
+        pace.pushed_back(sent=100.5 + i)
+    assert pace.limit == 1
+
+
+def test_nobody_sends_while_the_server_has_asked_for_time() -> None:
+    async def task() -> None:
+        pace = Pace(4)
+        pace.pushed_back(sent=time.monotonic(), wait=0.1)
+        before = time.monotonic()
+        await asyncio.gather(*(_round(pace, 1) for _ in range(3)))
+        assert time.monotonic() - before >= 0.1
+
+    run(task)
+
+
+def test_places_of_those_who_gave_up_waiting_are_given_to_others() -> None:
+    async def task() -> None:
+        pace = Pace(1)
+        release = asyncio.Event()
+
+        async def hold() -> None:
+            async with pace.slot():
+                await release.wait()
+
+        tasks = [asyncio.create_task(hold()) for _ in range(5)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        tasks[3].cancel()
+        await asyncio.sleep(0)
+        release.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert pace.under_way == 0
+        assert await _round(pace, 1) == 1
+
+    run(task)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "NaN", "inf", "Mon, 99 Foo", "-"])
+def test_a_retry_after_that_cannot_be_read_is_none(text: str) -> None:
+    assert retry_after({"Retry-After": text}) is None
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("0", 0.0), ("1.5", 1.5), ("-3", 0.0), ("1e9", 3600.0)])
+def test_a_retry_after_is_kept_within_bounds(text: str, seconds: float) -> None:
+    assert retry_after({"retry-after": text}) == seconds
+
+
+def test_a_date_is_held_against_the_clock_of_the_server() -> None:
+    headers = {"date": "Wed, 01 Jan 2020 00:00:00 GMT", "retry-after": "Wed, 01 Jan 2020 00:00:07 GMT"}
+    assert retry_after(headers) == 7.0
+    assert retry_after({"retry-after": "Wed, 01 Jan 2020 00:00:07 GMT"}) == 0.0

@@ -1,0 +1,68 @@
+"""The fault upstream as tests use it: started, asked for its ledger, stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+CANARY = "sk-canary-3f9a1c77e2"
+
+
+@dataclass(frozen=True)
+class FaultUpstream:
+    """A running server and the file it writes down every request in."""
+
+    url: str
+    ledger: Path
+
+    def entries(self, event: str = "arrived") -> list[dict[str, Any]]:
+        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
+        return [entry for entry in map(json.loads, lines) if entry["event"] == event]
+
+    def asked(self, model: str, *, probes: bool = False) -> list[dict[str, Any]]:
+        """The requests for a model; without those of the probe."""
+        from steelyard.sampling.abilities import QUESTION
+
+        return [
+            entry
+            for entry in self.entries()
+            if entry["model"] == model and (probes or not entry["prompt"].startswith(QUESTION))
+        ]
+
+    def samples(self, model: str) -> Counter[tuple[str, int]]:
+        """How often each (prompt, seed) was asked for."""
+        return Counter(
+            (entry["prompt"], entry["seed"] + j) for entry in self.asked(model) for j in range(entry["n"] or 1)
+        )
+
+
+@contextmanager
+def fault_upstream(folder: Path, *, delay: float = 0.0) -> Iterator[FaultUpstream]:
+    """Start the fault upstream in a process of its own."""
+    ledger = folder / "ledger.jsonl"
+    command = [sys.executable, "-m", "tests.fault_upstream", str(ledger), "--delay", str(delay)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    try:
+        assert process.stdout is not None
+        yield FaultUpstream(f"http://127.0.0.1:{int(process.stdout.readline())}/v1", ledger)
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def command(*words: object) -> tuple[list[str], dict[str, str]]:
+    """`steelyard WORDS` as a process: the command line and its environment."""
+    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": source, "OPENAI_API_KEY": CANARY}
+    return [sys.executable, "-m", "steelyard", *map(str, words)], environment
