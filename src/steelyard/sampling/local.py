@@ -66,7 +66,7 @@ def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tup
         "name": MODEL,
         "parent": os.getpid(),
     }
-    # Threads that wait for each other by spinning take the cores of a busy machine: a third of the CPU time as measured.
+    # Threads that spin while they wait for each other took a third of the CPU time of a busy machine, as measured.
     environment = {"GOMP_SPINCOUNT": "10000"} | os.environ
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - our own module
