@@ -21,7 +21,9 @@ HEAD = """# The command line
 Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in the input
 (one line on stderr says which and what to do), 130 an interrupt.
 """
-VERBS = ("demo", "evaluate", "report", "fit", "vote", "compare", "ask", "reproduce", "answers", "grid", "simulate")
+VERBS = (
+    "demo", "score", "evaluate", "report", "fit", "vote", "compare", "ask", "reproduce", "answers", "grid", "simulate",
+)  # fmt: skip
 
 
 def help_of(*words: str) -> str:

@@ -7,6 +7,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 │   └── LabelError             labels that are missing or contradict each other
 ├── CalibrationError           a calibration set that cannot support a fit
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
+├── VerifierError              a verifier that cannot be loaded, reached or understood
 ├── RunError                   a run folder that is damaged, in use, full, or made with other settings
 ├── UpstreamError              a server that cannot be reached, or refuses what is asked
 └── SettingError               an unknown method or an impossible setting
@@ -44,6 +45,10 @@ class CalibrationError(SteelyardError):
 
 class PlanError(SteelyardError):
     """A plan is damaged, too new, or made for other scores."""
+
+
+class VerifierError(SteelyardError):
+    """A verifier cannot be loaded, reached or understood."""
 
 
 class RunError(SteelyardError):

@@ -28,10 +28,11 @@ HOLDER = """
 import os, sys, time
 from steelyard.sampling.local import serve_local
 with serve_local() as (url, model):
-    if "fork" in sys.argv and os.fork() == 0:
-        time.sleep(8)  # a child that keeps every pipe of its parent open
+    fork = os.fork() if "fork" in sys.argv else -1
+    if fork == 0:
+        time.sleep(60)  # a child that keeps every pipe of its parent open
         os._exit(0)
-    print(url, flush=True)
+    print(url, fork, flush=True)
     time.sleep(60)
 """
 
@@ -59,17 +60,20 @@ def wait_until_gone(url: str) -> bool:
 
 @contextmanager
 def held(program: str = HOLDER, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that holds the embedded LLM, and its address."""
+    """A process that holds the embedded LLM, and its address; its fork, if it made one, ends with the block."""
     command = [sys.executable, "-c", program, *words]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, start_new_session=True
     ) as process:
+        assert process.stdout
+        url, fork = process.stdout.readline().split()
         try:
-            assert process.stdout
-            yield process, process.stdout.readline().strip()
+            yield process, url
         finally:
             process.kill()
+            if int(fork) > 0:
+                os.kill(int(fork), signal.SIGKILL)
 
 
 def test_it_answers_with_as_many_samples_as_it_has_slots_and_refuses_more() -> None:

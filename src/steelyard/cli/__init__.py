@@ -11,7 +11,7 @@ import warnings
 import typer
 from typer.exceptions import TyperException
 
-from steelyard.cli import answers, ask, compare, demo, evaluate, fit, grid, report, reproduce, simulate, vote
+from steelyard.cli import answers, ask, compare, demo, evaluate, fit, grid, report, reproduce, score, simulate, vote
 from steelyard.errors import SteelyardError, SteelyardWarning
 from steelyard.version import __version__
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, evaluate, report, fit, vote, compare, ask, reproduce, answers, grid, simulate):
+for verb in (demo, score, evaluate, report, fit, vote, compare, ask, reproduce, answers, grid, simulate):
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 
 

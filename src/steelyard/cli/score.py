@@ -1,0 +1,97 @@
+"""steelyard score: have a verifier score every sample of a run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Json
+
+if TYPE_CHECKING:
+    from steelyard.runs.score import Scored
+
+EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
+
+
+def run(
+    folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="A run of steelyard generate.")] = None,
+    verifier: Annotated[str | None, typer.Option(help="Short name of a verifier.", show_default=False)] = None,
+    at: Annotated[str | None, typer.Option(help="Address of the server it runs on.", show_default=False)] = None,
+    local: Annotated[bool, typer.Option("--local", help="Run it in this process (needs steelyard[prm]).")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Folder or Hugging Face name of its model; p-true: the name the server knows."),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="How responses are split: blank-lines, newlines, merge-blank, ki, whole.")
+    ] = None,
+    context: Annotated[int | None, typer.Option(min=16, help="Tokens the verifier may see, if fewer.")] = None,
+    column: Annotated[str | None, typer.Option("--as", help="Column of the scores. Default: the short name.")] = None,
+    key_env: Annotated[str, typer.Option(help="Environment variable that holds the key.")] = "OPENAI_API_KEY",
+    max_failures: Annotated[int, typer.Option(min=0, help="Stop after more failures than this.")] = 100,
+    json: Json = False,
+) -> None:
+    """Have a verifier score every sample of a run; the same command goes on where the last one stopped."""
+    from steelyard.errors import SettingError
+
+    if folder is None:
+        _list(json)
+        return
+    if verifier is None:
+        raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
+    from steelyard.runs.scoring import score_folder
+
+    try:
+        with show.progress(f"Scoring {folder}") as progress:
+            done = score_folder(
+                folder, verifier, at=at, local=local, model=model, split=split, context=context, column=column,
+                key_env=key_env, max_failures=max_failures, progress=progress,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        again = shlex.join(["steelyard", *sys.argv[1:]])
+        print(f"What was scored is saved; to go on: {again}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    _show(done, folder, column or verifier, json)
+
+
+def _show(done: Scored, folder: Path, column: str, json: bool) -> None:
+    if json:
+        show.as_json(
+            {
+                "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
+                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+            }
+        )  # fmt: skip
+        return
+    if done.found:
+        show.say(f"Verifier: {', '.join(f'{name} {value}' for name, value in done.found.items() if value is not None)}")
+    show.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    notes = [
+        (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
+        (done.empty, "have no text and no score"),
+        (done.unsampled, "samples failed in the run and have no score"),
+    ]
+    for count, what in notes:
+        if count:
+            show.say(f"  {count} {what}")
+    for reason, count in done.failures.most_common(10):
+        show.say(f"  {count} failed: {show.shortened(reason, 200)}")
+    if done.failures:
+        show.say("Run the same command again to try the failed ones again.")
+    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
+
+
+def _list(json: bool) -> None:
+    from steelyard.verifiers import all_protocols
+    from steelyard.verifiers.listing import rows
+
+    found = rows(all_protocols())
+    if json:
+        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
+        return
+    show.table("Verifiers", ("verifier", "model", "runs", "split"), found)

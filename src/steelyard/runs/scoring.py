@@ -1,0 +1,71 @@
+"""One command that scores a run: settings checked, the run locked, the verifier asked, signals obeyed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TypeVar
+
+from steelyard.errors import SettingError
+from steelyard.runs.run import Run
+from steelyard.runs.score import Scored, Scoring, score
+from steelyard.sampling.address import read_address
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.scoring import Runner
+from steelyard.verifiers.steps import known_split
+from steelyard.verifiers.where import check_place, connect
+
+TAKEN = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
+TAKEN |= {"failure", "answer", "correct", "self_logprob"}
+Result = TypeVar("Result")
+
+
+def score_folder(
+    folder: Path,
+    verifier: str,
+    *,
+    at: str | None = None,
+    local: bool = False,
+    model: str | None = None,
+    split: str | None = None,
+    context: int | None = None,
+    column: str | None = None,
+    key_env: str = "OPENAI_API_KEY",
+    max_failures: int = 100,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Scored:
+    """Score every sample of a run that has no score of this verifier yet."""
+    protocol, known = find_verifier(verifier)
+    check_place(known.name, protocol, at=at is not None, local=local)
+    address = read_address(at, key_env) if at else None
+    name = column or known.name
+    if name in TAKEN or not name.strip():
+        raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
+    with Run.open(folder, write=True) as run:
+        weights = model or known.model or run.manifest.model
+        scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
+
+        async def ready() -> Runner:
+            return await connect(protocol, weights, address, context)
+
+        done = until_stopped(score(run, scoring, ready, max_failures=max_failures, progress=progress))
+        run.write_table()
+        return done
+
+
+def until_stopped(work: Coroutine[None, None, Result]) -> Result:
+    """Run a job; SIGINT and SIGTERM end it in good order and come out as KeyboardInterrupt."""
+
+    async def main() -> Result:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+        return await task
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

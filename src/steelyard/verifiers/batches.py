@@ -1,0 +1,36 @@
+"""Batches by length: responses of about the same length together, so that little is spent on padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+BUDGET = 16_384  # tokens a batch, padding included
+WINDOW = 1024  # responses sorted together
+
+
+def batches(lengths: Sequence[int], budget: int = BUDGET) -> Iterator[list[int]]:
+    """Yield the indices of each batch, the longest first: (longest in the batch) x (its size) <= budget.
+
+    A response longer than the budget is a batch of its own.
+
+    >>> list(batches([5, 1, 9, 2, 5], budget=10))
+    [[2], [0, 4], [3, 1]]
+    """
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def waste(lengths: Sequence[int], groups: Sequence[Sequence[int]]) -> float:
+    """The share of a run's tokens that is padding.
+
+    >>> waste([4, 2, 4], [[0, 1], [2]])
+    0.16666666666666666
+    """
+    whole = sum(max(lengths[i] for i in group) * len(group) for group in groups)
+    return 1 - sum(lengths) / whole if whole else 0.0

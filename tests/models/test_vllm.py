@@ -1,0 +1,118 @@
+"""A real vLLM server on the CPU, tiny random models, and our client: `make test-vllm` (VLLM_PYTHON names its Python).
+
+What the server says is compared with what the same model says in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import VerifierError
+from steelyard.sampling.address import Address
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.local import Local
+from steelyard.verifiers.protocol import TokenProtocol
+from steelyard.verifiers.scoring import Scores
+from steelyard.verifiers.tokens import Tokens
+from steelyard.verifiers.vllm import Served
+from tests.models import tiny
+from tests.models.items import drawn, every, scored
+
+ENVIRONMENT = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_HOST_IP": "127.0.0.1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "TORCHDYNAMO_DISABLE": "1",
+}
+FLAGS = "--host 127.0.0.1 --max-model-len 1024 --enforce-eager --dtype float32"
+
+
+class Server:
+    """vLLM with one model, up once the block begins."""
+
+    def __init__(self, model: Path, flags: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.flags = flags
+        module = "vllm.entrypoints.openai.api_server"
+        words = [os.environ["VLLM_PYTHON"], "-m", module, "--model", str(model), "--port", str(self.port)]
+        self.log = (model.parent / f"{model.name}.log").open("wb")
+        self.process = subprocess.Popen(
+            [*words, *shlex.split(FLAGS), *shlex.split(flags)],
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            env=os.environ | ENVIRONMENT,
+            cwd=model.parent,
+        )
+
+    def __enter__(self) -> Address:
+        begun = time.monotonic()
+        while time.monotonic() - begun < 300:
+            assert self.process.poll() is None, Path(self.log.name).read_text()[-3000:]
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2)
+            except OSError:
+                time.sleep(1)
+            else:
+                print(f"vLLM is up after {time.monotonic() - begun:.0f} s: {self.flags}")
+                return Address(f"http://127.0.0.1:{self.port}/v1")
+        raise AssertionError("vLLM did not come up within 300 s")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+        self.log.close()
+
+
+def compare(name: str, folder: Path, flags: str) -> dict[str, object]:
+    protocol, _ = find_verifier(name)
+    assert isinstance(protocol, TokenProtocol)
+    items = drawn(24, seed=1)
+    here = scored(Local(protocol, str(folder), context=1024), items)
+
+    async def connected(address: Address) -> tuple[list[Scores], dict[str, object]]:
+        served = await Served.connect(protocol, Tokens.load(folder), address)
+        try:
+            return await every(served, items), served.found
+        finally:
+            await served.close()
+
+    with Server(folder, flags) as address:
+        there, what = asyncio.run(connected(address))
+    far = 0.0
+    for one, other in zip(here, there, strict=True):
+        assert (len(one.steps), one.truncated) == (len(other.steps), other.truncated)
+        far = max(far, *(abs(a - b) for a, b in zip(one.steps, other.steps, strict=True)))
+    shown = {key: value for key, value in what.items() if key != "served"}
+    print(f"{name}: {shown}, {sum(len(one.steps) for one in here)} steps, largest difference {far:.1e}")
+    assert far < 1e-4
+    return what
+
+
+@pytest.mark.parametrize("name", ["qwen-prm", "rlhflow-deepseek", "math-shepherd", "versaprm"])
+def test_a_model_served_by_vllm_says_what_it_says_here(name: str, tmp_path: Path) -> None:
+    protocol, _ = find_verifier(name)
+    assert isinstance(protocol, TokenProtocol)
+    what = compare(name, tiny.make(name, tmp_path / "model"), protocol.served)
+    assert what["row"] == ("tag" if name == "qwen-prm" else "token")
+
+
+def test_a_server_with_another_step_tag_is_refused_at_the_start(tmp_path: Path) -> None:
+    folder = tiny.make("qwen-prm", tmp_path / "model")
+    protocol, _ = find_verifier("qwen-prm")
+    assert isinstance(protocol, TokenProtocol)
+    flags = f"""{protocol.served} --pooler-config '{{"step_tag_id": 7}}'"""
+    with Server(folder, flags) as address, pytest.raises(VerifierError, match=re.escape("expected 2 for each of 2")):
+        asyncio.run(Served.connect(protocol, Tokens.load(folder), address))
