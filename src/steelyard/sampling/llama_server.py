@@ -26,6 +26,7 @@ def serve(settings: dict[str, Any]) -> Any:
     for part in (params.cpuparams, params.cpuparams_batch):
         part.n_threads = settings["threads"]
     params.n_gpu_layers = 0
+    params.cache_ram_mib = 0  # prompts would be kept, up to 8 GB of them
     params.warmup = False
     params.fit_params = False
     params.ui = False
