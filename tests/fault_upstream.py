@@ -252,6 +252,14 @@ async def same(asked: Asked) -> None:
     await asked.reply(json.dumps(body).encode())
 
 
+async def echo(asked: Asked) -> None:
+    """The key in the sample, in its model's name and in why it ended."""
+    body = good(asked)
+    body["model"] = asked.key
+    body["choices"][0] |= {"message": {"content": f"you are {asked.key}"}, "finish_reason": asked.key}
+    await asked.reply(json.dumps(body).encode())
+
+
 def set_first(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(body: dict[str, Any]) -> None:
         body["choices"][0][name] = value
@@ -290,6 +298,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "no-n": non,
     "picky": picky,
     "same": same,
+    "echo": echo,
     "redirect": lambda asked: asked.reply(b"", 302, "Location: http://127.0.0.1:1/v1/chat/completions\r\n"),
     "digits": raw(b'{"choices": ' + b"9" * 10**6 + b"}"),
     "garbage": raw(b"\xff\xfe\x00{choices"),

@@ -11,7 +11,21 @@ import warnings
 import typer
 from typer.exceptions import TyperException
 
-from steelyard.cli import answers, ask, compare, demo, evaluate, fit, grid, report, reproduce, score, simulate, vote
+from steelyard.cli import (
+    answers,
+    ask,
+    compare,
+    demo,
+    evaluate,
+    fit,
+    generate,
+    grid,
+    report,
+    reproduce,
+    score,
+    simulate,
+    vote,
+)
 from steelyard.errors import SteelyardError, SteelyardWarning
 from steelyard.version import __version__
 
@@ -25,7 +39,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, score, evaluate, report, fit, vote, compare, ask, reproduce, answers, grid, simulate):
+VERBS = (
+    demo, ask, generate, score, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
+)  # fmt: skip
+for verb in VERBS:
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 
 

@@ -9,8 +9,8 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.ballot import About, as_object, show_ballot
-from steelyard.cli.options import Json, Seed
-from steelyard.cli.upstream import KeyEnv, Model, Upstream, opened
+from steelyard.cli.options import Json, KeyEnv, Model, Seed, UpstreamUrl
+from steelyard.cli.upstream import opened
 from steelyard.errors import SettingError, UpstreamError
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ TOKENS, LOCAL_TOKENS = 2048, 512
 
 def run(
     question: Annotated[str, typer.Argument(help="The question, in quotes.", show_default=False)],
-    upstream: Upstream,
+    upstream: UpstreamUrl,
     model: Model = None,
-    n: Annotated[int, typer.Option("-n", "--n", help="How many samples.")] = 8,
+    n: Annotated[int, typer.Option("-n", "--samples", help="How many samples.")] = 8,
     plan: Annotated[
         Path | None, typer.Option(help="A plan fitted on the score self_logprob.", show_default=False)
     ] = None,
@@ -45,18 +45,19 @@ def run(
     import asyncio
 
     from steelyard.asking import SCORE, count, planned, unplanned
-    from steelyard.sampling.local import LOCAL, MODEL
+    from steelyard.sampling.local import LOCAL
     from steelyard.sampling.prompts import read_template
     from steelyard.sampling.request import Sampling
+    from steelyard.sampling.upstream import model_name
 
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
     longest = max_tokens or (LOCAL_TOKENS if upstream == LOCAL else TOKENS)
-    sampling = Sampling(model or MODEL, n, temperature, top_p, longest, seed)
+    sampling = Sampling(model_name(upstream, model), n, temperature, top_p, longest, seed)
     voter, score = planned(plan, n=n, model=sampling.model) if plan else (None, SCORE)
     needed = score if voter and voter.scored else None
-    with opened(upstream, model, key_env) as (address, _):
+    with opened(upstream, key_env) as address:
         draws = asyncio.run(_sampled(address, sampling, template.fill(question), template.answers, needed))
     scored = any(draw.choice and draw.choice.logprob is not None for draw in draws)
     method = voter or unplanned(scored)

@@ -28,6 +28,16 @@ Rename = Annotated[
 Answers = Annotated[
     str, typer.Option("--answers", help="Kind of answer: math, number, choice, text, exact or re:PATTERN.")
 ]
+UpstreamUrl = Annotated[
+    str,
+    typer.Option(
+        "--upstream", help="OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local.", show_default=False
+    ),
+]
+Model = Annotated[
+    str | None, typer.Option("--model", help="The model, by the name the server knows it by.", show_default=False)
+]
+KeyEnv = Annotated[str, typer.Option("--key-env", help="Environment variable that holds the server's key, if any.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
 from steelyard.errors import SettingError
 from steelyard.runs.run import Run
 from steelyard.runs.score import Scored, Scoring, score
-from steelyard.sampling.address import read_address
+from steelyard.sampling.local import LOCAL
+from steelyard.sampling.upstream import check_upstream, model_name, served
 from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.scoring import Runner
 from steelyard.verifiers.steps import known_split
 from steelyard.verifiers.where import check_place, connect
@@ -39,15 +42,21 @@ def score_folder(
     """Score every sample of a run that has no score of this verifier yet."""
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
-    address = read_address(at, key_env) if at else None
+    if at == LOCAL and isinstance(protocol, TokenProtocol):
+        raise SettingError(
+            f"the embedded LLM is no {known.name}: run it with --local, or --at the URL of a vLLM server"
+        )
+    if at:
+        check_upstream(at, key_env)
     name = column or known.name
     if name in TAKEN or not name.strip():
         raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
-    with Run.open(folder, write=True) as run:
-        weights = model or known.model or run.manifest.model
+    with Run.open(folder, write=True) as run, ExitStack() as stack:
+        weights = model_name(at, model) if at == LOCAL else model or known.model or run.manifest.model
         scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
 
         async def ready() -> Runner:
+            address = stack.enter_context(served(at, key_env)) if at else None
             return await connect(protocol, weights, address, context)
 
         done = until_stopped(score(run, scoring, ready, max_failures=max_failures, progress=progress))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from steelyard.errors import UpstreamError
 from steelyard.sampling.client import Client
-from steelyard.sampling.faults import BusyError, RefusedError, TryError
+from steelyard.sampling.faults import BusyError, GoneError, RefusedError, TryError
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
 
@@ -60,7 +60,7 @@ async def asked(client: Client, sampling: Sampling, able: Abilities, *, n: int, 
         except RefusedError:
             raise
         except TryError as error:
-            if not left or "no connection" in error.reason:
+            if not left or isinstance(error, GoneError):
                 raise
             wait = error.wait if isinstance(error, BusyError) and error.wait is not None else PAUSE
             await asyncio.sleep(min(wait, LONGEST_PAUSE))

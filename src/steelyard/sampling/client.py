@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from steelyard.sampling.address import CHAT, HIDDEN, Address
-from steelyard.sampling.faults import BusyError, RefusedError, TooLargeError, TryError
+from steelyard.sampling.faults import BusyError, GoneError, LateError, RefusedError, TooLargeError, TryError
 from steelyard.sampling.reply import MOST_BYTES, error_message
 from steelyard.sampling.retry_after import retry_after
 from steelyard.version import __version__
@@ -78,9 +78,9 @@ class Client:
             async with self._session.request(method, url, allow_redirects=False, **options) as response:
                 return await self._answer(response)
         except (TimeoutError, aiohttp.ServerTimeoutError):
-            raise TryError(f"no answer within {limit:.3g} s") from None
+            raise LateError(f"no answer within {limit:.3g} s") from None
         except aiohttp.ClientConnectorError as error:
-            raise TryError(f"no connection to {self.address.base}: {_cause(error.os_error)}") from None
+            raise GoneError(f"no connection to {self.address.base}: {_cause(error.os_error)}") from None
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             raise TryError(self.address.masked(f"the connection broke: {_cause(error)}")) from None
 

@@ -2,6 +2,8 @@
 
 TryError                this try gave no sample; another may
 ├── BusyError           the server asks us to come back later (429, 503)
+├── GoneError           there is no connection to the server
+├── LateError           no answer came in time
 ├── TooLargeError       the reply is longer than we read; fewer samples a request may fit
 └── RefusedError        asking the same again cannot help (400, 401, 404, 422, a redirect)
 
@@ -27,6 +29,14 @@ class BusyError(TryError):
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
+
+
+class GoneError(TryError):
+    """There is no connection to the server."""
+
+
+class LateError(TryError):
+    """No answer came in time."""
 
 
 class TooLargeError(TryError):

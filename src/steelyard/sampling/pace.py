@@ -55,6 +55,10 @@ class Pace:
             self.cuts += 1
         self._closed_until = max(self._closed_until, now + wait)
 
+    def close(self) -> None:
+        """Let nobody in any more; those inside may end."""
+        self._closed_until = float("inf")
+
     @property
     def closed_for(self) -> float:
         """Seconds until anything is sent again."""
@@ -85,7 +89,7 @@ class Pace:
             if not place.done():
                 self.under_way += 1
                 place.set_result(None)
-        if self._waiting and self.closed_for and self._alarm is None:
+        if self._waiting and 0 < self.closed_for < float("inf") and self._alarm is None:
             self._alarm = asyncio.get_running_loop().call_later(self.closed_for, self._ring)
 
     def _ring(self) -> None:

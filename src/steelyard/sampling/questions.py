@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import warnings
 from dataclasses import dataclass
@@ -48,6 +50,14 @@ def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, 
         table = table.head(limit)
     letters = layout is OWN and "gold" in table.columns and all(_LETTER.fullmatch(gold) for gold in table["gold"])
     return Questions(table, layout.name, "choice" if letters else layout.prompt)
+
+
+def fingerprint(table: pl.DataFrame) -> str:
+    """The SHA-256 of questions as they were read, whatever the format of their file."""
+    digest = hashlib.sha256(json.dumps(table.columns).encode())
+    for row in table.iter_rows():
+        digest.update(json.dumps(row).encode())
+    return digest.hexdigest()
 
 
 def _checked(table: pl.DataFrame) -> pl.DataFrame:

@@ -29,6 +29,7 @@ class Reply(NamedTuple):
     model: str | None
     good: dict[int, Choice]
     wrong: dict[int, str]
+    short: bool  # whether it has fewer choices than were asked for
     usage: bool  # whether the server counts tokens
 
 
@@ -55,11 +56,10 @@ def read_reply(body: bytes, n: int) -> Reply:
             good[index] = _choice(choice, counted if n == 1 else None)
         except TryError as error:
             wrong[index] = error.reason
-    for missing in range(n):
-        if missing not in good:
-            wrong.setdefault(missing, f"the reply has {len(good)} of {n} choices")
+    missing = set(range(n)) - good.keys() - wrong.keys()
+    wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
     model = content.get("model")
-    return Reply(whole(model) if isinstance(model, str) else None, good, wrong, counted is not None)
+    return Reply(whole(model) if isinstance(model, str) else None, good, wrong, bool(missing), counted is not None)
 
 
 def error_message(body: bytes) -> str:

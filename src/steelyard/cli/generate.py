@@ -1,0 +1,82 @@
+"""steelyard generate: sample an LLM n times a question, into a run that survives interruptions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Json, KeyEnv, Model, Rename, UpstreamUrl, renames
+
+EXAMPLE = (
+    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run"
+)
+
+
+def run(
+    questions: Annotated[
+        str,
+        typer.Argument(
+            help="Questions: .jsonl, .parquet or .csv with question, prompt, gold; or MATH, MATH-500, GSM8K, MMLU-Pro.",
+            show_default=False,
+        ),
+    ],
+    upstream: UpstreamUrl,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The run's folder.", show_default=False)],
+    model: Model = None,
+    n: Annotated[int, typer.Option("-n", "--samples", help="Samples a question.")] = 32,
+    temperature: Annotated[float, typer.Option(help="Temperature of the samples.")] = 0.7,
+    top_p: Annotated[float, typer.Option(help="Share of the probability that is sampled from.")] = 0.9,
+    max_tokens: Annotated[int, typer.Option(help="Most tokens a sample has.")] = 2048,
+    seed: Annotated[int, typer.Option(help="Sample i of a question has the seed SEED + i.")] = 0,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            help="math, choice, plain, or a file with {prompt} in it. Default: what suits.", show_default=False
+        ),
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="Kind of answer to read. Default: what the prompt asks for.", show_default=False)
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many questions.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most requests at once; it finds its own pace.")] = 64,
+    fan_out: Annotated[
+        bool, typer.Option("--fan-out", help="One request a sample, so that every seed is exact on any server.")
+    ] = False,
+    logprobs: Annotated[bool, typer.Option(help="Ask for log-probabilities, if the server has them.")] = True,
+    retries: Annotated[int, typer.Option(min=0, help="Tries after the first; waiting for a busy server is none.")] = 2,
+    try_timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one try.")] = 600.0,
+    sample_timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for a sample with all its tries.")] = 3600.0,
+    max_failures: Annotated[str, typer.Option(help="Stop after more failures: a number, or a share as 1%.")] = "10%",
+    fork: Annotated[
+        Path | None, typer.Option(help="Start a run with these settings in this folder, beside RUN.")
+    ] = None,
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    rename: Rename = None,
+    json: Json = False,
+) -> None:
+    """Sample an LLM n times a question; the same command again goes on where it was stopped."""
+    from steelyard.cli.generating import Job, tell
+    from steelyard.runs.asking import Limits
+    from steelyard.runs.generate import How
+    from steelyard.sampling.request import Sampling
+    from steelyard.sampling.upstream import at_once, model_name
+
+    requests = at_once(upstream, 1 if fan_out else n, concurrency)
+    job = Job(
+        Sampling(model_name(upstream, model), n, temperature, top_p, max_tokens, seed),
+        How(
+            requests, fan_out=fan_out, logprobs=logprobs, max_failures=max_failures,
+            limits=Limits(retries, try_timeout, sample_timeout),
+        ),
+        upstream, key_env,
+    )  # fmt: skip
+    found = job.read(questions, renames(rename), limit, prompt, answers)
+    folder = fork or output
+    standing, stopped = job.work(found, folder)
+    tell(folder, standing, stopped, json)
+    if stopped:
+        show.say()
+        raise typer.Exit(130)

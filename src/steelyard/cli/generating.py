@@ -1,0 +1,144 @@
+"""What `generate` does between its words and its report: read the questions, open the run, work, stop on Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import signal
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.cli import show
+from steelyard.cli.live import duration, live
+from steelyard.cli.upstream import opened
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from steelyard.runs.generate import Generate, How, Standing
+    from steelyard.sampling.prompts import Template
+    from steelyard.sampling.request import Sampling
+
+REASONS = 5  # shown
+
+
+@dataclass(frozen=True)
+class Found:
+    """The questions, where they came from, and how they are put."""
+
+    table: pl.DataFrame
+    source: str
+    template: Template
+    answers: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to sample, how, and where from."""
+
+    sampling: Sampling
+    how: How
+    upstream: str
+    key_env: str
+
+    def read(
+        self, source: str, rename: dict[str, str], limit: int | None, prompt: str | None, answers: str | None
+    ) -> Found:
+        """Read the questions and choose the prompt."""
+        from steelyard.answers.extract import check_kind
+        from steelyard.sampling.prompts import read_template
+        from steelyard.sampling.questions import read_questions
+
+        questions = read_questions(source, rename=rename, limit=limit)
+        template = read_template(prompt or questions.prompt)
+        return Found(questions.table, source, template, check_kind(answers or template.answers))
+
+    def work(self, found: Found, folder: Path) -> tuple[Standing, bool]:
+        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody."""
+        from steelyard.runs.generate import Allowed, Generate, Standing
+        from steelyard.runs.manifest import Manifest
+        from steelyard.runs.run import Run
+        from steelyard.sampling.questions import fingerprint
+        from steelyard.sampling.upstream import check_upstream
+
+        sampling = self.sampling
+        Allowed.of(self.how.max_failures, 1)  # a mistake in it is said before anything is made
+        check_upstream(self.upstream, self.key_env)
+        manifest = Manifest(
+            fingerprint(found.table), sampling.model, sampling.n, sampling.seed, found.template.text,
+            {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens},
+            found.answers, self.upstream, Path(found.source).name,
+        )  # fmt: skip
+        with Run.start(folder, manifest, found.table) as run:
+            if next(run.missing(), None) is None:
+                standing, stopped = Standing(run.wanted, run.wanted), False
+            else:
+                with opened(self.upstream, self.key_env) as address, live("Sampling") as watch:
+                    job = Generate(run, address, sampling, found.template, self.how, watch)
+                    standing = asyncio.run(_until_interrupted(job))
+                stopped = job.stopped and next(run.missing(), None) is not None
+            if not stopped:
+                run.write_table()
+        return standing, stopped
+
+
+async def _until_interrupted(job: Generate) -> Standing:
+    """Work; the first Ctrl-C or SIGTERM stops the work well, the second one at once."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(name)
+        job.stop()
+
+    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread, or Windows
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stop)
+    try:
+        return await job.work()
+    finally:
+        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+            for name in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(name)
+
+
+def tell(folder: Path, standing: Standing, stopped: bool, json: bool) -> None:
+    """Say where the run stands, what failed and why, and what comes next."""
+    from steelyard.runs.run import Run
+
+    with Run.open(folder) as run:
+        there, reasons = len(run.state.samples.done), Counter(run.state.samples.failed.values())
+    failed = reasons.total()
+    again = shlex.join(["steelyard", *sys.argv[1:]])
+    if json:
+        show.as_json(
+            {
+                "run": str(folder),
+                "wanted": standing.wanted,
+                "samples": there,
+                "failed": failed,
+                "reasons": dict(reasons.most_common()),
+                "asked_now": standing.done + standing.failed,
+                "tokens": standing.tokens,
+                "seconds": round(standing.seconds, 3),
+                "stopped": stopped,
+                "again": again if stopped or failed else None,
+            }
+        )
+        return
+    if not standing.done and not standing.failed and not stopped:
+        show.say(f"Nothing to ask: all {there:,} samples are in {folder}")
+        return
+    asked = f"{standing.done:,} samples now, {standing.tokens:,} tokens, {duration(standing.seconds)}"
+    show.say(f"{folder}: {there:,} of {standing.wanted:,} samples ({asked})")
+    if failed:
+        rows = [(show.shortened(reason), f"{count:,}") for reason, count in reasons.most_common(REASONS)]
+        show.table(f"{failed:,} samples failed; they stay in the table without an answer", ("reason", "samples"), rows)
+    if stopped or failed:
+        show.say(f"To {'go on' if stopped else 'try them again'}:\n\n  {again}")
+    else:
+        show.say(f"Next: steelyard score {shlex.quote(str(folder))} --verifier NAME")
