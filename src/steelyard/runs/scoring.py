@@ -43,9 +43,7 @@ def score_folder(
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
-        raise SettingError(
-            f"the embedded LLM is no {known.name}: run it with --local, or --at the URL of a vLLM server"
-        )
+        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --at a vLLM server")
     if at:
         check_upstream(at, key_env)
     name = column or known.name
