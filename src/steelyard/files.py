@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -52,6 +54,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def free_bytes(folder: Path) -> str:
+    """How much room there is, in words."""
+    try:
+        return f"{shutil.disk_usage(folder).free:,} bytes free"
+    except OSError as error:
+        return f"nobody knows how much is free: {error.strerror}"
+
+
 @contextlib.contextmanager
 def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block ends well.
@@ -61,7 +71,8 @@ def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     target = check_writable(path)
     temporary = None
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        prefix = f".{target.name}.{os.getpid()}."
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=target.suffix)
         os.close(handle)
         temporary = Path(name)
         yield temporary
@@ -79,6 +90,14 @@ def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of processes that died before theirs took its place."""
+    for path in folder.glob(".*"):
+        named = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
+        if named and not Path(f"/proc/{named[1]}").exists() and Path("/proc/self").exists():
+            path.unlink(missing_ok=True)
 
 
 def write_atomically(path: str | Path, content: bytes, *, durable: bool = False) -> None:

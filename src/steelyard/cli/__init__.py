@@ -24,6 +24,7 @@ from steelyard.cli import (
     reproduce,
     score,
     simulate,
+    status,
     vote,
 )
 from steelyard.errors import SteelyardError, SteelyardWarning
@@ -40,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 VERBS = (
-    demo, ask, generate, score, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
+    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)

@@ -13,7 +13,7 @@ import numpy as np
 
 from steelyard.arrays import Ints
 from steelyard.runs.lines import Lines, body_of
-from steelyard.runs.state import SUCCESS, Head, Marks, head_of
+from steelyard.runs.state import SUCCESS, head_of
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # within a text the quotes would be escaped
 WIDE = 32  # bits for the number of a sample
@@ -23,22 +23,22 @@ class Places:
     """The records that stand, one a key, by key: question number << 32 | sample number."""
 
     def __init__(self) -> None:
-        self._seen = Marks()
         self._keys, self._offsets = array("q"), array("q")
         self._failed: dict[int, int] = {}
 
-    def see(self, head: Head, question: int, offset: int) -> None:
+    def see(self, kind: str, question: int, sample: int, offset: int) -> None:
         """Note where a record stands; the first success counts, or else the last failure."""
-        key = question << WIDE | head.key[1]
-        if head.kind not in SUCCESS:
+        key = question << WIDE | sample
+        if kind not in SUCCESS:
             self._failed[key] = offset
-        elif self._seen.add(head.key):
+        else:
             self._keys.append(key)
             self._offsets.append(offset)
 
     def sorted(self) -> tuple[Ints, Ints]:
         """Keys in order, and the offsets of their records."""
-        keys, offsets = np.array(self._keys, np.int64), np.array(self._offsets, np.int64)
+        keys, first = np.unique(np.array(self._keys, np.int64), return_index=True)
+        offsets = np.array(self._offsets, np.int64)[first]
         failed = np.setdiff1d(np.array(list(self._failed), np.int64), keys)
         keys = np.concatenate((keys, failed))
         offsets = np.concatenate((offsets, np.array([self._failed[key] for key in failed.tolist()], np.int64)))
@@ -55,10 +55,10 @@ class Index:
         self.logprobs = False  # whether the server gave any
         for offset, body in Lines(journal):
             head = head_of(body)
-            if head and head.key[0] in number:
+            if head and (question := number.get(head[2][0])) is not None:
                 self.logprobs = self.logprobs or bool(_LOGPROB.search(body))
-                places = scores[head.verifier] if head.verifier else samples
-                places.see(head, number[head.key[0]], offset)
+                places = scores[head[1]] if head[1] else samples
+                places.see(head[0], question, head[2][1], offset)
         self.keys, self.offsets = samples.sorted()
         self.scores = {name: scores[name].sorted() for name in sorted(scores)}
 

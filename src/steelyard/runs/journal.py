@@ -13,14 +13,12 @@ import contextlib
 import os
 from collections import defaultdict
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Lock, Thread
 
 from steelyard.errors import RunError
-from steelyard.files import sync_folder
+from steelyard.files import free_bytes, sync_folder
 from steelyard.runs.lines import Lines
-
-LARGEST = 8 << 20  # bytes of one commit
 
 Waiter = tuple[bytes, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
@@ -84,31 +82,26 @@ class Journal:
             os.ftruncate(self._file, self.size)
             os.fsync(self._file)
         return RunError(
-            f"cannot write {wanted:,} bytes to {self.path}: {error.strerror}; its {self.size:,} bytes are safe: "
-            "free some space or mend the disk, and run the same command again"
+            f"cannot write {wanted:,} bytes to {self.path}: {error.strerror} ({free_bytes(self.path.parent)}); the "
+            f"{self.size:,} bytes before them are safe: make room or mend the disk, and run the same command again"
         )
 
     def _commit_all(self) -> None:
         """The thread that commits: all that wait together, until it is told to end."""
         ended = False
         while not ended:
-            batch: list[Waiter] = []
-            item = self._waiting.get()
-            with contextlib.suppress(Empty):
-                size = 0
-                while item is not None and size < LARGEST:
-                    batch.append(item)
-                    size += len(item[0])
-                    item = self._waiting.get_nowait() if size < LARGEST else item
-            ended = item is None
+            items = [self._waiting.get()]
+            items += [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
+            batch = [item for item in items if item is not None]
+            ended = len(batch) < len(items)
             if batch:
                 self._commit(batch)
 
     def _commit(self, batch: list[Waiter]) -> None:
-        error: RunError | None = None
+        error: Exception | None = None
         try:
             self.append([line for line, _, _ in batch])
-        except RunError as refused:
+        except Exception as refused:  # noqa: BLE001 - whatever it is, those who wait must hear of it
             error = refused
         by_loop: defaultdict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
         for _, loop, future in batch:
@@ -129,7 +122,7 @@ class Journal:
         self._error = self._error or RunError(f"{self.path} is closed: open the run again to write to it")
 
 
-def _settle(futures: list[asyncio.Future[None]], error: RunError | None) -> None:
+def _settle(futures: list[asyncio.Future[None]], error: Exception | None) -> None:
     for future in futures:
         if not future.done():
             if error:

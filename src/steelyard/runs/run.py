@@ -10,6 +10,7 @@ table.parquet      the journal as one long table, derived; table.json says from 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +18,14 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError
-from steelyard.files import make_folder
+from steelyard.errors import RunError, SteelyardWarning
+from steelyard.files import make_folder, remove_leftovers
 from steelyard.runs.journal import Journal
 from steelyard.runs.lines import Lines, body_of, encode
 from steelyard.runs.lock import RunLock
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.questions import read_questions, write_questions
+from steelyard.runs.seal import read_seal
 from steelyard.runs.state import Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
@@ -44,6 +46,8 @@ class Run:
             self.state.see(head_of(body), body)
         self.torn = lines.torn
         if lock:
+            remove_leftovers(folder)
+            self._warn(lines)
             self._journal = Journal(lines)
 
     @classmethod
@@ -86,7 +90,7 @@ class Run:
         seen = Marks()
         for _, body in Lines(self.folder / JOURNAL):
             head = head_of(body)
-            if head and head.kind == "sample" and seen.add(head.key):
+            if head and head[0] == "sample" and seen.add(head[2]):
                 yield json.loads(body)
 
     def unscored(self, verifier: str) -> Iterator[dict[str, Any]]:
@@ -139,6 +143,19 @@ class Run:
         if self._lock:
             self._lock.release()
             self._lock = None
+
+    def _warn(self, lines: Lines) -> None:
+        """Say what is mended, or has gone since the table was made."""
+        had = (read_seal(self.folder / "table.parquet") or {}).get("journal", {}).get("bytes", 0)
+        if lines.end < had:
+            text = f"is shorter than it was ({lines.end:,} bytes, once {had:,}): what is gone is asked again"
+        elif lines.torn:
+            text = (
+                f"ended in an unfinished record of {lines.torn:,} bytes, which nobody was told is safe: it is dropped"
+            )
+        else:
+            return
+        warnings.warn(f"{lines.path} {text}", SteelyardWarning, stacklevel=4)
 
     def _open_journal(self) -> Journal:
         if self._journal is None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError, SteelyardError
-from steelyard.files import replacing, write_atomically
+from steelyard.errors import RunError, SettingError
+from steelyard.files import free_bytes, replacing, write_atomically
 from steelyard.runs.manifest import sha256_of
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -31,20 +31,34 @@ def write_sealed(path: Path, write: Callable[[Path], int], made_from: dict[str, 
                 raise RunError(f"{path} was written with {found:,} rows instead of {rows:,}: run the command again")
             seal = {"rows": rows, "bytes": temporary.stat().st_size, "sha256": sha256_of(temporary), **made_from}
         write_atomically(_seal(path), (json.dumps(seal, indent=2) + "\n").encode(), durable=True)
-    except SteelyardError as error:
-        raise error if isinstance(error, RunError) else RunError(str(error)) from None
+    except SettingError as error:
+        raise _refused(path, str(error).partition(f"{path}: ")[2].partition("; ")[0]) from None
     except DAMAGE as error:
-        what = str(error).strip().splitlines()[0][:200]
-        raise RunError(f"cannot write {path}: {what}; free some space and run the command again") from None
+        raise _refused(path, str(error).strip().splitlines()[0][:200]) from None
+
+
+def _refused(path: Path, why: str) -> RunError:
+    return RunError(
+        f"cannot write {path}: {why} ({free_bytes(path.parent)}); the journal is safe: make room, or make the folder "
+        "writable, and run the command again"
+    )
 
 
 def sealed(path: Path) -> dict[str, Any] | None:
     """Return the seal of a file that is whole, byte for byte; None if it is not, or is not there."""
     try:
+        seal = read_seal(path)
+        return seal if seal and path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"] else None
+    except (OSError, KeyError):
+        return None
+
+
+def read_seal(path: Path) -> dict[str, Any] | None:
+    """Return what a seal says, whatever became of its file."""
+    try:
         seal = json.loads(_seal(path).read_bytes())
-        whole = path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"]
-        return dict(seal) if whole else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return seal if isinstance(seal, dict) else None
+    except (OSError, ValueError):
         return None
 
 

@@ -11,7 +11,7 @@ import re
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 Key = tuple[str, int]  # question id, sample number
 
@@ -24,28 +24,34 @@ _HEAD = re.compile(
 )  # fmt: skip
 
 
-class Head(NamedTuple):
-    """What a record is about; `verifier` is empty for samples."""
+Head = tuple[str, str, Key]  # kind, verifier (empty for samples), key
 
-    kind: str
-    verifier: str
-    key: Key
+
+class _Texts(dict[bytes | None, str]):
+    """Decodes each text once: a question is named by all its samples."""
+
+    def __missing__(self, text: bytes) -> str:
+        self[text] = decoded = text.decode()
+        return decoded
+
+
+_texts = _Texts({None: ""})
 
 
 def head_of(body: bytes) -> Head | None:
     """Read the front of a record without the rest of it; None for a record that is about no sample.
 
     >>> head_of(b'{"kind":"sample","question":"q","sample":3,"response":"..."}')
-    Head(kind='sample', verifier='', key=('q', 3))
+    ('sample', '', ('q', 3))
     """
     found = _HEAD.match(body)
     if found:
         kind, verifier, question, sample = found.groups()
-        return Head(kind.decode(), (verifier or b"").decode(), (sys.intern(question.decode()), int(sample)))
+        return _texts[kind], _texts[verifier], (_texts[question], int(sample))
     record = json.loads(body)
     if record.get("kind") not in SUCCESS | FAILURE:
         return None
-    return Head(record["kind"], str(record.get("verifier", "")), (str(record["question"]), int(record["sample"])))
+    return record["kind"], str(record.get("verifier", "")), (str(record["question"]), int(record["sample"]))
 
 
 class Marks:
@@ -99,10 +105,11 @@ class State:
         if head is None:
             self.notes.append(_read(record))
             return True
-        tally = self.scores[head.verifier] if head.kind.startswith("score") else self.samples
-        if head.kind in SUCCESS:
-            return tally.succeed(head.key)
-        tally.fail(head.key, str(_read(record).get("reason", "unknown")))
+        kind, verifier, key = head
+        tally = self.scores[verifier] if verifier else self.samples
+        if kind in SUCCESS:
+            return tally.succeed(key)
+        tally.fail(key, str(_read(record).get("reason", "unknown")))
         return True
 
 

@@ -32,17 +32,20 @@ FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attem
 def fresh_table(folder: Path) -> Path:
     """Return the path of the table, derived anew unless the one that is there is whole and as new as the journal."""
     manifest = Manifest.read(folder)
-    made_from = {"layout": LAYOUT, "answers": manifest.answers, "journal": _position(folder / JOURNAL)}
-    seal = sealed(folder / FILE)
-    if seal is None or any(seal.get(name) != value for name, value in made_from.items()):
+    if not is_fresh(folder, manifest):
+        made_from = _made_from(folder, manifest)
         write_sealed(folder / FILE, lambda path: derive(folder, manifest, path), made_from)
     return folder / FILE
 
 
-def is_fresh(folder: Path) -> bool:
+def is_fresh(folder: Path, manifest: Manifest) -> bool:
     """Whether the table is whole and as new as the journal."""
     seal = sealed(folder / FILE)
-    return seal is not None and seal.get("journal") == _position(folder / JOURNAL)
+    return seal is not None and all(seal.get(name) == value for name, value in _made_from(folder, manifest).items())
+
+
+def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    return {"layout": LAYOUT, "answers": manifest.answers, "journal": _position(folder / JOURNAL)}
 
 
 def _position(journal: Path) -> dict[str, int]:

@@ -1,0 +1,50 @@
+"""steelyard status: where a run stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Json
+
+EXAMPLE = "Example: steelyard status RUN"
+SHOWN = 10
+
+
+def run(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder made by 'steelyard generate'.", show_default=False)
+    ],
+    json: Json = False,
+) -> None:
+    """Say where a run stands: what is done, what failed and why, what is scored, and how old its table is."""
+    from steelyard.runs.status import status_of
+
+    found = status_of(folder)
+    if json:
+        show.as_json(found)
+        return
+    columns = ("wanted", "done", "failed", "left")
+    parts = {"samples": found["samples"], **{f"scored by {name}": part for name, part in found["verifiers"].items()}}
+    rows = [(name, *(f"{part[column]:,}" for column in columns)) for name, part in parts.items()]
+    questions = f"{found['questions']:,} questions, {found['n']} samples each"
+    show.table(f"{folder}: {found['model']}, {questions}", ("", *columns), rows)
+    for name, part in parts.items():
+        for each in part["reasons"]:
+            show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
+        for each in part["failures"][:SHOWN]:
+            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}")
+        if part["failed"] > SHOWN:
+            show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
+    if found["torn_bytes"]:
+        show.say(
+            f"The journal ends in an unfinished record of {found['torn_bytes']:,} bytes: the next command drops it."
+        )
+    if found["writer"]:
+        show.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
+    elif found["samples"]["left"] or found["samples"]["failed"]:
+        show.say("To finish it, give the 'steelyard generate' command of this run again: nothing is asked twice.")
+    show.say(f"Its table is {found['table']}.")

@@ -1,0 +1,48 @@
+"""Where a run stands, as one plain object."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from steelyard.runs.lock import holder
+from steelyard.runs.run import Run
+from steelyard.runs.state import Tally
+from steelyard.runs.table import FILE, is_fresh
+
+
+def status_of(folder: Path) -> dict[str, Any]:
+    """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
+
+    `table` is "up to date", "older than the journal" or "not made yet"; `writer` is the process that writes to the run
+    now; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
+    """
+    writer = holder(folder)
+    with Run.open(folder) as run:
+        table = "up to date" if is_fresh(folder, run.manifest) else "older than the journal"
+        samples = run.state.samples
+        return {
+            "run": str(folder),
+            "model": run.manifest.model,
+            "questions": run.questions.height,
+            "n": run.manifest.n,
+            "samples": _counts(samples, run.wanted),
+            "verifiers": {name: _counts(tally, len(samples.done)) for name, tally in sorted(run.state.scores.items())},
+            "table": table if (folder / FILE).exists() else "not made yet",
+            "writer": writer,
+            "torn_bytes": run.torn,
+        }
+
+
+def _counts(tally: Tally, wanted: int) -> dict[str, Any]:
+    done, failed = len(tally.done), len(tally.failed)
+    reasons = Counter(tally.failed.values()).most_common()
+    return {
+        "wanted": wanted,
+        "done": done,
+        "failed": failed,
+        "left": max(0, wanted - done - failed),
+        "reasons": [{"reason": reason, "samples": count} for reason, count in reasons],
+        "failures": [{"question": q, "sample": i, "reason": reason} for (q, i), reason in sorted(tally.failed.items())],
+    }
