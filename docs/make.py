@@ -23,7 +23,7 @@ Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mi
 """
 VERBS = (
     "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "vote", "compare", "reproduce", "answers",
-    "grid", "simulate",
+    "grid", "simulate", "doctor",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from steelyard.cli import (
     ask,
     compare,
     demo,
+    doctor,
     evaluate,
     fit,
     generate,
@@ -41,7 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 VERBS = (
-    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
+    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)

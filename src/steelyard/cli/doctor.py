@@ -1,0 +1,88 @@
+"""steelyard doctor: is everything there that a run needs?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Json, KeyEnv, Model
+
+if TYPE_CHECKING:
+    from steelyard.doctor.finding import Finding
+
+EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
+COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
+
+
+def run(
+    upstream: Annotated[str | None, typer.Option(help="A server to look at.", show_default=False)] = None,
+    model: Model = None,
+    verifier: Annotated[str | None, typer.Option(help="A verifier to look for.", show_default=False)] = None,
+    at: Annotated[str | None, typer.Option(help="The server the verifier runs on.", show_default=False)] = None,
+    verifier_model: Annotated[
+        str | None, typer.Option(help="Folder of the verifier's model, or its name there.", show_default=False)
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where runs will be written.")] = Path(),
+    key_env: KeyEnv = "OPENAI_API_KEY",
+    json: Json = False,
+) -> None:
+    """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
+    from asyncio import run as wait_for
+
+    from steelyard.sampling.upstream import check_upstream
+
+    for place in (upstream, at):
+        if place is not None:
+            check_upstream(place, key_env)
+    findings = wait_for(_all(upstream, model, verifier, verifier_model, at, output, key_env))
+    red = sum(finding.status == "red" for finding in findings)
+    if json:
+        show.as_json({"ok": not red, "checks": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            _say(finding)
+        show.say(f"\n{red} to mend." if red else "\nAll is well.")
+    if red:
+        raise typer.Exit(1)
+
+
+async def _all(
+    upstream: str | None,
+    model: str | None,
+    verifier: str | None,
+    verifier_model: str | None,
+    at: str | None,
+    output: Path,
+    key_env: str,
+) -> list[Finding]:
+    from steelyard.doctor import machine, server
+    from steelyard.sampling.upstream import served
+
+    findings: list[Finding] = []
+    needs_torch = False
+    if verifier is not None:
+        from steelyard.doctor.verifier import runs_here
+
+        needs_torch = runs_here(verifier, at)
+    findings += machine.look(output, key_env=key_env, torch_needed=needs_torch)
+    if upstream is not None:
+        with served(upstream, key_env) as address:
+            findings += [finding async for finding in server.look(address, model)]
+    if verifier is not None:
+        from steelyard.doctor.verifier import look
+        from steelyard.sampling.address import read_address
+
+        findings.append(await look(verifier, verifier_model, read_address(at, key_env) if at else None))
+    return findings
+
+
+def _say(finding: Finding) -> None:
+    """One line, and under it how to mend what is not well."""
+    colour, plain = (COLOURS[finding.status], "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    show.say(f"{colour}{finding.status:<4}{plain}  {finding.name:<9}  {finding.found}")
+    if finding.fix:
+        show.say(f"      {'':<9}  → {finding.fix}")

@@ -1,0 +1,20 @@
+"""One line of the doctor's report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GOOD, NOTE, BAD = "ok", "note", "red"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, whether it is well, what was found, and how to mend it where it is not.
+
+    `note` is something that is not there and that the work goes on without.
+    """
+
+    name: str
+    status: str
+    found: str
+    fix: str = ""

@@ -1,0 +1,140 @@
+"""steelyard doctor: what is there, what is not, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.doctor.machine import disk
+from tests.running import Done, steelyard
+from tests.upstreams import CANARY, FaultUpstream, fault_upstream
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream]:
+    with fault_upstream(tmp_path_factory.mktemp("upstream")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+
+
+def checks(done: Done) -> dict[str, dict[str, Any]]:
+    assert CANARY not in done.out + done.err
+    return {check["name"]: check for check in json.loads(done.out)["checks"]}
+
+
+def look(upstream: FaultUpstream, model: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    done = steelyard("doctor", "--upstream", upstream.url, "--model", model, "--json")
+    return done.code, checks(done)
+
+
+def test_alone_it_looks_at_the_machine_and_nothing_is_red() -> None:
+    done = steelyard("doctor", "--json")
+    found = checks(done)
+    assert done.code == 0
+    assert {"steelyard", "disk", "key", "torch", "gpu"} == set(found)
+    assert found["disk"]["status"] == "ok"
+    assert found["key"]["found"] == "$OPENAI_API_KEY is set"
+
+
+def test_a_good_server_is_all_green(upstream: FaultUpstream) -> None:
+    code, found = look(upstream, "good")
+    assert code == 0
+    for name in ("server", "model", "n", "logprobs", "usage", "seeds"):
+        assert found[name]["status"] == "ok", found[name]
+    assert "its models: good" in found["server"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "says"),
+    [
+        ("fault:no-n", "n", "one sample a request"),
+        ("fault:slots@3", "n", "at most 3 samples"),
+        ("fault:no-usage", "usage", "not counted"),
+        ("fault:picky@logprobs", "logprobs", "no log-probabilities"),
+        ("fault:picky@seed+logprobs", "seeds", "seeds are refused"),
+    ],
+)
+def test_what_a_server_cannot_do_is_a_note_with_advice(
+    upstream: FaultUpstream, model: str, name: str, says: str
+) -> None:
+    code, found = look(upstream, model)
+    assert code == 0
+    assert found[name]["status"] == "note"
+    assert says in found[name]["found"]
+    assert found[name]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [("fault:401", "HTTP 401"), ("fault:404", "HTTP 404"), ("fault:html", "HTML")]
+)
+def test_a_model_that_does_not_answer_is_red_with_a_fix(upstream: FaultUpstream, model: str, says: str) -> None:
+    code, found = look(upstream, model)
+    assert code == 1
+    assert found["model"]["status"] == "red"
+    assert says in found["model"]["found"]
+    assert found["model"]["fix"]
+
+
+def test_a_server_that_is_not_there_is_red_with_a_fix() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = steelyard("doctor", "--upstream", f"http://127.0.0.1:{port}/v1", "--model", "m")
+    assert done.code == 1
+    assert f"red   server     http://127.0.0.1:{port}/v1: no connection" in done.out
+    assert "→ start the server" in done.out
+    assert "1 to mend." in done.out
+
+
+def test_without_a_model_the_models_are_listed(upstream: FaultUpstream) -> None:
+    done = steelyard("doctor", "--upstream", upstream.url, "--json")
+    assert done.code == 0
+    assert "its models: good" in checks(done)["server"]["found"]
+    assert "--model" in checks(done)["model"]["fix"]
+
+
+def test_an_address_that_is_none_is_a_mistake() -> None:
+    done = steelyard("doctor", "--upstream", f"http://me:{CANARY}@host/v1")
+    assert done.code == 2
+    assert CANARY not in done.err
+
+
+def test_a_verifier_that_needs_nothing_is_there() -> None:
+    done = steelyard("doctor", "--verifier", "logprob", "--json")
+    assert done.code == 0, done.out
+    assert "needs a server with logprobs" in checks(done)["verifier"]["found"]
+
+
+def test_a_verifier_that_asks_a_server_must_be_told_which(upstream: FaultUpstream) -> None:
+    done = steelyard("doctor", "--verifier", "p-true", "--json")
+    assert done.code == 1
+    assert "--at" in checks(done)["verifier"]["fix"]
+
+
+def test_a_verifier_with_weights_here_needs_torch_only(tmp_path: Path) -> None:
+    done = steelyard("doctor", "--verifier", "qwen-prm", "--verifier-model", tmp_path, "--json")
+    found = checks(done)
+    assert found["verifier"]["status"] == "ok"
+    assert done.code == (0 if found["torch"]["status"] == "ok" else 1)
+    assert found["torch"]["status"] in ("ok", "red")
+
+
+def test_an_unknown_verifier_is_a_mistake() -> None:
+    done = steelyard("doctor", "--verifier", "qwen-prn")
+    assert done.code == 2
+    assert "did you mean 'qwen-prm" in done.err
+
+
+def test_a_folder_that_cannot_be_written_to_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert disk(tmp_path / "not" / "yet").status == "ok"
+    monkeypatch.setattr("steelyard.doctor.machine.LEAST_DISK", 1e9)
+    assert (disk(tmp_path).status, "free some space" in disk(tmp_path).fix) == ("red", True)
