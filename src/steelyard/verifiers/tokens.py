@@ -32,9 +32,8 @@ class Tokens:
         self.tokenizer = tokenizer
         self.settings = settings or {}  # tokenizer_config.json
         self.name = name
-        self.added: dict[str, int] = {
-            token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
-        }
+        decoder = tokenizer.get_added_tokens_decoder()
+        self.added: dict[str, int] = {token.content: number for number, token in decoder.items()}
         self.learned: dict[str, Any] = {}  # what a protocol worked out once, by its name
         self._never = frozenset(self.added.values())
         self._fixed: dict[str, list[int]] = {}
@@ -62,7 +61,7 @@ class Tokens:
         """The ids of each text, none of them an added token."""
         try:
             rows = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        except UnicodeEncodeError:  # a lone surrogate
+        except (UnicodeEncodeError, TypeError):  # a lone surrogate
             texts = [text.encode("utf-8", "replace").decode() for text in texts]
             rows = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [self._only_text(row.ids) for row in rows]
@@ -98,7 +97,8 @@ class Tokens:
         Only for layouts (a chat template), never for a question or a response.
         """
         pieces = (piece for piece in self._cut.split(text) if piece) if self.added else iter([text])
-        return [self.added[piece] if piece in self.added else piece for piece in pieces]
+        numbers: dict[str, str | int] = dict(self.added)
+        return [numbers.get(piece, piece) for piece in pieces]
 
     @cached_property
     def _cut(self) -> re.Pattern[str]:
