@@ -2,6 +2,10 @@
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
-collect_ignore_glob = ["[!ct]*.py", "test_[!e]*.py"] if find_spec("torch") is None else []
+WITHOUT_TORCH = ("__init__", "conftest", "test_embedded")
 collect_ignore = [] if "VLLM_PYTHON" in os.environ else ["test_vllm.py"]
+if find_spec("torch") is None:
+    files = (file.name for file in Path(__file__).parent.glob("*.py"))
+    collect_ignore += [name for name in files if not name.startswith(WITHOUT_TORCH)]
