@@ -15,7 +15,7 @@ import polars as pl
 import steelyard as sy
 from benchmarks.measuring import Row
 
-PARTS = ("startup", "tally", "calibration", "kde", "curves", "files")
+PARTS = ("startup", "tally", "calibration", "kde", "curves", "files", "runs")
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 

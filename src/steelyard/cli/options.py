@@ -12,7 +12,8 @@ from steelyard.errors import SettingError
 File = Annotated[
     Path,
     typer.Argument(
-        help="Table of responses: .parquet, .jsonl, .csv, .arrow; or grid:LLM/VERIFIER.", show_default=False
+        help="Table of responses: .parquet, .jsonl, .csv, .arrow; a run folder; or grid:LLM/VERIFIER.",
+        show_default=False,
     ),
 ]
 ScoreName = Annotated[

@@ -17,7 +17,9 @@ def run(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Labelled tables of responses, or grid:LLM/VERIFIER.", show_default=False
+            metavar="FILE...",
+            help="Labelled tables of responses, run folders, or grid:LLM/VERIFIER.",
+            show_default=False,
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the page.")] = Path("report.html"),

@@ -17,10 +17,11 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
+from steelyard.errors import RunError
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.questions import read_questions
-from steelyard.runs.seal import sealed, write_sealed
+from steelyard.runs.seal import read_seal, sealed, write_sealed
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
@@ -36,6 +37,14 @@ def fresh_table(folder: Path) -> Path:
         made_from = _made_from(folder, manifest)
         write_sealed(folder / FILE, lambda path: derive(folder, manifest, path), made_from)
     return folder / FILE
+
+
+def readable_table(folder: Path) -> Path:
+    """Return the path of the table of a run that has begun."""
+    path = fresh_table(folder)
+    if not (read_seal(path) or {}).get("rows"):
+        raise RunError(f"{folder} has no samples yet: go on with the 'steelyard generate' command of this run")
+    return path
 
 
 def is_fresh(folder: Path, manifest: Manifest) -> bool:

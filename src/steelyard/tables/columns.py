@@ -102,7 +102,7 @@ def _only(candidates: list[str]) -> str:
         return candidates[0]
     if not candidates:
         raise ScoreError(
-            "there is no column of scores (floats, or lists of floats): add one, "
+            "there is no column of scores (floats, or lists of floats): add one ('steelyard score' does so for a run), "
             f"or read with score='{NO_SCORE}' for a majority vote"
         )
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates)}")

@@ -70,7 +70,7 @@ def _table_of_run(folder: Path) -> Path:
     """The table of a run folder, made anew if its journal has grown; runs stand above tables, so they go by name."""
     if not (folder / "manifest.json").is_file():
         raise TableError(f"{folder} is a folder and no run: name a file (.parquet, .jsonl or .csv)")
-    table: Path = import_module("steelyard.runs.table").fresh_table(folder)
+    table: Path = import_module("steelyard.runs.table").readable_table(folder)
     return table
 
 

@@ -33,8 +33,8 @@ def read(
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
-    `source` is a path (.parquet, .jsonl, .csv, .arrow), `grid:LLM/VERIFIER` for bundled responses, or a
-    table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
+    `source` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
+    a table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `none` reads no
     score; with `need_score=False` a table without a clear score is read without one. `rename` maps
     your column names to Steelyard's.
