@@ -191,7 +191,7 @@ def test_a_fault_that_stays_is_a_failed_sample_after_three_tries(
 
 def test_failed_samples_are_tried_again_by_the_same_command(upstream: FaultUpstream, tmp_path: Path) -> None:
     model = "fault:500!?BAD"
-    words = ("-n", 2, "--retries", 0, "--max-failures", 4)
+    words = ("-n", 2, "--seed", 5, "--retries", 0, "--max-failures", 4)
     assert "2 samples failed" in generate(upstream, tmp_path, model, *words, bad=1).out
     done = generate(upstream, tmp_path, model, *words, bad=1)
     assert "6 of 6 samples (2 samples now" in done.out
@@ -320,6 +320,14 @@ def test_other_settings_are_refused_and_fork_starts_a_run_beside(upstream: Fault
     assert Run.open(tmp_path / "other").manifest.params["temperature"] == 1
 
 
+def test_a_fork_with_more_questions_asks_only_for_those(upstream: FaultUpstream, tmp_path: Path) -> None:
+    generate(upstream, tmp_path, "good-10", "-n", 2, count=2)
+    done = generate(upstream, tmp_path, "good-10", "-n", 2, "--fork", tmp_path / "other", count=5)
+    assert done.code == 0, done.err
+    assert "10 of 10 samples (6 samples now" in done.out
+    assert set(upstream.samples("good-10").values()) == {1}
+
+
 def test_the_questions_that_are_asked_are_part_of_the_run(upstream: FaultUpstream, tmp_path: Path) -> None:
     generate(upstream, tmp_path, "good-7", "-n", 1)
     done = generate(upstream, tmp_path, "good-7", "-n", 1, "--limit", 2)
@@ -344,6 +352,28 @@ def test_json_is_one_object(upstream: FaultUpstream, tmp_path: Path) -> None:
     assert (found["wanted"], found["samples"], found["failed"], found["stopped"]) == (6, 4, 2, False)
     assert found["reasons"] == {"the reply is HTML": 2}
     assert found["again"].startswith("steelyard generate ")
+
+
+def test_a_log_has_plain_lines_now_and_then(
+    upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.cli.live.QUIET", 0.0)
+    done = generate(upstream, tmp_path, "fault:429@1!?BAD", "-n", 2, count=20, bad=1)
+    assert done.code == 0, done.err
+    assert re.search(
+        r"^Sampling: \d+/40, [\d.,]+ samples/s, [\d,]+ tokens/s, the server is busy, waiting 1 s$", done.err, re.M
+    )
+
+
+def test_text_no_file_can_hold_is_mended_and_kept(upstream: FaultUpstream, tmp_path: Path) -> None:
+    assert generate(upstream, tmp_path, "fault:surrogate", "-n", 1).code == 0
+    table = pl.read_parquet(tmp_path / "run" / "table.parquet")
+    assert table["answer"].to_list() == ["3"] * 3
+    assert "\ufffd" in table["response"][0]
+
+
+def test_many_samples_at_temperature_0_are_worth_a_warning(upstream: FaultUpstream, tmp_path: Path) -> None:
+    assert "at temperature 0" in generate(upstream, tmp_path, "good-9", "-n", 2, "--temperature", 0).err
 
 
 def _wait_for_samples(run: Path, count: int) -> None:
@@ -388,6 +418,24 @@ def test_ctrl_c_saves_what_is_there_and_prints_the_command_that_goes_on(tmp_path
         assert "120 of 120 samples" in done.stdout
         assert not _asked_after(upstream, position) & there
         assert len(samples(tmp_path)) == 120
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_server_is_silent_ends_at_once(
+    upstream: FaultUpstream, tmp_path: Path, number: signal.Signals
+) -> None:
+    words, environment = command(
+        "generate", ask_for(tmp_path, 1), "--upstream", upstream.url, "--model", "fault:silent", "-o", tmp_path / "run"
+    )
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before = len(upstream.entries())
+    while len(upstream.entries()) == before:
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "0 of 32 samples" in out
+    assert "steelyard generate" in out
 
 
 def test_kill_9_at_any_moment_loses_no_acknowledged_sample_and_changes_no_row(tmp_path: Path) -> None:

@@ -41,13 +41,48 @@ def run(task: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(main())
 
 
-def test_the_limit_grows_while_it_works_up_to_the_most_and_is_never_exceeded() -> None:
+def served(pace: Pace, clock: Clock, count: int, seconds: float, at_once: int) -> list[int]:
+    """Serve `count` requests on a server that works on `at_once` of them and queues the rest; return the limits."""
+    waiting = 0
+    working: list[float] = []
+    limits: list[int] = []
+    for _ in range(count):
+        while pace.under_way < int(pace.limit):
+            pace.under_way += 1
+            pace.throughput.sent(clock.now)
+            waiting += 1
+        while waiting and len(working) < at_once:
+            waiting -= 1
+            working.append(clock.now + seconds * (1 + 0.3 * (len(limits) % 3)))
+        working.sort()
+        clock.now = max(clock.now, working.pop(0))
+        pace.worked()
+        pace.under_way -= 1
+        limits.append(int(pace.limit))
+    return limits
+
+
+def test_the_limit_grows_to_the_most_on_a_server_that_takes_them_all() -> None:
+    clock = Clock()
+    limits = served(Pace(64, clock=clock), clock, 600, 1.0, at_once=1000)
+    assert limits[0] == 4
+    assert limits[-1] == 64
+    assert limits.index(64) < 250
+
+
+@pytest.mark.parametrize(("at_once", "most"), [(1, 12), (8, 32)])
+def test_the_limit_stays_low_on_a_server_that_queues(at_once: int, most: int) -> None:
+    clock = Clock()
+    limits = served(Pace(256, clock=clock), clock, 2000, 1.0, at_once=at_once)
+    assert at_once <= max(limits) <= most
+
+
+def test_the_limit_is_never_exceeded_and_one_that_is_not_used_does_not_grow() -> None:
     async def task() -> None:
-        pace = Pace(64)
+        pace = Pace(64, start=8)
         assert await _round(pace, 4) == 4
-        assert pace.limit == 8  # a limit that is not used says nothing
-        assert await _round(pace, 2000) == 64
-        assert pace.limit == 64
+        assert pace.limit == 8
+        assert await _round(pace, 500) <= 64
         assert pace.under_way == 0
 
     run(task)
@@ -65,13 +100,12 @@ def test_a_burst_of_refusals_shrinks_the_limit_once() -> None:
 
 
 def test_after_a_push_back_the_limit_grows_by_one_a_round() -> None:
-    async def task() -> None:
-        pace = Pace(100, start=10)
-        pace.pushed_back(sent=time.monotonic())
-        await _round(pace, 8)
-        assert 8 < pace.limit < 9.1
-
-    run(task)
+    clock = Clock()
+    pace = Pace(100, start=10, clock=clock)
+    pace.pushed_back(sent=clock.now)
+    limits = served(pace, clock, 40, 1.0, at_once=100)
+    assert limits[0] == 8
+    assert 10 <= limits[-1] <= 13
 
 
 def test_the_limit_never_falls_below_one() -> None:

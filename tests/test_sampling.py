@@ -234,6 +234,12 @@ def test_no_json_at_all_makes_the_reader_stumble(body: object, n: int) -> None:
             assert not set(reply.good) & set(reply.wrong)
 
 
+def test_numbers_no_float_can_hold_are_no_logprob() -> None:
+    entries = [{"logprob": 10**400}, {"logprob": -0.5}]
+    body = {"choices": [{"message": {"content": "x"}, "logprobs": {"content": entries}}]}
+    assert read_reply(json.dumps(body).encode(), 1).good[0].logprob is None
+
+
 @given(body=st.binary(max_size=200))
 def test_no_bytes_at_all_make_the_reader_stumble(body: bytes) -> None:
     with pytest.raises(TryError):

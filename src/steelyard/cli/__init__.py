@@ -41,11 +41,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = (
-    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce,
-    answers, grid, simulate, doctor,
-)  # fmt: skip
-for verb in VERBS:
+for verb in (
+    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
+    doctor,
+):  # fmt: skip
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 
 

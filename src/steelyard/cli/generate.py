@@ -51,7 +51,8 @@ def run(
     sample_timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for a sample with all its tries.")] = 3600.0,
     max_failures: Annotated[str, typer.Option(help="Stop after more failures: a number, or a share as 1%.")] = "10%",
     fork: Annotated[
-        Path | None, typer.Option(help="Start a run with these settings in this folder, beside RUN.")
+        Path | None,
+        typer.Option(help="Start a run with these settings here instead; what it shares with RUN is taken along."),
     ] = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
     rename: Rename = None,
@@ -75,7 +76,7 @@ def run(
     )  # fmt: skip
     found = job.read(questions, renames(rename), limit, prompt, answers)
     folder = fork or output
-    standing, stopped = job.work(found, folder)
+    standing, stopped = job.work(found, folder, beside=output if fork else None)
     tell(folder, standing, stopped, json)
     if stopped:
         show.say()

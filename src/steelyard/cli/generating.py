@@ -7,6 +7,7 @@ import contextlib
 import shlex
 import signal
 import sys
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from steelyard.cli import show
 from steelyard.cli.live import duration, live
 from steelyard.cli.upstream import opened
+from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,8 +59,12 @@ class Job:
         template = read_template(prompt or questions.prompt)
         return Found(questions.table, source, template, check_kind(answers or template.answers))
 
-    def work(self, found: Found, folder: Path) -> tuple[Standing, bool]:
-        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody."""
+    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Standing, bool]:
+        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody.
+
+        `beside` is a run with other settings that this one is forked from.
+        """
+        from steelyard.runs.fork import fork
         from steelyard.runs.generate import Allowed, Generate, Standing
         from steelyard.runs.manifest import Manifest
         from steelyard.runs.run import Run
@@ -66,6 +72,11 @@ class Job:
         from steelyard.sampling.upstream import check_upstream
 
         sampling = self.sampling
+        if sampling.temperature == 0 and sampling.n > 1:
+            what = (
+                f"at temperature 0 the {sampling.n} samples of a question will be much the same: sample at 0.7, or -n 1"
+            )
+            warnings.warn(what, SteelyardWarning, stacklevel=2)
         Allowed.of(self.how.max_failures, 1)  # a mistake in it is said before anything is made
         check_upstream(self.upstream, self.key_env)
         manifest = Manifest(
@@ -73,7 +84,8 @@ class Job:
             {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens},
             found.answers, self.upstream, Path(found.source).name,
         )  # fmt: skip
-        with Run.start(folder, manifest, found.table) as run:
+        started = fork(beside, folder, manifest, found.table) if beside else Run.start(folder, manifest, found.table)
+        with started as run:
             if next(run.missing(), None) is None:
                 standing, stopped = Standing(run.wanted, run.wanted), False
             else:

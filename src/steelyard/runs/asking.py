@@ -137,10 +137,15 @@ class Asker:
         """Keep the samples of a reply; what is missing in it is asked for again."""
         self.saving += 1
         try:
-            await asyncio.gather(*(self.run.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
+            if batch.count == 1 and reply.good:
+                await self.run.add(self._record(batch, reply, 0))
+            else:
+                await asyncio.gather(*(self.run.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
         finally:
             self.saving -= 1
         self._settled(len(reply.good), 0, sum(choice.tokens or 0 for choice in reply.good.values()), "")
+        if not reply.wrong:
+            return
         parts = [(batch.part(batch.first + j, 1), reason) for j, reason in sorted(reply.wrong.items())]
         if reply.short and batch.count > 1:  # it does not do n, or not as many: not the samples' fault
             self._learn(len(reply.good))

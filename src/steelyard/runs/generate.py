@@ -15,7 +15,7 @@ from steelyard.runs.run import Run
 from steelyard.sampling.abilities import probe
 from steelyard.sampling.address import Address
 from steelyard.sampling.client import Client
-from steelyard.sampling.pace import Pace
+from steelyard.sampling.pace import START, Pace
 from steelyard.sampling.prompts import Template
 from steelyard.sampling.request import Abilities, Sampling
 
@@ -77,7 +77,7 @@ class How:
     """How to ask, as opposed to what for: nothing here changes what a sample is."""
 
     concurrency: int = 64
-    start: int = 8
+    start: int = START
     fan_out: bool = False
     logprobs: bool = True
     limits: Limits = field(default_factory=Limits)

@@ -23,7 +23,7 @@ BUSY = frozenset({429, 503, 529})
 AGAIN = frozenset({408, 409, 425})
 CONNECT = 10.0  # seconds
 MOST_ERROR = 2**16  # bytes read of an error reply
-CHUNK = 2**16
+JSON = {"Content-Type": "application/json"}
 
 
 class Client:
@@ -42,7 +42,7 @@ class Client:
             headers["Authorization"] = f"Bearer {self.address.key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=self.try_timeout, sock_connect=CONNECT),
+            timeout=aiohttp.ClientTimeout(total=self.try_timeout, sock_connect=min(CONNECT, self.try_timeout)),
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -70,9 +70,11 @@ class Client:
         if self._session is None:
             raise AssertionError("use the client within 'async with'")
         limit = self.try_timeout if timeout is None else min(timeout, self.try_timeout)
-        options: dict[str, Any] = {"timeout": aiohttp.ClientTimeout(total=limit, sock_connect=min(CONNECT, limit))}
+        options: dict[str, Any] = {}
+        if limit < self.try_timeout:
+            options["timeout"] = aiohttp.ClientTimeout(total=limit, sock_connect=min(CONNECT, limit))
         if body is not None:
-            options |= {"data": body, "headers": {"Content-Type": "application/json"}}
+            options |= {"data": body, "headers": JSON}
         url = self.address.base + path
         try:
             async with self._session.request(method, url, allow_redirects=False, **options) as response:

@@ -32,7 +32,7 @@ class Draw(NamedTuple):
 
 async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncIterator[Draw]:
     """Yield the samples of a prompt in the order they come; what is under way when the caller stops is cancelled."""
-    pace = Pace(MOST)
+    pace = Pace(MOST, start=MOST)
     tasks = [asyncio.create_task(_draw(client, pace, sampling, able, prompt, i)) for i in range(sampling.n)]
     try:
         for done in asyncio.as_completed(tasks):

@@ -1,6 +1,7 @@
 """How many requests are under way at once: more while it works, fewer when the server pushes back.
 
-The number doubles in a round until the server first pushes back, then grows by one a round. A push back (429, 503, a
+The number doubles in a round until the server first pushes back, then grows by one a round, and only while that pays:
+a server that answers no faster for it has a queue (throughput.py). A push back (429, 503, a
 timeout) takes it to 0.8 of itself, once a burst: requests that were sent before the last cut say nothing new. While the
 server has asked for time nobody sends anything.
 """
@@ -10,11 +11,27 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
-START = 8
+from steelyard.sampling.throughput import Throughput
+
+START = 4
 SHRINK = 0.8
+
+
+class Slot:
+    """A place at the gate, taken and given back by `async with`."""
+
+    __slots__ = ("_pace",)
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+
+    async def __aenter__(self) -> float:
+        return await self._pace.enter()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._pace.leave()
 
 
 class Pace:
@@ -23,6 +40,7 @@ class Pace:
     def __init__(self, most: int, *, start: int = START, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = float(most)
         self.limit = float(min(start, most))
+        self.throughput = Throughput(min(start, most))
         self.under_way = 0
         self.cuts = 0
         self._clock = clock
@@ -31,19 +49,31 @@ class Pace:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._alarm: asyncio.TimerHandle | None = None
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[float]:
-        """Wait for a free place; yield when it was taken, which `pushed_back` wants to know."""
-        await self._enter()
-        try:
-            yield self._clock()
-        finally:
-            self.under_way -= 1
+    def slot(self) -> Slot:
+        """A place, as `async with pace.slot() as sent`: waits for a free one; `sent` is when it was taken."""
+        return Slot(self)
+
+    async def enter(self) -> float:
+        """Wait for a free place and take it; return when, which `pushed_back` wants to know."""
+        if self._waiting or not self._free():
+            await self._turn()
+        else:
+            self.under_way += 1
+        now = self._clock()
+        self.throughput.sent(now)
+        return now
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self.under_way -= 1
+        if self._waiting:
             self._admit()
 
     def worked(self) -> None:
         """A request came back well."""
-        if self.under_way >= int(self.limit):  # a limit that is not used says nothing
+        self.throughput.replied(self._clock())
+        used = self.under_way >= int(self.limit)  # a limit that is not used says nothing
+        if used and self.limit < self.most and self.throughput.pays(self.limit):
             self.limit = min(self.most, self.limit + (1.0 if not self.cuts else 1.0 / self.limit))
 
     def pushed_back(self, sent: float, wait: float = 0.0) -> None:
@@ -64,20 +94,17 @@ class Pace:
         """Seconds until anything is sent again."""
         return max(0.0, self._closed_until - self._clock())
 
-    async def _enter(self) -> None:
-        if self._waiting or not self._free():
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
-            self._admit()
-            try:
-                await place
-            except asyncio.CancelledError:
-                if place.done() and not place.cancelled():
-                    self.under_way -= 1
-                    self._admit()
-                raise
-        else:
-            self.under_way += 1
+    async def _turn(self) -> None:
+        """Wait until a place is given to us."""
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._admit()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self.leave()
+            raise
 
     def _free(self) -> bool:
         return self.under_way < int(self.limit) and not self.closed_for

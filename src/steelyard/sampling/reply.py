@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from steelyard.sampling.faults import TooLargeError, TryError
@@ -119,10 +118,12 @@ def _logprobs(found: Any) -> tuple[int | None, float | None]:
     entries = found.get("content") or found.get("token_logprobs") if isinstance(found, dict) else None
     if not isinstance(entries, list) or not entries:
         return None, None
-    values = [entry.get("logprob") if isinstance(entry, dict) else entry for entry in entries]
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return len(entries), None
-    mean = fmean(float(value) for value in values if value is not None)
+    values: list[Any] = [entry.get("logprob") if isinstance(entry, dict) else entry for entry in entries]
+    numbers = [value for value in values if type(value) in (float, int)]
+    try:
+        mean = sum(numbers) / len(numbers) if len(numbers) == len(values) else math.nan
+    except OverflowError:
+        mean = math.nan
     return len(entries), min(mean, 0.0) if math.isfinite(mean) and mean < 1e-3 else None
 
 

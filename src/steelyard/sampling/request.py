@@ -11,6 +11,7 @@ from steelyard.sampling.reply import MOST_BYTES
 
 TOKEN_BYTES = 400  # of one token with its log-probability in a reply, generously
 MOST_SEED = 2**31 - 1
+MOST_SAMPLES = 100_000  # a question
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,10 @@ class Sampling:
         """Refuse what no server can do, before any is asked."""
         if not self.model.strip():
             raise SettingError("the model has no name: give the one the server knows it by with --model")
-        if self.n < 1:
-            raise SettingError(f"cannot draw {self.n} samples a question: -n is at least 1")
+        if not 1 <= self.n <= MOST_SAMPLES:
+            raise SettingError(
+                f"cannot draw {self.n} samples a question: -n is at least 1 and at most {MOST_SAMPLES:,}"
+            )
         if not (math.isfinite(self.temperature) and self.temperature >= 0):
             raise SettingError(f"the temperature is {self.temperature}: give a number of 0 or more, such as 0.7")
         if not 0 < self.top_p <= 1:
