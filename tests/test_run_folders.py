@@ -236,7 +236,7 @@ def test_a_run_open_for_reading_refuses_to_be_written(run: Path) -> None:
         opened.add_now([sample("c", 1)])
 
 
-def test_vote_and_report_take_a_run_folder(run: Path, tmp_path: Path) -> None:
+def test_vote_takes_a_run_folder(run: Path, tmp_path: Path) -> None:
     done = steelyard("vote", run, "--method", "vanilla", "--score", "prm", "-o", tmp_path / "v.parquet")
     assert done.code == 0, done.err
     assert pl.read_parquet(tmp_path / "v.parquet")["question"].to_list() == ["a", "b", "c"]

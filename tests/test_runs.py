@@ -119,7 +119,7 @@ def test_more_samples_a_question_go_on_in_the_same_run(tmp_path: Path) -> None:
         assert list(run.missing()) == [("b", 4), ("b", 5), ("a", 4), ("a", 5)]
 
 
-def test_fit_and_evaluate_take_a_run_folder_and_a_plain_folder_is_one_line(tmp_path: Path) -> None:
+def test_fit_evaluate_vote_and_report_take_a_run_folder_and_a_plain_folder_is_one_line(tmp_path: Path) -> None:
     table = sy.simulate(60, 4, seed=0)
     names = table["question"].unique(maintain_order=True)
     questions = pl.DataFrame({"question": names, "prompt": names, "gold": ["1"] * len(names)})
@@ -132,6 +132,11 @@ def test_fit_and_evaluate_take_a_run_folder_and_a_plain_folder_is_one_line(tmp_p
     done = steelyard("evaluate", tmp_path / "run", "--resamples", 0)
     assert done.code == 0, done.err
     done = steelyard("fit", tmp_path / "run", "-o", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+    done = steelyard("vote", tmp_path / "run", "--plan", tmp_path / "plan.json", "-o", tmp_path / "v.parquet")
+    assert done.code == 0, done.err
+    assert pl.read_parquet(tmp_path / "v.parquet").height == 60
+    done = steelyard("report", tmp_path / "run", "-o", tmp_path / "report.html")
     assert done.code == 0, done.err
     (tmp_path / "plain").mkdir()
     done = steelyard("evaluate", tmp_path / "plain")
