@@ -12,7 +12,6 @@ import json
 import statistics
 import tempfile
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +55,8 @@ def ours(url: str, prompts: list[str], folder: Path) -> None:
     questions = pl.DataFrame({"question": [f"q{i}" for i in range(len(prompts))], "prompt": prompts})
     how = How(AT_ONCE, start=AT_ONCE, fan_out=True)
     with Run.start(folder, Manifest("0", PLAN.model, PLAN.n), questions) as run:
-        note: dict[str, Any] = {"upstream": url, "wanted": 1, "tried_logprobs": True, "abilities": asdict(ABLE)}
-        run.add_now([{"kind": "note", "note": "abilities", **note}])
         job = Generate(run, Address(url), PLAN, read_template("plain"), how)
+        job.note(ABLE)
         standing = asyncio.run(job.work())
         if standing.done != len(prompts):
             raise AssertionError(f"{standing.done} of {len(prompts)} samples")

@@ -8,6 +8,7 @@ import os
 import pty
 import random
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -318,6 +319,43 @@ def test_other_settings_are_refused_and_fork_starts_a_run_beside(upstream: Fault
     done = generate(upstream, tmp_path, "good-6", "-n", 2, "--temperature", 1, "--fork", tmp_path / "other")
     assert done.code == 0, done.err
     assert Run.open(tmp_path / "other").manifest.params["temperature"] == 1
+
+
+def test_a_run_in_which_nothing_was_drawn_may_get_other_settings(upstream: FaultUpstream, tmp_path: Path) -> None:
+    assert generate(upstream, tmp_path, "fault:404", "-n", 2).code == 2
+    done = generate(upstream, tmp_path, "good-11", "-n", 1, "--seed", 3)
+    assert done.code == 0, done.err
+    with Run.open(tmp_path / "run") as run:
+        assert (run.manifest.model, run.manifest.n, run.manifest.seed) == ("good-11", 1, 3)
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    with fault_upstream(tmp_path) as upstream:
+        words, environment = command(
+            "generate",
+            ask_for(tmp_path, 40),
+            "--upstream",
+            upstream.url,
+            "--model",
+            "m",
+            "-n",
+            4,
+            "-o",
+            tmp_path / "run",
+        )
+
+        def small() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, preexec_fn=small)
+        assert done.returncode == 2
+        assert "File too large" in done.stderr
+        assert done.stderr.count("\n") == 1
+        there, position = set(samples(tmp_path)), len(upstream.entries())
+        assert 0 < len(there) < 160
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        assert "160 of 160 samples" in done.stdout
+        assert not _asked_after(upstream, position) & there
 
 
 def test_a_fork_with_more_questions_asks_only_for_those(upstream: FaultUpstream, tmp_path: Path) -> None:

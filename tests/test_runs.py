@@ -102,7 +102,8 @@ def test_the_first_sample_of_a_key_stands(tmp_path: Path) -> None:
     ],
 )
 def test_a_changed_configuration_is_refused_with_what_differs(tmp_path: Path, wanted: Manifest, said: str) -> None:
-    Run.start(tmp_path / "run", MANIFEST, QUESTIONS).close()
+    with Run.start(tmp_path / "run", MANIFEST, QUESTIONS) as run:
+        run.add_now([sample("q0", 0)])
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
     with pytest.raises(sy.RunError, match="made with other settings") as refused:
         Run.start(tmp_path / "run", wanted, QUESTIONS)

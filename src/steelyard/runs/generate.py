@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from math import ceil
+from typing import Any
 
 from steelyard.errors import SettingError, UpstreamError
 from steelyard.runs.asking import Asker, Batch, Limits
@@ -129,25 +130,28 @@ class Generate:
             self.standing.began = time.monotonic()
             working = asyncio.create_task(self._all(asker))
             await self._unless_stopped(working, asker)
-            self._note(asker.abilities)
+            self.note(asker.abilities)
         return self.standing
 
     async def _find(self, client: Client) -> None:
         """What the server can do: as found before, or by asking it."""
-        wanted = 1 if self.how.fan_out else self.sampling.n
-        about = {"upstream": self.address.base, "wanted": wanted, "tried_logprobs": self.how.logprobs}
+        about = self._about()
         for note in reversed(self.run.state.notes):
             if note.get("note") == "abilities" and about.items() <= note.items():
                 self.abilities = Abilities(**note["abilities"])
                 return
-        self.abilities = await probe(client, self.sampling, wanted=wanted, logprobs=self.how.logprobs)
-        self._note(self.abilities)
+        self.abilities = await probe(client, self.sampling, wanted=about["wanted"], logprobs=self.how.logprobs)
+        self.note(self.abilities)
 
-    def _note(self, able: Abilities) -> None:
-        """Write down what was found, if it is new."""
+    def _about(self) -> dict[str, Any]:
+        """What a finding holds for."""
         wanted = 1 if self.how.fan_out else self.sampling.n
-        note = {"upstream": self.address.base, "wanted": wanted, "tried_logprobs": self.how.logprobs}
-        note |= {"kind": "note", "note": "abilities", "abilities": asdict(able)}
+        about = {"upstream": self.address.base, "model": self.sampling.model, "wanted": wanted}
+        return about | {"tried_logprobs": self.how.logprobs}
+
+    def note(self, able: Abilities) -> None:
+        """Write down what was found, if it is new."""
+        note = {"kind": "note", "note": "abilities", **self._about(), "abilities": asdict(able)}
         if note not in self.run.state.notes:
             self.run.add_now([note])
 

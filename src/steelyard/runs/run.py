@@ -178,8 +178,10 @@ def _check_empty(folder: Path) -> None:
 
 
 def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
-    """The manifest to go on with; more samples a question are welcome, other settings are not."""
+    """The manifest to go on with; more samples a question are welcome, other settings only while nothing was drawn."""
     if changes := there.changes(wanted):
+        if not any(head_of(body) for _, body in Lines(folder / JOURNAL)):
+            return wanted
         raise RunError(
             f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, give it "
             "another folder with -o, or add --fork NEW to start a run beside this one"

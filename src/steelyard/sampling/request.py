@@ -68,8 +68,8 @@ def body_of(
 ) -> dict[str, Any]:
     """The body that asks for samples first .. first + n - 1 of a prompt.
 
-    One request has one seed, that of its first sample. vLLM gives choice j the seed + j, so there every sample has its
-    own; other servers derive the seeds of the other choices as they like.
+    One request has one seed, that of its first sample. vLLM and llama.cpp give choice j the seed + j, so there every
+    sample has its own; other servers derive the seeds of the other choices as they like.
     """
     body: dict[str, Any] = {
         "model": sampling.model,
