@@ -54,7 +54,7 @@ def said(draw: Draw, answer: str | None) -> str:
     """What a sample answers, in a few words."""
     if draw.choice is None:
         return f"failed: {draw.reason}"
-    cut = " (cut off at the token limit)" if draw.choice.finish == "length" else ""
+    cut = " (cut off)" if draw.choice.finish == "length" else ""
     return ("no answer can be read" if answer is None else shortened(answer, 40)) + cut
 
 
@@ -78,8 +78,8 @@ def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None]) -> Render
     from rich.text import Text
 
     drawn = Table(box=box.SIMPLE_HEAD)
-    for column in ("sample", "answer", "tokens", "the response ends"):
-        drawn.add_column(column, justify="left" if column in ("answer", "the response ends") else "right", no_wrap=True)
+    for column, wide in (("sample", False), ("answer", True), ("tokens", False), ("the response ends", True)):
+        drawn.add_column(column, justify="left" if wide else "right", min_width=None if wide else 6, no_wrap=True)
     for number in range(n):
         draw = came.get(number)
         if draw is None:
