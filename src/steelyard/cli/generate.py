@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Sample an LLM n times a question; the same command again goes on where it was stopped."""
     from steelyard.cli.generating import Job, tell
-    from steelyard.runs.asking import Limits
+    from steelyard.runs.batch import Limits
     from steelyard.runs.generate import How
     from steelyard.sampling.request import Sampling
     from steelyard.sampling.upstream import at_once, model_name

@@ -21,7 +21,8 @@ from steelyard.errors import SteelyardWarning
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.runs.generate import Generate, How, Standing
+    from steelyard.runs.generate import Generate, How
+    from steelyard.runs.standing import Standing
     from steelyard.sampling.prompts import Template
     from steelyard.sampling.request import Sampling
 
@@ -65,9 +66,10 @@ class Job:
         `beside` is a run with other settings that this one is forked from.
         """
         from steelyard.runs.fork import fork
-        from steelyard.runs.generate import Allowed, Generate, Standing
+        from steelyard.runs.generate import Generate
         from steelyard.runs.manifest import Manifest
         from steelyard.runs.run import Run
+        from steelyard.runs.standing import Allowed, Standing
         from steelyard.sampling.questions import fingerprint
         from steelyard.sampling.upstream import check_upstream
 

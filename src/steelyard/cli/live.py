@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.cli.show import QUIET
 
 if TYPE_CHECKING:
-    from steelyard.runs.generate import Standing
+    from steelyard.runs.standing import Standing
 
 
 @contextmanager

@@ -12,51 +12,22 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from steelyard.errors import UpstreamError
+from steelyard.runs.batch import Batch, Limits
 from steelyard.runs.run import Run
 from steelyard.sampling.abilities import advice
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import BusyError, GoneError, LateError, RefusedError, TooLargeError, TryError
 from steelyard.sampling.pace import Pace
-from steelyard.sampling.prompts import Template
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
 
 BUSY = 20  # times one sample is put off by a busy server
 FIRST_PAUSE = 0.5  # seconds; doubled with every try
 LONGEST_PAUSE = 60.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much patience a run has: tries after the first, seconds for a try, and for a sample with all its tries."""
-
-    retries: int = 2
-    try_timeout: float = 600.0
-    sample_timeout: float = 3600.0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Samples first .. first + count - 1 of a question, and what they went through."""
-
-    question: str
-    prompt: str
-    first: int
-    count: int
-    since: float
-    tries: int = 0
-    put_off: int = 0
-
-    @property
-    def samples(self) -> range:
-        return range(self.first, self.first + self.count)
-
-    def part(self, first: int, count: int) -> Batch:
-        return replace(self, first=first, count=count)
 
 
 class Asker:
@@ -67,14 +38,13 @@ class Asker:
         run: Run,
         client: Client,
         sampling: Sampling,
-        template: Template,
         abilities: Abilities,
         *,
         pace: Pace,
         limits: Limits,
         settled: Callable[[int, int, int, str], None],
     ) -> None:
-        self.run, self.client, self.sampling, self.template = run, client, sampling, template
+        self.run, self.client, self.sampling = run, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
         self._settled = settled  # is told: samples, failures, tokens, the last reason

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from math import ceil
 from typing import Any
 
-from steelyard.errors import SettingError, UpstreamError
-from steelyard.runs.asking import Asker, Batch, Limits
+from steelyard.errors import UpstreamError
+from steelyard.runs.asking import Asker
+from steelyard.runs.batch import Batch, Limits
 from steelyard.runs.run import Run
+from steelyard.runs.standing import Allowed, Standing
 from steelyard.sampling.abilities import probe
 from steelyard.sampling.address import Address
 from steelyard.sampling.client import Client
@@ -22,55 +23,6 @@ from steelyard.sampling.request import Abilities, Sampling
 
 TICK = 0.2  # seconds
 GRACE = 1.5  # seconds that requests under way are given to arrive after Ctrl-C
-
-
-@dataclass
-class Standing:
-    """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work."""
-
-    wanted: int
-    there: int
-    done: int = 0
-    failed: int = 0
-    tokens: int = 0
-    under_way: int = 0
-    waiting: float = 0.0
-    reason: str = ""
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def seconds(self) -> float:
-        return max(time.monotonic() - self.began, 1e-9)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """By the rate so far; None while there is none."""
-        left = self.wanted - self.there - self.done - self.failed
-        return left * self.seconds / self.done if self.done else None
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """How many failures a run lives with: a number, or a share of its samples."""
-
-    text: str
-    count: int
-
-    @classmethod
-    def of(cls, text: str, wanted: int) -> Allowed:
-        """Read `--max-failures`: 20, or 1% of the samples.
-
-        >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of("0", 1000).count
-        (20, 10, 0)
-        """
-        try:
-            share = text.strip().endswith("%")
-            value = float(text.strip().removesuffix("%"))
-            if not 0 <= value < float("inf") or (share and value > 100) or (not share and value != int(value)):
-                raise ValueError
-        except ValueError:
-            raise SettingError(f"cannot read --max-failures {text!r:.40}: give a number, or a share as 1%") from None
-        return cls(text, ceil(value * wanted / 100) if share else int(value))
 
 
 @dataclass(frozen=True)
@@ -124,7 +76,7 @@ class Generate:
                 return self.standing
             pace = Pace(self.how.concurrency, start=self.how.start)
             asker = Asker(
-                self.run, client, self.sampling, self.template, self.abilities,
+                self.run, client, self.sampling, self.abilities,
                 pace=pace, limits=limits, settled=self._settled,
             )  # fmt: skip
             self.standing.began = time.monotonic()

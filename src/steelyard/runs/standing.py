@@ -1,0 +1,58 @@
+"""Where a job stands, and how many failures it lives with."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from math import ceil
+
+from steelyard.errors import SettingError
+
+
+@dataclass
+class Standing:
+    """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work."""
+
+    wanted: int
+    there: int
+    done: int = 0
+    failed: int = 0
+    tokens: int = 0
+    under_way: int = 0
+    waiting: float = 0.0
+    reason: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return max(time.monotonic() - self.began, 1e-9)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the rate so far; None while there is none."""
+        left = self.wanted - self.there - self.done - self.failed
+        return left * self.seconds / self.done if self.done else None
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """How many failures a run lives with: a number, or a share of its samples."""
+
+    text: str
+    count: int
+
+    @classmethod
+    def of(cls, text: str, wanted: int) -> Allowed:
+        """Read `--max-failures`: 20, or 1% of the samples.
+
+        >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of("0", 1000).count
+        (20, 10, 0)
+        """
+        try:
+            share = text.strip().endswith("%")
+            value = float(text.strip().removesuffix("%"))
+            if not 0 <= value < float("inf") or (share and value > 100) or (not share and value != int(value)):
+                raise ValueError
+        except ValueError:
+            raise SettingError(f"cannot read --max-failures {text!r:.40}: give a number, or a share as 1%") from None
+        return cls(text, ceil(value * wanted / 100) if share else int(value))
