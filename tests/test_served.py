@@ -53,12 +53,13 @@ def test_every_way_a_server_may_answer_gives_the_same_scores(tmp_path: Path, kin
 
 
 @pytest.mark.parametrize("name", ["math-shepherd", "versaprm"])
-def test_one_column_is_the_logit_of_the_good_word(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("kind", ["one-column", "one-probability"])
+def test_one_column_is_the_logit_or_the_probability_of_the_good_word(tmp_path: Path, name: str, kind: str) -> None:
     protocol, _ = find_verifier(name)
     assert isinstance(protocol, TokenProtocol)
-    with fault_verifier(tmp_path, "one-column") as server:
+    with fault_verifier(tmp_path, kind) as server:
         found, what = asyncio.run(served(server.url, name, ITEMS[:4]))
-    assert what["columns"] == 1
+    assert (what["columns"], what["probabilities"]) == (1, kind == "one-probability")
     for item in ITEMS[:4]:
         result = found[id(item)]
         assert isinstance(result, Scores), result

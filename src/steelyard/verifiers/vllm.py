@@ -9,7 +9,7 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,21 +22,13 @@ from steelyard.sampling.pace import Pace
 from steelyard.verifiers.asking import MOST, get, persistently, rolling
 from steelyard.verifiers.fitting import fit_or_reason
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
+from steelyard.verifiers.rows import Kind, kind_of, rows_of
 from steelyard.verifiers.scoring import Item, Results, Scores, checked
 from steelyard.verifiers.tokens import Tokens
 
 POOLING = "/pooling"
 PROBE = Item("What is 1 + 1?", ["One and one are added.", "The answer is 2."])
 LEAST = -100.0  # the log of a probability that came as 0
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What a server returns."""
-
-    a_row: str  # "tag" or "token"
-    probabilities: bool
-    columns: int
 
 
 class Served:
@@ -85,7 +77,7 @@ class Served:
         if isinstance(fitted, str):
             return fitted
         try:
-            rows = _rows(await self._post(fitted.rendered.ids))
+            rows = rows_of(await self._post(fitted.rendered.ids))
         except TryError as error:
             return error.reason
         kind, rendered = kind_of(rows, fitted.rendered), fitted.rendered
@@ -104,14 +96,27 @@ class Served:
             except TryError:
                 self.raw = False
                 reply = await self._post(rendered.ids, tries=2)
-            rows = _rows(reply)
+            rows = rows_of(reply)
         except TryError as error:
             raise VerifierError(f"{self._where} does not score: {error.reason}; {self._advice}") from None
         kind = kind_of(rows, rendered)
         if isinstance(kind, str):
             raise VerifierError(f"{self._where}: {kind}; {self._advice}")
+        if kind.columns == 1 and self.raw:
+            kind = replace(kind, probabilities=await self._ignores_raw(rendered, rows))
         self.kind = kind
         self.found |= {"row": kind.a_row, "columns": kind.columns, "probabilities": kind.probabilities}
+
+    async def _ignores_raw(self, rendered: Rendered, rows: Array) -> bool:
+        """Whether a server gives probabilities although logits were asked for: one column does not show it."""
+        self.raw = False
+        try:
+            active = rows_of(await self._post(rendered.ids, tries=2))
+        except TryError:
+            return False
+        finally:
+            self.raw = True
+        return active.shape == rows.shape and bool(np.allclose(active, rows))
 
     async def _post(self, ids: list[int], tries: int = 6) -> Any:
         body: dict[str, Any] = {"model": self.model, "input": ids}
@@ -138,28 +143,6 @@ class Served:
     @property
     def _advice(self) -> str:
         return f"serve it with: vllm serve MODEL {self.protocol.served}"
-
-
-def kind_of(rows: Array, rendered: Rendered) -> Kind | str:
-    """What kind of reply this is, or what is wrong with it."""
-    steps, tokens = len(rendered.positions), len(rendered.ids)
-    if rows.ndim != 2 or rows.shape[0] not in (steps, tokens) or rows.shape[1] not in (1, 2):
-        shape = " x ".join(map(str, rows.shape))
-        return f"the server gave {shape} numbers, expected 2 for each of {steps} steps or {tokens} tokens"
-    if not np.isfinite(rows).all():
-        return "the server gave numbers that are not finite"
-    inside = bool(((rows >= 0) & (rows <= 1)).all())
-    probabilities = inside and (rows.shape[1] == 1 or bool(np.allclose(rows.sum(1), 1, atol=1e-3)))
-    return Kind("tag" if rows.shape[0] == steps else "token", probabilities, rows.shape[1])
-
-
-def _rows(reply: Any) -> Array:
-    """The rows of the one result of a reply."""
-    try:
-        (result,) = reply["data"]
-        return np.array(result["data"], np.float64)
-    except (TypeError, KeyError, ValueError):
-        raise TryError("the reply holds no rows of numbers") from None
 
 
 async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
