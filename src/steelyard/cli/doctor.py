@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 
 def run(
-    upstream: Annotated[str | None, typer.Option(help="A server to look at.", show_default=False)] = None,
+    upstream: Annotated[str | None, typer.Option(help="A server to look at, or local.", show_default=False)] = None,
     model: Model = None,
     verifier: Annotated[str | None, typer.Option(help="A verifier to look for.", show_default=False)] = None,
     at: Annotated[str | None, typer.Option(help="The server the verifier runs on.", show_default=False)] = None,
@@ -60,7 +61,8 @@ async def _all(
     key_env: str,
 ) -> list[Finding]:
     from steelyard.doctor import machine, server
-    from steelyard.sampling.upstream import served
+    from steelyard.sampling.local import LOCAL
+    from steelyard.sampling.upstream import model_name, served
 
     findings: list[Finding] = []
     needs_torch = False
@@ -70,13 +72,14 @@ async def _all(
         needs_torch = runs_here(verifier, at)
     findings += machine.look(output, key_env=key_env, torch_needed=needs_torch)
     if upstream is not None:
+        named = model_name(upstream, model) if upstream == LOCAL else model
         with served(upstream, key_env) as address:
-            findings += [finding async for finding in server.look(address, model)]
+            findings += [finding async for finding in server.look(address, named)]
     if verifier is not None:
         from steelyard.doctor.verifier import look
-        from steelyard.sampling.address import read_address
 
-        findings.append(await look(verifier, verifier_model, read_address(at, key_env) if at else None))
+        with served(at, key_env) if at else nullcontext() as place:
+            findings.append(await look(verifier, verifier_model, place))
     return findings
 
 

@@ -63,12 +63,13 @@ def run(
     from steelyard.runs.batch import Limits
     from steelyard.runs.generate import How
     from steelyard.sampling.request import Sampling
-    from steelyard.sampling.upstream import model_name
+    from steelyard.sampling.upstream import at_once, model_name
 
+    requests = at_once(upstream, 1 if fan_out else n, concurrency)
     job = Job(
         Sampling(model_name(upstream, model), n, temperature, top_p, max_tokens, seed),
         How(
-            concurrency, fan_out=fan_out, logprobs=logprobs, max_failures=max_failures,
+            requests, fan_out=fan_out, logprobs=logprobs, max_failures=max_failures,
             limits=Limits(retries, try_timeout, sample_timeout),
         ),
         upstream, key_env,

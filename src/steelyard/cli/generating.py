@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli import show
 from steelyard.cli.live import duration, live
+from steelyard.cli.upstream import opened
 from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Job:
         from steelyard.runs.run import Run
         from steelyard.runs.standing import Allowed, Standing
         from steelyard.sampling.questions import fingerprint
-        from steelyard.sampling.upstream import check_upstream, served
+        from steelyard.sampling.upstream import check_upstream
 
         sampling = self.sampling
         if sampling.temperature == 0 and sampling.n > 1:
@@ -90,7 +91,7 @@ class Job:
             if next(run.missing(), None) is None:
                 standing, stopped = Standing(run.wanted, run.wanted), False
             else:
-                with served(self.upstream, self.key_env) as address, live("Sampling") as watch:
+                with opened(self.upstream, self.key_env) as address, live("Sampling") as watch:
                     job = Generate(run, address, sampling, found.template, self.how, watch)
                     standing = asyncio.run(_until_interrupted(job))
                 stopped = job.stopped and next(run.missing(), None) is not None

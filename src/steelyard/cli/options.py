@@ -31,7 +31,9 @@ Answers = Annotated[
 ]
 UpstreamUrl = Annotated[
     str,
-    typer.Option("--upstream", help="An OpenAI-compatible server, as http://127.0.0.1:8000/v1.", show_default=False),
+    typer.Option(
+        "--upstream", help="OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local.", show_default=False
+    ),
 ]
 Model = Annotated[
     str | None, typer.Option("--model", help="The model, by the name the server knows it by.", show_default=False)

@@ -21,7 +21,7 @@ EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without any
 def run(
     folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="A run of steelyard generate.")] = None,
     verifier: Annotated[str | None, typer.Option(help="Short name of a verifier.", show_default=False)] = None,
-    at: Annotated[str | None, typer.Option(help="Address of the server it runs on.", show_default=False)] = None,
+    at: Annotated[str | None, typer.Option(help="Server it runs on; p-true: or local.", show_default=False)] = None,
     local: Annotated[bool, typer.Option("--local", help="Run it in this process (needs steelyard[prm]).")] = False,
     model: Annotated[
         str | None,
@@ -45,7 +45,10 @@ def run(
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
     from steelyard.runs.scoring import score_folder
+    from steelyard.sampling.local import LOCAL, WEAK
 
+    if at == LOCAL:
+        print(WEAK, file=sys.stderr)
     try:
         with show.progress(f"Scoring {folder}") as progress:
             done = score_folder(

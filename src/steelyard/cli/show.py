@@ -131,6 +131,19 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(task, completed=share)
 
 
+@contextmanager
+def waiting(what: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that is told the seconds so far: a spinner on a terminal, a line now and then in a log."""
+    if not sys.stderr.isatty():
+        yield _line_now_and_then(lambda seconds: f"{what}: {seconds:.0f} s")
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(what)) as status:
+        yield lambda seconds: status.update(f"{escape(what)}: {seconds:.1f} s")
+
+
 def _line_now_and_then(line: Callable[[float], str]) -> Callable[[float], None]:
     """Print how far the work is, at most every few seconds, to stderr."""
     last = time.monotonic()

@@ -13,8 +13,10 @@ from steelyard.errors import SettingError
 from steelyard.runs.generate import Allowed
 from steelyard.runs.run import Run
 from steelyard.runs.score import Scored, Scoring, score
-from steelyard.sampling.upstream import check_upstream, served
+from steelyard.sampling.local import LOCAL
+from steelyard.sampling.upstream import check_upstream, model_name, served
 from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.scoring import Runner
 from steelyard.verifiers.steps import known_split
 from steelyard.verifiers.where import check_place, connect
@@ -41,6 +43,8 @@ def score_folder(
     """Score every sample of a run that has no score of this verifier yet."""
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
+    if at == LOCAL and isinstance(protocol, TokenProtocol):
+        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --at a vLLM server")
     if at:
         check_upstream(at, key_env)
     name = column or known.name
@@ -48,7 +52,7 @@ def score_folder(
         raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
     with Run.open(folder, write=True) as run, ExitStack() as stack:
         allowed = Allowed.of(max_failures, len(run.state.samples.done)).count
-        weights = model or known.model or run.manifest.model
+        weights = model_name(at, model) if at == LOCAL else model or known.model or run.manifest.model
         scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
 
         async def ready() -> Runner:

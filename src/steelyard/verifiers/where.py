@@ -15,7 +15,7 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
     if isinstance(protocol, RecordedProtocol) and (at or local):
         raise SettingError(f"{name} reads what the run recorded and asks nobody: leave --at and --local away")
     if isinstance(protocol, ChatProtocol) and not at:
-        raise SettingError(f"{name} asks a chat server: name it with --at http://HOST:PORT/v1")
+        raise SettingError(f"{name} asks a chat server: name it with --at http://HOST:PORT/v1, or --at local")
     if isinstance(protocol, TokenProtocol):
         if not (at or local):
             raise SettingError(f"say where {name} runs: --local for this machine, --at URL for a vLLM server")

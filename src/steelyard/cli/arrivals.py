@@ -1,0 +1,96 @@
+"""Samples as they come in: a table that fills on a terminal, a line each in a log. Both go to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from steelyard.cli.show import shortened
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from steelyard.sampling.draws import Draw
+
+
+@contextmanager
+def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
+    """Yield a function that shows a sample that came; `kind` is how its answer is read."""
+    from steelyard.answers.extract import extract_answer
+    from steelyard.answers.normal import normal_form
+
+    came: dict[int, Draw] = {}
+    read: dict[int, str | None] = {}
+
+    def keep(draw: Draw) -> None:
+        came[draw.sample] = draw
+        answer = extract_answer(draw.choice.text, kind) if draw.choice else None
+        read[draw.sample] = answer if answer and normal_form(answer) else None
+
+    if not sys.stderr.isatty():
+
+        def log(draw: Draw) -> None:
+            keep(draw)
+            print(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}", file=sys.stderr)
+
+        yield log
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(_drawn(n, came, read), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
+
+        def show(draw: Draw) -> None:
+            keep(draw)
+            live.update(_drawn(n, came, read))
+
+        yield show
+
+
+def said(draw: Draw, answer: str | None) -> str:
+    """What a sample answers, in a few words."""
+    if draw.choice is None:
+        return f"failed: {draw.reason}"
+    cut = " (cut off)" if draw.choice.finish == "length" else ""
+    return ("no answer can be read" if answer is None else shortened(answer, 40)) + cut
+
+
+def running(answers: list[str]) -> str:
+    """How the answers stand so far, those with the same normal form together.
+
+    >>> running(["1/2", "3", "0.5"])
+    '1/2 ×2   3 ×1'
+    """
+    from steelyard.answers.grouping import group
+
+    classes = group(answers).classes
+    first = dict(zip(reversed(classes), reversed(answers), strict=True))
+    return "   ".join(f"{shortened(first[k], 20)} ×{votes}" for k, votes in Counter(classes).most_common(6))
+
+
+def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None]) -> RenderableType:
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=box.SIMPLE_HEAD)
+    for column, wide in (("sample", False), ("answer", True), ("tokens", False), ("the response ends", True)):
+        drawn.add_column(column, justify="left" if wide else "right", min_width=None if wide else 6, no_wrap=True)
+    for number in range(n):
+        draw = came.get(number)
+        if draw is None:
+            drawn.add_row(str(number), Text("…", style="dim"), "", "")
+            continue
+        tokens = "" if draw.choice is None or draw.choice.tokens is None else str(draw.choice.tokens)
+        ending = draw.choice.text.strip()[-46:] if draw.choice else ""
+        readable = read[number] is not None
+        style = "bold" if readable else "yellow" if draw.choice else "red"
+        drawn.add_row(
+            str(number), Text(said(draw, read[number]), style=style), tokens, Text(shortened(ending, 46), "dim")
+        )
+    answers = [answer for _, answer in sorted(read.items()) if answer is not None]
+    return Group(drawn, Text(f"{len(came)} of {n}   {running(answers)}" if answers else f"{len(came)} of {n}"))
