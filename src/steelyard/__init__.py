@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from steelyard.methods.vanilla import VanillaVote
     from steelyard.pool import LabelledPool, Pool
     from steelyard.simulate import World, simulate
+    from steelyard.stopping import rule_class, rule_names
+    from steelyard.stopping._base import Rule
     from steelyard.tables import read, write
     from steelyard.tables.grid import grid_names, load_grid
     from steelyard.tally import tally
@@ -58,13 +60,13 @@ if TYPE_CHECKING:
 
 _HOME = {
     "BestOfN": "methods.best_of_n",
+    "CalibratedVote": "methods.calibrated",
     "CalibrationError": "errors",
     "ColumnError": "errors",
     "ComputeToMatch": "evaluation.compute",
     "Curve": "calibration.exact",
     "Curves": "evaluation.curves",
     "Estimate": "evaluation.accuracy",
-    "CalibratedVote": "methods.calibrated",
     "KDEVote": "methods.kde",
     "LabelError": "errors",
     "LabelledPool": "pool",
@@ -77,6 +79,7 @@ _HOME = {
     "PassAtN": "methods.pass_at_n",
     "PlanError": "errors",
     "Pool": "pool",
+    "Rule": "stopping._base",
     "ScoreError": "errors",
     "SettingError": "errors",
     "SteelyardError": "errors",
@@ -100,6 +103,8 @@ _HOME = {
     "method_names": "methods",
     "paired_difference": "evaluation.accuracy",
     "read": "tables",
+    "rule_class": "stopping",
+    "rule_names": "stopping",
     "same_answer": "answers.grouping",
     "simulate": "simulate",
     "tally": "tally",
@@ -127,6 +132,7 @@ __all__ = [
     "PassAtN",
     "PlanError",
     "Pool",
+    "Rule",
     "ScoreError",
     "SettingError",
     "SteelyardError",
@@ -151,6 +157,8 @@ __all__ = [
     "method_names",
     "paired_difference",
     "read",
+    "rule_class",
+    "rule_names",
     "same_answer",
     "simulate",
     "tally",

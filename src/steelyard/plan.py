@@ -1,4 +1,4 @@
-"""A fitted method as plain JSON: what it is, what it learned, and where that came from.
+"""A fitted method as plain JSON: what it is, what it learned, where that came from, and when to stop sampling.
 
 A plan is read by people and by other programs, so it is never a pickle, and a plan that is
 damaged, made by a newer Steelyard, or not finite where it must be, is refused with a reason.
@@ -47,6 +47,7 @@ class Plan:
     settings: dict[str, Any]
     learned: dict[str, Any]
     fitted_on: Provenance | None
+    stopping: dict[str, Any] | None = None  # the rule and its settings
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -60,6 +61,8 @@ def write_plan(plan: Plan, path: str | Path) -> None:
         "fitted_on": None if plan.fitted_on is None else asdict(plan.fitted_on),
         "learned": plan.learned,
     }
+    if plan.stopping is not None:
+        content["stopping"] = plan.stopping
     write_atomically(path, _pretty(_to_json(content)).encode())
 
 
@@ -91,6 +94,7 @@ def read_plan(path: str | Path) -> Plan:
             {str(key): _finite(value) for key, value in content["settings"].items()},
             {key: _from_json(value) for key, value in content["learned"].items()},
             None if fitted_on is None else _provenance({f.name: fitted_on[f.name] for f in fields(Provenance)}),
+            _stopping(content["stopping"]) if "stopping" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
@@ -107,6 +111,12 @@ def _provenance(found: dict[str, Any]) -> Provenance:
         if not isinstance(found[name], int | float | None) or not 0 <= (found[name] or 0) <= 1:
             raise ValueError(f"{name} is {found[name]!r}")
     return Provenance(**found)
+
+
+def _stopping(found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise TypeError(f"stopping is {found!r:.40}")
+    return {str(key): _finite(value) for key, value in found.items()}
 
 
 def _finite(value: Any) -> Any:
