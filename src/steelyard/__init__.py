@@ -21,6 +21,7 @@ from steelyard.version import __version__
 if TYPE_CHECKING:
     from steelyard.answers.extract import extract_answer
     from steelyard.answers.grouping import group_answers, same_answer
+    from steelyard.ballot import Ballot, Standing
     from steelyard.calibration.exact import Curve
     from steelyard.errors import (
         CalibrationError,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from steelyard.verdicts import Verdicts
 
 _HOME = {
+    "Ballot": "ballot",
     "BestOfN": "methods.best_of_n",
     "CalibratedVote": "methods.calibrated",
     "CalibrationError": "errors",
@@ -82,6 +84,7 @@ _HOME = {
     "Rule": "stopping._base",
     "ScoreError": "errors",
     "SettingError": "errors",
+    "Standing": "ballot",
     "SteelyardError": "errors",
     "SteelyardWarning": "errors",
     "TableError": "errors",
@@ -112,6 +115,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Ballot",
     "BestOfN",
     "CalibratedVote",
     "CalibrationError",
@@ -135,6 +139,7 @@ __all__ = [
     "Rule",
     "ScoreError",
     "SettingError",
+    "Standing",
     "SteelyardError",
     "SteelyardWarning",
     "TableError",
