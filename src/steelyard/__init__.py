@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from steelyard.evaluation.compute import ComputeToMatch, break_even, compute_to_match, fine_sizes
     from steelyard.evaluation.curves import Curves, curves
     from steelyard.evaluation.evaluate import evaluate
+    from steelyard.evaluation.frontier import frontier
+    from steelyard.evaluation.needed import samples_needed
+    from steelyard.evaluation.planning import Budgeted, plan_budget
     from steelyard.methods import load, method_class, method_names
     from steelyard.methods._base import Method
     from steelyard.methods.best_of_n import BestOfN
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Ballot": "ballot",
     "BestOfN": "methods.best_of_n",
+    "Budgeted": "evaluation.planning",
     "CalibratedVote": "methods.calibrated",
     "CalibrationError": "errors",
     "ColumnError": "errors",
@@ -98,6 +102,7 @@ _HOME = {
     "evaluate": "evaluation.evaluate",
     "extract_answer": "answers.extract",
     "fine_sizes": "evaluation.compute",
+    "frontier": "evaluation.frontier",
     "grid_names": "tables.grid",
     "group_answers": "answers.grouping",
     "load": "methods",
@@ -105,10 +110,12 @@ _HOME = {
     "method_class": "methods",
     "method_names": "methods",
     "paired_difference": "evaluation.accuracy",
+    "plan_budget": "evaluation.planning",
     "read": "tables",
     "rule_class": "stopping",
     "rule_names": "stopping",
     "same_answer": "answers.grouping",
+    "samples_needed": "evaluation.needed",
     "simulate": "simulate",
     "tally": "tally",
     "write": "tables",
@@ -117,6 +124,7 @@ _HOME = {
 __all__ = [
     "Ballot",
     "BestOfN",
+    "Budgeted",
     "CalibratedVote",
     "CalibrationError",
     "ColumnError",
@@ -154,6 +162,7 @@ __all__ = [
     "evaluate",
     "extract_answer",
     "fine_sizes",
+    "frontier",
     "grid_names",
     "group_answers",
     "load",
@@ -161,10 +170,12 @@ __all__ = [
     "method_class",
     "method_names",
     "paired_difference",
+    "plan_budget",
     "read",
     "rule_class",
     "rule_names",
     "same_answer",
+    "samples_needed",
     "simulate",
     "tally",
     "write",
