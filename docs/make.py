@@ -21,7 +21,19 @@ HEAD = """# The command line
 Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in the input
 (one line on stderr says which and what to do), 130 an interrupt.
 """
-VERBS = ("demo", "evaluate", "report", "fit", "vote", "compare", "reproduce", "answers", "grid", "simulate")
+VERBS = (
+    "demo",
+    "evaluate",
+    "report",
+    "fit",
+    "vote",
+    "plan-budget",
+    "compare",
+    "reproduce",
+    "answers",
+    "grid",
+    "simulate",
+)
 
 
 def help_of(*words: str) -> str:

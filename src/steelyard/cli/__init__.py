@@ -11,7 +11,7 @@ import warnings
 import typer
 from typer.exceptions import TyperException
 
-from steelyard.cli import answers, compare, demo, evaluate, fit, grid, report, reproduce, simulate, vote
+from steelyard.cli import answers, compare, demo, evaluate, fit, grid, plan_budget, report, reproduce, simulate, vote
 from steelyard.errors import SteelyardError, SteelyardWarning
 from steelyard.version import __version__
 
@@ -25,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate):
-    app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
+for verb in (demo, evaluate, report, fit, vote, plan_budget, compare, reproduce, answers, grid, simulate):
+    app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
