@@ -133,7 +133,7 @@ def test_a_ballot_reads_a_plan_with_its_rule(plans: dict[str, sy.Method], tmp_pa
     ballot = sy.Ballot(tmp_path / "plan.json")
     assert not ballot.add("3", 0.5).stop
     assert ballot.add("3", 0.5).stop
-    assert "cap of 2" in ballot.standing.why
+    assert ballot.standing.why == "stop: 2 of 2 samples are in"
 
 
 def test_a_sample_that_comes_again_is_ignored_and_one_that_changed_refused() -> None:

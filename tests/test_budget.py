@@ -118,6 +118,12 @@ def test_it_is_recommended_not_to_stop_where_stopping_cannot_pay() -> None:
     assert not found.pays
 
 
+def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
+    made = sy.plan_budget(stubborn(60, 9), sy.MajorityVote(), samples=4, resamples=2)
+    assert made.advice().startswith("Do not stop early: it does not pay on the calibration questions. Take 4 samples")
+    assert made.method.stopping_ == Fixed(4)
+
+
 def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
     found = choose(crossfit_paths(sy.VanillaVote(), both[0], resamples=1), samples=4)
     assert set(found.offers) == {"beta", "fixed"}

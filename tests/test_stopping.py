@@ -15,7 +15,7 @@ from scipy.stats import beta as beta_distribution
 
 import steelyard as sy
 from steelyard.stopping import rule_from
-from steelyard.stopping._walk import Walk, walk
+from steelyard.stopping._walk import walk
 from steelyard.stopping.beta import Beta, keeps_leading
 from steelyard.stopping.confidence import Confidence
 from steelyard.stopping.fixed import Fixed
@@ -228,13 +228,13 @@ def test_a_rule_is_what_its_plain_form_says() -> None:
 
 
 def test_why_is_one_line_that_names_the_reason(vote: sy.CalibratedVote, test: Labelled) -> None:
-    def why(rule: sy.Rule, step: Walk) -> str:
-        return rule.why(step)
-
-    one = test.take([0]).first(1)
-    seen = walk(vote, one)
-    assert "not sure enough" in why(Beta(8, threshold=0.999), seen)
-    assert "cap of 1" in why(Beta(1, threshold=0.999), seen)
-    assert "cap of 1" in why(Fixed(1), seen)
-    assert "votes against" in why(Beta(8, threshold=0.5), seen)
-    assert "right with probability" in why(Confidence(8, threshold=1e-9), seen)
+    one = np.flatnonzero(test.answer[test.starts[:-1]] >= 0)[:1]
+    seen = walk(vote, test.take(one).first(1))
+    assert Fixed(2).why(seen) == "go on: 1 of 2 samples are in"
+    assert Fixed(1).why(seen) == "stop: 1 of 1 samples are in"
+    votes = "1 votes against 0: the leader stays with probability 0.750"
+    assert Beta(8).why(seen) == f"go on: {votes}, 0.95 asked"
+    assert Beta(1).why(seen) == f"stop: the cap of 1 samples is reached; {votes}, 0.95 asked"
+    assert Beta(8, threshold=0.75).why(seen) == f"stop: {votes}, 0.75 asked"
+    likely = f"the verdict is right with probability {seen.confidence[0, 0]:.3f}"
+    assert Confidence(8, threshold=0.01).why(seen) == f"stop: {likely}, 0.01 asked"

@@ -51,7 +51,7 @@ class Rule(ABC):
 
     @abstractmethod
     def spoken(self, walk: Walk) -> str:
-        """Say why it stopped after the last prefix of the one question of a walk, in one line."""
+        """Say how sure the rule is after the last prefix of a walk over one question, in one line."""
 
     def learned_from(self, walk: Walk) -> Self:  # noqa: ARG002 - most rules learn nothing
         """The rule with what it learns from a labelled walk."""
@@ -70,11 +70,10 @@ class Rule(ABC):
 
     def why(self, walk: Walk) -> str:
         """Say in one line why the rule goes on, or stops, after the last prefix of a walk over one question."""
-        k = int(walk.k[-1])
         if not self.ready(walk)[0, -1]:
-            return f"{k} of at most {self.cap} samples: not sure enough to stop"
-        sure = k >= self.least and self.signal(walk)[0, -1] >= self.threshold
-        return self.spoken(walk) if sure else f"the cap of {self.cap} samples is reached"
+            return f"go on: {self.spoken(walk)}"
+        sure = walk.k[-1] >= self.least and self.signal(walk)[0, -1] >= self.threshold
+        return f"stop: {'' if sure else f'the cap of {self.cap} samples is reached; '}{self.spoken(walk)}"
 
     def plain(self) -> dict[str, Any]:
         """The rule as a plan writes it."""

@@ -20,7 +20,7 @@ class Fixed(Rule):
     """
 
     def signal(self, walk: Walk) -> NDArray[np.float64]:
-        return np.zeros(walk.code.shape)
+        return np.broadcast_to(walk.k >= self.cap, walk.code.shape).astype(np.float64)
 
     def spoken(self, walk: Walk) -> str:
-        return f"all {int(walk.k[-1])} samples are in"
+        return f"{int(walk.k[-1])} of {self.cap} samples are in"
