@@ -2,7 +2,7 @@
 
 For a budget, each kind of rule offers the threshold, cap and minimum with the best accuracy within the mean samples
 allowed and, of those within noise of it, the one that spends most. For a loss, it offers those with the fewest samples
-among all that lose no more against full N, with 1.645 standard errors to spare (95 %, one-sided).
+among all that lose no more against full N with a certainty of 95 %, for all rules that were tried together.
 
 Stopping early is chosen for a budget only where it beats the same number of samples for every question by more than a
 standard error and a fifth of a point; for a loss only where it takes fewer samples than any fixed number that holds it,
@@ -11,47 +11,22 @@ and is not behind a fixed number as small as its own. Else the choice is `fixed`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from steelyard.arrays import Ints
-from steelyard.errors import SettingError
+from steelyard.errors import CalibrationError, SettingError
 from steelyard.evaluation.paths import Paths
-from steelyard.stopping import rule_class, rule_names
+from steelyard.evaluation.trying import Paired, Tried, families, tried
+from steelyard.stopping import rule_names
 from steelyard.stopping._base import Rule
 
-LEAST = (1, 2, 3, 4)
 CLOSE = 1e-9
-SPARE = 1.645  # standard errors
+SURE = 0.95  # that a loss is held
 NOISE = 0.5  # standard errors
 WORTH = 0.002  # of accuracy: less is not worth a moving part
-
-
-class Paired(NamedTuple):
-    """A mean difference over questions and its standard error."""
-
-    mean: float
-    se: float
-
-    @classmethod
-    def of(cls, difference: NDArray[np.floating[Any]]) -> Paired:
-        """Average one difference a question [Q]."""
-        spread = difference.std(ddof=1) if len(difference) > 1 else 0.0
-        return cls(float(difference.mean()), float(spread / np.sqrt(len(difference))))
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One rule on the calibration questions."""
-
-    rule: Rule
-    samples: float  # mean
-    right: NDArray[np.float32]  # [Q]
-    loss: float  # against full N, with standard errors to spare
 
 
 @dataclass(frozen=True)
@@ -78,21 +53,26 @@ class Shelf:
 
     def __init__(self, found: Paths) -> None:
         self.paths = found
-        full = found.fixed(float(found.walk.sizes.mean()))
         kinds = [kind for kind in rule_names() if kind != "confidence" or found.walk.learned]
-        self.tried = {kind: [_measured(found, rule, at, full) for rule, at in _rules(found, kind)] for kind in kinds}
+        self.tried = {kind: tried(found, kind) for kind in kinds}
 
     def choose(self, *, samples: float | None = None, loss: float | None = None) -> Choice:
         """Choose among them."""
         check_aim(samples, loss, int(self.paths.walk.k[-1]))
+        seen = 1 / self.paths.questions
+        if loss is not None and loss < seen:
+            raise CalibrationError(
+                f"a loss of {loss:g} cannot be seen on {self.paths.questions} calibration questions, where one is "
+                f"{seen:.2g}: allow more, or label more questions"
+            )
         best: dict[str, Tried] = {}
-        for kind, tried in self.tried.items():
-            held = [t for t in tried if loss is None or t.loss <= loss + CLOSE]
+        for kind, rules in self.tried.items():
+            held = rules if loss is None else self._held(rules, loss)
             within = [t for t in held if samples is None or t.samples <= samples + CLOSE]
             if within:
                 best[kind] = _fewest(within) if loss is not None else _best(within)
         if not best:
-            need = min(t.samples for tried in self.tried.values() for t in tried if t.loss <= (loss or 0) + CLOSE)
+            need = min(t.samples for rules in self.tried.values() for t in self._held(rules, loss or 0.0))
             raise SettingError(
                 f"to lose at most {loss:g} takes {need:.1f} samples a question on the calibration questions: "
                 f"allow {np.ceil(need):.0f} samples, or a larger loss"
@@ -107,57 +87,37 @@ class Shelf:
         top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.right.mean()))
         return Choice(top.rule, {kind: t.rule for kind, t in best.items()}, gains)
 
-    def _gain(self, tried: Tried) -> Paired:
-        return Paired.of(tried.right - self.paths.fixed(tried.samples))
+    def _held(self, rules: list[Tried], loss: float) -> list[Tried]:
+        """The rules that hold a loss, each family tested from careful to bold and only up to the first that fails.
+
+        Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance a family, and Bonferroni's
+        bound over all families leaves them 5 % together.
+        """
+        count = sum(len(families(each)) for each in self.tried.values())
+        spare = NormalDist().inv_cdf(1 - (1 - SURE) / count)
+        held: list[Tried] = []
+        for family in families(rules):
+            held += takewhile(lambda t: t.loss.mean + spare * t.loss.se <= loss + CLOSE, family)
+        return held
+
+    def _gain(self, one: Tried) -> Paired:
+        return Paired.of(one.right - self.paths.fixed(one.samples))
 
 
-def _fewest(tried: list[Tried]) -> Tried:
-    return min(tried, key=lambda t: (t.samples, t.rule.name() != "fixed"))
+def _fewest(rules: list[Tried]) -> Tried:
+    return min(rules, key=lambda t: (t.samples, t.rule.name() != "fixed"))
 
 
-def _best(tried: list[Tried]) -> Tried:
+def _best(rules: list[Tried]) -> Tried:
     """The rule that spends most among those half a standard error or less behind the most accurate.
 
     Accuracy rises with samples and is measured with noise; what is left of the budget is not saved, it is lost.
     """
-    if tried[0].rule.name() == "fixed":
-        return max(tried, key=lambda t: t.samples)
-    top = max(tried, key=lambda t: (t.right.mean(), -t.samples))
-    behind = ((t, Paired.of(top.right - t.right)) for t in tried if t.samples >= top.samples)
+    if rules[0].rule.name() == "fixed":
+        return max(rules, key=lambda t: t.samples)
+    top = max(rules, key=lambda t: (t.right.mean(), -t.samples))
+    behind = ((t, Paired.of(top.right - t.right)) for t in rules if t.samples >= top.samples)
     return max((t for t, gap in behind if gap.mean <= NOISE * gap.se), key=lambda t: (t.samples, t.right.mean()))
-
-
-def _rules(found: Paths, kind: str) -> Iterator[tuple[Rule, Ints]]:
-    """Every rule of a kind that is worth trying, and where it stops each walk [W]."""
-    walk, most = found.walk, int(found.walk.k[-1])
-    base = rule_class(kind)(most).learned_from(walk)
-    if not base.thresholds:
-        yield from ((replace(base, cap=cap), np.full(len(walk.sizes), cap)) for cap in range(1, most + 1))
-        return
-    signal = base.signal(walk)
-    for threshold in base.thresholds:
-        sure = signal >= threshold
-        for least in (least for least in LEAST if least < most):
-            ready = sure[:, least - 1 :]
-            first = np.where(ready.any(axis=1), ready.argmax(axis=1) + least, most)
-            for cap in (cap for cap in caps(most) if cap > least):
-                yield replace(base, cap=cap, least=least, threshold=threshold), np.minimum(first, cap)
-
-
-def caps(n: int) -> list[int]:
-    """Return the caps worth trying: 2, 3, 4, 6, 8, 12, .. and n.
-
-    >>> caps(20)
-    [2, 3, 4, 6, 8, 12, 16, 20]
-    """
-    steps = sorted(part * 2**k for k in range(1, n.bit_length() + 1) for part in (1, 1.5))
-    return [int(cap) for cap in steps if cap < n] + [n]
-
-
-def _measured(found: Paths, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> Tried:
-    used, right = found.stopped(samples)
-    lost = Paired.of(full - right)
-    return Tried(rule, float(used.mean()), right.astype(np.float32), lost.mean + SPARE * lost.se)
 
 
 def check_aim(samples: float | None, loss: float | None, most: int) -> None:
