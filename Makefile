@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FUZZ ?= 60
-MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/evaluation/*
+MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/stopping/*,*/evaluation/*
 
 .PHONY: demo local test test-models test-vllm check bench docs clean
 

@@ -22,8 +22,8 @@ Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mi
 (one line on stderr says which and what to do), 130 an interrupt.
 """
 VERBS = (
-    "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "vote", "compare", "reproduce",
-    "answers", "grid", "simulate", "doctor",
+    "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "vote", "plan-budget", "compare",
+    "reproduce", "answers", "grid", "simulate", "doctor",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from steelyard.calibration.lines import lines
 from steelyard.calibration.question import question_ratio
 from steelyard.evaluation.chances import best_of_n, pass_at_n
 from steelyard.evaluation.resampling import count_by_adding
+from steelyard.stopping._walk import walk
 from tests.building import Labelled
 
 MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
@@ -65,7 +66,7 @@ def _everything(pool: Labelled) -> list[Any]:
         *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
         *drawn, pass_at_n(pool, sizes), best_of_n(replace(pool, scores=pool.known_scores.round(1)), sizes),
-        *(v.code for v in verdicts), *(v.margin for v in verdicts),
+        *(v.code for v in verdicts), *(v.margin for v in verdicts), walk(sy.MajorityVote(), pool).rival,
     ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from steelyard.version import __version__
 if TYPE_CHECKING:
     from steelyard.answers.extract import extract_answer
     from steelyard.answers.grouping import group_answers, same_answer
+    from steelyard.ballot import Ballot, Standing
     from steelyard.calibration.exact import Curve
     from steelyard.errors import (
         CalibrationError,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from steelyard.evaluation.compute import ComputeToMatch, break_even, compute_to_match, fine_sizes
     from steelyard.evaluation.curves import Curves, curves
     from steelyard.evaluation.evaluate import evaluate
+    from steelyard.evaluation.frontier import frontier
+    from steelyard.evaluation.needed import samples_needed
+    from steelyard.evaluation.planning import Budgeted, plan_budget
     from steelyard.methods import load, method_class, method_names
     from steelyard.methods._base import Method
     from steelyard.methods.best_of_n import BestOfN
@@ -54,20 +58,24 @@ if TYPE_CHECKING:
     from steelyard.methods.vanilla import VanillaVote
     from steelyard.pool import LabelledPool, Pool
     from steelyard.simulate import World, simulate
+    from steelyard.stopping import rule_class, rule_names
+    from steelyard.stopping._base import Rule
     from steelyard.tables import read, write
     from steelyard.tables.grid import grid_names, load_grid
     from steelyard.tally import tally
     from steelyard.verdicts import Verdicts
 
 _HOME = {
+    "Ballot": "ballot",
     "BestOfN": "methods.best_of_n",
+    "Budgeted": "evaluation.planning",
+    "CalibratedVote": "methods.calibrated",
     "CalibrationError": "errors",
     "ColumnError": "errors",
     "ComputeToMatch": "evaluation.compute",
     "Curve": "calibration.exact",
     "Curves": "evaluation.curves",
     "Estimate": "evaluation.accuracy",
-    "CalibratedVote": "methods.calibrated",
     "KDEVote": "methods.kde",
     "LabelError": "errors",
     "LabelledPool": "pool",
@@ -81,8 +89,10 @@ _HOME = {
     "PlanError": "errors",
     "Pool": "pool",
     "RunError": "errors",
+    "Rule": "stopping._base",
     "ScoreError": "errors",
     "SettingError": "errors",
+    "Standing": "ballot",
     "SteelyardError": "errors",
     "SteelyardWarning": "errors",
     "TableError": "errors",
@@ -98,6 +108,7 @@ _HOME = {
     "evaluate": "evaluation.evaluate",
     "extract_answer": "answers.extract",
     "fine_sizes": "evaluation.compute",
+    "frontier": "evaluation.frontier",
     "grid_names": "tables.grid",
     "group_answers": "answers.grouping",
     "load": "methods",
@@ -105,15 +116,21 @@ _HOME = {
     "method_class": "methods",
     "method_names": "methods",
     "paired_difference": "evaluation.accuracy",
+    "plan_budget": "evaluation.planning",
     "read": "tables",
+    "rule_class": "stopping",
+    "rule_names": "stopping",
     "same_answer": "answers.grouping",
+    "samples_needed": "evaluation.needed",
     "simulate": "simulate",
     "tally": "tally",
     "write": "tables",
 }
 
 __all__ = [
+    "Ballot",
     "BestOfN",
+    "Budgeted",
     "CalibratedVote",
     "CalibrationError",
     "ColumnError",
@@ -134,9 +151,11 @@ __all__ = [
     "PlanError",
     "PlattVote",
     "Pool",
+    "Rule",
     "RunError",
     "ScoreError",
     "SettingError",
+    "Standing",
     "SteelyardError",
     "SteelyardWarning",
     "TableError",
@@ -152,6 +171,7 @@ __all__ = [
     "evaluate",
     "extract_answer",
     "fine_sizes",
+    "frontier",
     "grid_names",
     "group_answers",
     "load",
@@ -159,8 +179,12 @@ __all__ = [
     "method_class",
     "method_names",
     "paired_difference",
+    "plan_budget",
     "read",
+    "rule_class",
+    "rule_names",
     "same_answer",
+    "samples_needed",
     "simulate",
     "tally",
     "write",

@@ -1,4 +1,4 @@
-"""A fitted method as plain JSON: what it is, what it learned, and where that came from.
+"""A fitted method as plain JSON: what it is, what it learned, where that came from, and when to stop sampling.
 
 A plan is read by people and by other programs, so it is never a pickle, and a plan that is
 damaged, made by a newer Steelyard, or not finite where it must be, is refused with a reason.
@@ -48,6 +48,7 @@ class Plan:
     settings: dict[str, Any]
     learned: dict[str, Any]
     fitted_on: Provenance | None
+    stopping: dict[str, Any] | None = None  # the rule and its settings
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -61,6 +62,8 @@ def write_plan(plan: Plan, path: str | Path) -> None:
         "fitted_on": None if plan.fitted_on is None else asdict(plan.fitted_on),
         "learned": plan.learned,
     }
+    if plan.stopping is not None:
+        content["stopping"] = plan.stopping
     write_atomically(path, _pretty(_to_json(content)).encode())
 
 
@@ -92,6 +95,7 @@ def read_plan(path: str | Path) -> Plan:
             {str(key): _finite(value) for key, value in content["settings"].items()},
             {key: _from_json(value) for key, value in content["learned"].items()},
             None if fitted_on is None else _provenance({"evidence": (), **fitted_on}),
+            _stopping(content["stopping"]) if "stopping" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
@@ -111,6 +115,12 @@ def _provenance(found: dict[str, Any]) -> Provenance:
         raise ValueError("evidence that is not a number")
     found["evidence"] = tuple(map(float, found["evidence"]))
     return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
+
+
+def _stopping(found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise TypeError(f"stopping is {found!r:.40}")
+    return {str(key): _finite(value) for key, value in found.items()}
 
 
 def _finite(value: Any) -> Any:

@@ -21,6 +21,7 @@ from steelyard.cli import (
     fit,
     generate,
     grid,
+    plan_budget,
     report,
     reproduce,
     score,
@@ -42,10 +43,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
-    demo, ask, generate, score, status, evaluate, report, fit, vote, compare, reproduce, answers, grid, simulate,
-    doctor,
+    demo, ask, generate, score, status, evaluate, report, fit, vote, plan_budget, compare, reproduce, answers, grid,
+    simulate, doctor,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1], epilog=verb.EXAMPLE)(verb.run)
+    app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:

@@ -110,7 +110,7 @@ def compute_to_match(
 
 
 def first_reached(
-    sizes: NDArray[np.int64], accuracy: NDArray[np.float64], target: NDArray[np.float64]
+    sizes: NDArray[np.int64] | NDArray[np.float64], accuracy: NDArray[np.float64], target: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the n at which each curve [B, S] first reaches its target [B], straight in log2 n; inf is never.
 

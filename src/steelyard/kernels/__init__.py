@@ -15,6 +15,7 @@ from steelyard.kernels.grain import SNAP, compiled
 from steelyard.kernels.offsets import intervals, lines, right_at
 from steelyard.kernels.resampling import resample
 from steelyard.kernels.voting import best_weights, tally
+from steelyard.kernels.walking import rivals
 
 __all__ = [
     "SNAP",
@@ -33,5 +34,6 @@ __all__ = [
     "question_ratios",
     "resample",
     "right_at",
+    "rivals",
     "tally",
 ]

@@ -18,11 +18,14 @@ from steelyard.calibration.shift import remembered
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning
 from steelyard.plan import Plan, Provenance, write_plan
 from steelyard.pool import LabelledPool, Pool
+from steelyard.stopping import rule_from
+from steelyard.stopping._base import Rule
 from steelyard.tally import tally
 from steelyard.verdicts import Verdicts
 
 FEWEST_QUESTIONS = 10
 ENOUGH_QUESTIONS = 50
+APART = ("fitted_on_", "stopping_")  # a plan has them beside the learned values
 
 
 @dataclass(repr=False)
@@ -34,6 +37,7 @@ class Method(ABC):
     scored: ClassVar[bool] = True  # reads scores
 
     fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
+    stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -57,6 +61,7 @@ class Method(ABC):
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
         self._learn(pool)
+        self.stopping_ = None  # it was chosen for another fit
         self.fitted_on_ = self._provenance(pool)
         return self
 
@@ -82,7 +87,8 @@ class Method(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the fitted method as a plan, plain JSON."""
-        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_), path)
+        stopping = self.stopping_.plain() if self.stopping_ else None
+        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_, stopping), path)
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Self:
@@ -104,6 +110,7 @@ class Method(ABC):
         for key, value in plan.learned.items():
             setattr(method, key, value)
         method.fitted_on_ = plan.fitted_on
+        method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
         if plan.fitted_on is not None:
             method.check_learned()
         return method
@@ -130,7 +137,7 @@ class Method(ABC):
 
     def learned(self) -> dict[str, Any]:
         """What fit found."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name != "fitted_on_"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
 
     def _learn(self, pool: Pool) -> None:
         """Set the learned fields; methods that learn nothing leave it."""

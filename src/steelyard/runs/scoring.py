@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from steelyard.errors import SettingError
-from steelyard.runs.generate import Allowed
 from steelyard.runs.run import Run
 from steelyard.runs.score import Scored, Scoring, score
+from steelyard.runs.standing import Allowed
 from steelyard.sampling.local import LOCAL
 from steelyard.sampling.upstream import check_upstream, model_name, served
 from steelyard.verifiers import find_verifier

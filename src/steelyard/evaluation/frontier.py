@@ -1,0 +1,80 @@
+"""Accuracy against mean samples: what stopping early buys on questions that nothing was chosen on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
+from steelyard.evaluation.budget import Shelf
+from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.paths import Paths, crossfit_paths, paths
+from steelyard.methods._base import Method
+from steelyard.methods.calibrated import CalibratedVote
+from steelyard.pool import LabelledPool
+from steelyard.stopping._base import Rule
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def frontier(
+    cal: LabelledPool,
+    test: LabelledPool,
+    method: Method | None = None,
+    *,
+    budgets: Sequence[float] | None = None,
+    resamples: int | None = None,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return one row a budget (mean samples a question) and kind of rule: samples used and accuracy on the test set.
+
+    Rules are chosen on the calibration questions, each voted on by a copy of the method fitted on the others; the test
+    questions are voted on by the method fitted on all of them. `gain` is paired, against as many samples for
+    every question as the rule takes on average; `chosen` marks what the calibration questions recommend. Budgets
+    default to the powers of two; `resamples` is the number of random orders of each question's samples, 0 as they are.
+    """
+    voter = method or CalibratedVote()
+    shelf = Shelf(crossfit_paths(voter, need_labels(cal), resamples=resamples, seed=seed))
+    seen = paths(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
+    return frontier_of(shelf, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)
+
+
+def frontier_of(shelf: Shelf, seen: Paths, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
+    """Choose the rules for each budget and measure them on other questions."""
+    import polars as pl
+
+    choices = [(float(budget), shelf.choose(samples=budget)) for budget in budgets]
+    rules = [(budget, rule, rule is choice.rule) for budget, choice in choices for rule in choice.offers.values()]
+    figures = measured([rule for _, rule, _ in rules], seen, seed=seed)
+    rows = [
+        {"budget": budget, **row, "chosen": chosen} for (budget, _, chosen), row in zip(rules, figures, strict=True)
+    ]
+    return pl.DataFrame(rows)
+
+
+def measured(rules: Sequence[Rule], seen: Paths, *, seed: int = 0) -> list[dict[str, Any]]:
+    """Return what each rule costs and gives, with its uncertainty over questions, all on the same bootstrap draws.
+
+    `gain` is against fixed at the same mean samples, `loss` against all samples there are.
+    """
+    full = seen.fixed(float(seen.walk.sizes.mean()))
+    columns = []
+    for rule in rules:
+        used, right = seen.under(rule)
+        columns += [used, right, right - seen.fixed(float(used.mean())), full - right]
+    found = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    return [_row(rule, *islice(found, 4)) for rule in rules]
+
+
+def _row(rule: Rule, samples: Estimate, accuracy: Estimate, gain: Estimate, loss: Estimate) -> dict[str, Any]:
+    row: dict[str, Any] = {"rule": rule.name(), "threshold": rule.threshold if rule.thresholds else None}
+    row |= {"least": rule.least, "cap": rule.cap, "samples": float(samples), "samples_se": samples.se}
+    row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
+    for name, each in (("gain", gain), ("loss", loss)):
+        row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}
+    return row

@@ -1,0 +1,295 @@
+"""A rule for a budget or a loss: chosen on some questions, measured on others, refused where it does not pay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.evaluation.budget import Shelf, choose
+from steelyard.evaluation.paths import Paths, crossfit_paths, paths
+from steelyard.stopping.beta import Beta
+from steelyard.stopping.fixed import Fixed
+from tests.building import Labelled, labelled, make
+from tests.running import steelyard
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[Labelled, Labelled]:
+    """Easy questions and hard ones: a world where stopping early pays."""
+    pool = labelled(sy.simulate(500, 16, seed=31))
+    return pool.split(0.5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def shelf(both: tuple[Labelled, Labelled]) -> Shelf:
+    return Shelf(crossfit_paths(sy.CalibratedVote(), both[0], resamples=3))
+
+
+@pytest.fixture(scope="module")
+def seen(both: tuple[Labelled, Labelled]) -> Paths:
+    return paths(sy.CalibratedVote().fit(both[0]), both[1], resamples=3)
+
+
+def stubborn(questions: int, n: int) -> Labelled:
+    """Every question gets one answer, always the same: no sample after the first is worth anything."""
+    return make([(q, q % 3, 0.5, q % 3 == 0) for q in range(questions) for _ in range(n)])
+
+
+def misleading(questions: int) -> Labelled:
+    """Half the questions begin with two wrong answers and are right after, half are undecided from the first on."""
+    undecided = [(a, a == 0) for a in (0, 1)] * 6
+    late = [(1, False)] * 2 + [(0, True)] * 10
+    return make([(q, a, 0.5, right) for q in range(questions) for a, right in (undecided, late)[q % 2]])
+
+
+def test_fixed_between_two_numbers_is_a_straight_line(seen: Paths) -> None:
+    low, high = seen.fixed(4), seen.fixed(5)
+    assert np.allclose(seen.fixed(4.25), 0.75 * low + 0.25 * high)
+    assert np.array_equal(seen.fixed(4), seen.under(Fixed(4))[1])
+    assert np.array_equal(seen.fixed(16), seen.under(Fixed(16))[1])
+
+
+def test_fixed_counts_the_samples_that_short_questions_have() -> None:
+    short = labelled(sy.simulate(60, 12, seed=35).filter((pl.col("sample") < 2) | (pl.col("question") > "q30")))
+    assert (short.sizes.min(), short.sizes.max()) == (2, 12)
+    found = paths(sy.MajorityVote(), short, resamples=0)
+    used, right = found.under(Fixed(8))
+    assert (used.min(), used.max()) == (2, 8)
+    assert np.allclose(found.fixed(float(used.mean())), right)
+
+
+def test_crossfitted_walks_are_by_fits_on_the_other_questions(both: tuple[Labelled, Labelled]) -> None:
+    cal = both[0]
+    found = crossfit_paths(sy.VanillaVote(), cal, resamples=0)
+    assert np.array_equal(found.walk.code, paths(sy.VanillaVote().fit(cal), cal, resamples=0).walk.code)
+    fitted = crossfit_paths(sy.LogitVote(), cal, resamples=2)
+    assert sorted(fitted.owner.tolist()) == sorted(2 * list(range(cal.n_questions)))
+    assert np.array_equal(fitted.walk.sizes, np.full(2 * cal.n_questions, 16))
+    full = fitted.under(Fixed(16))[1].mean()
+    assert full == pytest.approx(sy.accuracy(sy.LogitVote().fit(cal).predict(cal), cal), abs=0.05)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5.5, 8, 16])
+def test_every_offer_stays_within_the_budget(shelf: Shelf, budget: float) -> None:
+    found = shelf.choose(samples=budget)
+    assert "fixed" in found.offers
+    for rule in found.offers.values():
+        used, _ = shelf.paths.under(rule)
+        assert used.mean() <= budget + 1e-9
+        assert rule.cap <= 16
+
+
+def test_of_fixed_numbers_the_budget_takes_the_largest_and_a_loss_the_smallest(shelf: Shelf) -> None:
+    assert shelf.choose(samples=7.9).offers["fixed"] == Fixed(7)
+    held = shelf.choose(loss=0.08).offers["fixed"].cap
+    assert held < 16
+    full = shelf.paths.fixed(16)
+    for cap in range(held, 16):
+        lost = full - shelf.paths.fixed(cap)
+        assert lost.mean() + 1.645 * lost.std(ddof=1) / np.sqrt(len(lost)) < 0.08
+
+
+def test_a_stated_loss_is_held_on_other_questions() -> None:
+    """The choice may break its word once in twenty: of twenty worlds, once or twice, not half of the time."""
+    broken = 0
+    for seed in range(20):
+        cal, test = labelled(sy.simulate(1000, 8, seed=100 + seed)).split(0.2, seed=0)
+        rule = choose(crossfit_paths(sy.VanillaVote(), cal, resamples=1), loss=0.02).rule
+        found = paths(sy.VanillaVote().fit(cal), test, resamples=1)
+        broken += bool((found.fixed(8) - found.under(rule)[1]).mean() > 0.02)
+    assert broken <= 3
+
+
+def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: Shelf) -> None:
+    with pytest.raises(sy.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
+        shelf.choose(loss=0.003)
+    used, right = shelf.paths.under(shelf.choose(loss=0.004).rule)
+    assert used.mean() <= 16
+    assert right.mean() >= shelf.paths.fixed(16).mean() - 0.004
+
+
+def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: Shelf, seen: Paths) -> None:
+    found = shelf.choose(samples=6)
+    assert found.pays
+    used, right = seen.under(found.rule)
+    gain = right - seen.fixed(float(used.mean()))
+    assert gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
+
+
+def test_it_is_recommended_not_to_stop_where_stopping_cannot_pay() -> None:
+    found = choose(crossfit_paths(sy.MajorityVote(), stubborn(40, 9), resamples=2), samples=4)
+    assert found.rule == Fixed(4)
+    assert not found.pays
+
+
+def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
+    made = sy.plan_budget(stubborn(60, 9), sy.MajorityVote(), samples=4, resamples=2)
+    assert made.advice().startswith("Do not stop early: it does not pay on the calibration questions. Take 4 samples")
+    assert made.method.stopping_ == Fixed(4)
+
+
+def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
+    found = choose(crossfit_paths(sy.VanillaVote(), both[0], resamples=1), samples=4)
+    assert set(found.offers) == {"beta", "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "say what to aim for"),
+        ({"samples": 0.5}, "between 1 and 16"),
+        ({"samples": 17}, "between 1 and 16"),
+        ({"samples": float("nan")}, "between 1 and 16"),
+        ({"loss": -0.1}, "between 0 and 1"),
+        ({"loss": 1.0}, "one point"),
+        ({"loss": float("nan")}, "between 0 and 1"),
+        ({"samples": 1, "loss": 0.01}, "allow 1?[0-9] samples, or a larger loss"),
+    ],
+)
+def test_what_cannot_be_aimed_for_is_refused(shelf: Shelf, asked: dict[str, float], message: str) -> None:
+    with pytest.raises(sy.SettingError, match=message):
+        shelf.choose(**asked)
+
+
+def test_too_few_questions_and_oracles_are_refused(both: tuple[Labelled, Labelled]) -> None:
+    with pytest.raises(sy.CalibrationError, match="too few to choose a stopping rule: label 20"):
+        crossfit_paths(sy.CalibratedVote(), both[0].take(np.arange(19)))
+    with pytest.raises(sy.SettingError, match="oracle"):
+        crossfit_paths(sy.PassAtN(), both[0])
+
+
+def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple[Labelled, Labelled]) -> None:
+    table = sy.frontier(*both, budgets=[2, 6], resamples=2, seed=3)
+    assert table["rule"].to_list() == ["beta", "confidence", "fixed"] * 2
+    assert table.group_by("budget").agg(pl.col("chosen").sum())["chosen"].to_list() == [1, 1]
+    assert (table["low"] <= table["accuracy"]).all()
+    assert (table["accuracy"] <= table["high"]).all()
+    fixed = table.filter(pl.col("rule") == "fixed")
+    assert fixed["samples"].to_list() == [2, 6]
+    assert fixed["gain"].to_list() == [0, 0]
+    test = paths(sy.CalibratedVote().fit(both[0]), both[1], resamples=2, seed=3)
+    assert fixed["accuracy"].to_list() == pytest.approx([test.fixed(2).mean(), test.fixed(6).mean()])
+    assert table.equals(sy.frontier(*both, budgets=[2, 6], resamples=2, seed=3))
+
+
+def test_samples_needed_lie_within_their_interval_and_stopping_needs_fewer(both: tuple[Labelled, Labelled]) -> None:
+    table = sy.samples_needed(*both, resamples=2)
+    by_way = {row["way"]: row for row in table.iter_rows(named=True)}
+    assert set(by_way) == {"beta", "confidence", "fixed", "chosen"}
+    vanilla = sy.accuracy(sy.VanillaVote().fit(both[0]).predict(both[1].unlabelled()), both[1])
+    for row in by_way.values():
+        assert row["target"] == pytest.approx(vanilla)
+        assert row["low"] <= row["samples"]
+        assert row["high"] is None or row["samples"] <= row["high"]
+        assert row["share"] == pytest.approx(row["samples"] / 16)
+    assert by_way["chosen"]["samples"] < by_way["fixed"]["samples"]
+
+
+def test_a_target_out_of_reach_needs_no_number_of_samples(both: tuple[Labelled, Labelled]) -> None:
+    table = sy.samples_needed(*both, sy.MajorityVote(), target=1.0, resamples=1)
+    assert table["samples"].to_list() == [None] * 3
+    assert table["reached"].to_list() == [0.0] * 3
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("budget") / "responses.parquet"
+    sy.write(sy.simulate(160, 8, seed=32).rename({"score": "prm"}), path)
+    return path
+
+
+def test_plan_budget_prints_an_aligned_frontier_and_writes_the_rule(file: Path, tmp_path: Path) -> None:
+    done = steelyard("plan-budget", file, "--samples", 4, "-o", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+    assert "Stopping rules on 80 questions, chosen on 80 others" in done.out
+    lines = done.out.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("rule "))
+    end = lines[head].index("accuracy %") + len("accuracy %")
+    rows = lines[head + 1 : lines.index("", head)]
+    assert all(row[end - 1].isdigit() and row[end : end + 2].strip() == "" for row in rows)
+    assert {line.split()[0] for line in rows} == {"beta", "confidence", "fixed"}
+    assert "Plan written to" in done.out
+    plan = sy.load(tmp_path / "plan.json")
+    assert plan.stopping_ is not None
+    assert plan.fitted_on_ is not None
+    assert plan.fitted_on_.questions == 80
+    ballot = sy.Ballot(tmp_path / "plan.json")
+    assert not ballot.standing.stop
+
+
+def test_plan_budget_json_is_what_the_library_returns(file: Path) -> None:
+    done = steelyard("plan-budget", file, "--loss", 0.05, "--json", "--seed", 2)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    made = sy.plan_budget(sy.read(file), sy.CalibratedVote(), loss=0.05, seed=2)
+    assert found["rows"] == made.frontier.to_dicts()
+    assert found["stopping"] == json.loads(json.dumps(made.rule.plain()))
+    assert found["advice"] == made.advice()
+    assert "against all samples" in found["advice"]
+
+
+def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.parquet"
+    sy.write(sy.simulate(100, 8, seed=33).rename({"score": "prm"}), other)
+    steelyard("fit", other, "--method", "logit", "-o", tmp_path / "plan.json")
+    before = json.loads((tmp_path / "plan.json").read_text())
+    done = steelyard("plan-budget", file, "--samples", 3, "--plan", tmp_path / "plan.json", "-o", tmp_path / "new.json")
+    assert done.code == 0, done.err
+    after = json.loads((tmp_path / "new.json").read_text())
+    assert after.pop("stopping")["rule"] in sy.rule_names()
+    assert after == before
+    assert json.loads((tmp_path / "plan.json").read_text()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "--samples 8"),
+        (("--samples", 9), "between 1 and 8"),
+        (("--samples", "many"), "'--samples'"),
+        (("--loss", 2), "one point"),
+        (("--samples", 4, "--method", "pass-at-n"), "oracle"),
+        (("--samples", 4, "--method", "calibated"), "did you mean 'calibrated'"),
+        (("--samples", 4, "--plan", "nowhere.json"), "no such plan"),
+        (("--samples", 4, "--calibrate", 0.05), "label 20 or more"),
+        (("--samples", 4, "--calibrate", 0.95), "too few to say what a rule is worth"),
+        (("--samples", 4, "--calibrate", 1.0), "leaves one side empty"),
+        (("--samples", 4, "-o", "no/where/plan.json"), "no folder"),
+    ],
+)
+def test_plan_budget_refuses_in_one_line(file: Path, words: tuple[object, ...], message: str) -> None:
+    done = steelyard("plan-budget", file, *words)
+    assert done.code == 2
+    assert message in done.err
+    errors = [line for line in done.err.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+
+
+def test_plan_budget_needs_labels(tmp_path: Path) -> None:
+    sy.write(sy.simulate(60, 4, seed=3).drop("correct"), tmp_path / "t.parquet")
+    done = steelyard("plan-budget", tmp_path / "t.parquet", "--samples", 2)
+    assert done.code == 2
+    assert "needs labels" in done.err
+
+
+def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    from steelyard.evaluation import budget
+
+    chosen = budget.Shelf.choose
+
+    def misled(self: Shelf, *, samples: float | None = None, loss: float | None = None) -> budget.Choice:
+        """Believe in a rule that stops too early on one half and wastes samples on the other."""
+        found = chosen(self, samples=samples, loss=loss)
+        return replace(found, rule=Beta(12, 1, 0.8), offers=found.offers | {"beta": Beta(12, 1, 0.8)})
+
+    monkeypatch.setattr(budget.Shelf, "choose", misled)
+    made = sy.plan_budget(misleading(40), sy.MajorityVote(), samples=7, resamples=0)
+    assert made.refused == Beta(12, 1, 0.8)
+    assert made.rule == Fixed(7)
+    assert "fell behind" in made.advice()
