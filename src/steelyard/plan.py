@@ -47,6 +47,7 @@ class Plan:
     settings: dict[str, Any]
     learned: dict[str, Any]
     fitted_on: Provenance | None
+    mix: dict[str, Any] | None = None  # how several scores are made one; plans for one score have none
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -59,7 +60,7 @@ def write_plan(plan: Plan, path: str | Path) -> None:
         "settings": plan.settings,
         "fitted_on": None if plan.fitted_on is None else asdict(plan.fitted_on),
         "learned": plan.learned,
-    }
+    } | ({} if plan.mix is None else {"mix": plan.mix})
     write_atomically(path, _pretty(_to_json(content)).encode())
 
 
@@ -91,6 +92,7 @@ def read_plan(path: str | Path) -> Plan:
             {str(key): _finite(value) for key, value in content["settings"].items()},
             {key: _from_json(value) for key, value in content["learned"].items()},
             None if fitted_on is None else _provenance({f.name: fitted_on[f.name] for f in fields(Provenance)}),
+            content.get("mix"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None

@@ -72,7 +72,8 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
         return "pass@n"
     if type(method) is BestOfN:
         return "best-of-n"
-    return "add" if counted and method.by_response() else "vote again"
+    added = counted and method.by_response() and method.mix_ is None  # a mix breaks ties by scores of its own
+    return "add" if added else "vote again"
 
 
 def _known(way: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.float64]:
