@@ -61,8 +61,10 @@ def run(
         return
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
-    rows = [(names.get(name, name), show.value(value)) for name, value in found if value is not None]
+    rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
     show.table(f"Fitted {method} on {file}", ("", "value"), rows)
+    if voter.mix_:
+        show.mix(voter.mix_)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
