@@ -15,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
+from steelyard.arrays import mean_score
 from steelyard.calibration.mixing import Mix
+from steelyard.calibration.within import Rivals
 from steelyard.evaluation.resampling import right
+from steelyard.weights import logit
 from tests.building import Labelled, labelled, pools
 
 LEARNING = [sy.CalibratedVote, sy.LogitVote, sy.LinearVote, sy.KDEVote]
@@ -47,7 +50,8 @@ def test_a_sum_of_columns_is_read_as_its_parts_and_their_mean() -> None:
     assert pool.parts is not None
     assert pool.source.parts == ("good", "other")
     assert np.array_equal(pool.parts, frame.select("good", "other").to_numpy())
-    assert np.allclose(pool.known_scores, frame.select("good", "other").mean_horizontal().to_numpy())
+    z = logit.evidence(pool.parts)
+    assert np.allclose(logit.evidence(pool.known_scores), z.mean(axis=1))
 
 
 def test_a_star_stands_for_every_reducer() -> None:
@@ -71,7 +75,7 @@ def test_the_parts_follow_their_responses_everywhere() -> None:
     for some in (*derived, pool.unlabelled().first(2)):
         assert some.parts is not None
         assert some.parts.shape == (some.n_responses, 2)
-        assert np.array_equal(some.parts.mean(axis=1), some.known_scores)
+        assert np.array_equal(mean_score(some.parts), some.known_scores)
 
 
 def test_batches_and_scattered_rows_read_the_same_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,22 +86,49 @@ def test_batches_and_scattered_rows_read_the_same_parts(monkeypatch: pytest.Monk
         assert np.array_equal(pool.parts, whole.parts)  # type: ignore[arg-type]
 
 
-def test_the_mix_is_the_ridge_logistic_optimum() -> None:
+def test_the_mix_is_the_optimum_of_its_definition() -> None:
     from scipy.optimize import minimize
 
-    pool = read()
+    pool = read(table(40, 6))
     assert pool.parts is not None
     mix, keep = Mix.fit(pool), pool.readable
-    z = np.log(np.clip(pool.parts, 2**-9, 1 - 2**-9) / (1 - np.clip(pool.parts, 2**-9, 1 - 2**-9)))[keep]
-    x, y = (z - z.mean(axis=0)) / z.std(axis=0), pool.correct[keep]
+    z = logit.evidence(pool.parts)
+    x = (z - z[keep].mean(axis=0)) / z[keep].std(axis=0)
 
-    def loss(theta: Any) -> float:
-        u = theta[0] + x @ theta[1:]
-        inner = np.where(y, np.logaddexp(0, -u), np.logaddexp(0, u)).sum() / pool.n
-        return float(inner + (theta[1:] ** 2).sum() / 2 + 1e-3 * theta[0] ** 2 / 2)
+    def loss(c: Any) -> float:
+        total = (c**2).sum() / 2
+        for q in range(pool.n_questions):
+            rows = [i for i in range(pool.starts[q], pool.starts[q + 1]) if keep[i]]
+            e = {i: np.exp(c @ x[i]) for i in rows}
+            right_ones, wrong = [i for i in rows if pool.correct[i]], sum(e[i] for i in rows if not pool.correct[i])
+            if right_ones and wrong:
+                total -= np.mean([np.log(e[i] / (e[i] + wrong)) for i in right_ones])
+        return float(total)
 
-    best = minimize(loss, np.zeros(3), tol=1e-12).x
-    assert np.allclose([mix.intercept, *mix.coefficient], best, atol=1e-4)
+    assert np.allclose(mix.coefficient, minimize(loss, np.ones(2), tol=1e-10).x, atol=1e-4)
+    assert mix.apply(pool).known_scores[keep].mean() == pytest.approx(pool.correct[keep].mean())
+
+
+def test_a_score_that_only_knows_which_questions_are_hard_is_worth_nothing() -> None:
+    frame = table()
+    ease = pl.col("correct").mean().over("question").clip(0.05, 0.95)
+    found = coefficients(read(frame.with_columns(ease=ease), "ease+good"))
+    assert found["ease"] == pytest.approx(0, abs=1e-6)
+    assert found["good"] > 0.3
+
+
+@given(pools(missing=False), st.integers(0, 2**32 - 1))
+def test_the_likelihood_within_questions_has_the_slope_it_says(pool: Labelled, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rivals = Rivals.of(pool.spread(np.arange(pool.n_questions)), rng.normal(0, 1, (pool.n_responses, 3)), pool.correct)
+    if not len(rivals.starts):
+        return
+    c = rng.normal(0, 1, 3)
+    _, slope, bend = rivals.likelihood(c)
+    for v, step in enumerate(1e-5 * np.eye(3)):
+        up, down = rivals.likelihood(c + step), rivals.likelihood(c - step)
+        assert slope[v] == pytest.approx((up[0] - down[0]) / 2e-5, abs=1e-5)
+        assert np.allclose(-bend[v], (up[1] - down[1]) / 2e-5, atol=1e-5)
 
 
 @learning

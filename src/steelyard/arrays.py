@@ -14,6 +14,8 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
+CLIP = 2.0**-9  # how far scores are kept from 0 and 1 before a logit
+
 
 def group(ids: NDArray[Any]) -> tuple[Ints, Ints | None]:
     """Return where each question begins, and the stable order that brings it together if needed."""
@@ -80,17 +82,18 @@ def checked_scores(scores: NDArray[Any], column: str = "scores", whole: str | No
 
 
 def mean_score(parts: Floats) -> Floats:
-    """Return the mean of what is known of each row of scores [R, V]; NaN where nothing is.
+    """Return sigma(mean of the known logits) of each row of scores [R, V]; NaN where nothing is known.
 
-    >>> mean_score(np.array([[0.25, 0.75], [0.5, np.nan], [np.nan, np.nan]]))
-    array([0.5, 0.5, nan])
+    >>> mean_score(np.array([[0.2, 0.8], [0.25, np.nan], [np.nan, np.nan]]))
+    array([0.5 , 0.25,  nan])
     """
-    known = ~np.isnan(parts)
-    total = np.zeros(len(parts))
-    for v in range(parts.shape[1]):  # in a fixed order, whatever rows stand beside a row
-        total += np.where(known[:, v], parts[:, v], 0.0)
-    count = known.sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    total, count = np.zeros(len(parts)), np.zeros(len(parts))
+    for v in range(parts.shape[1]):  # part by part: a row's sum does not depend on the rows beside it
+        inside = np.clip(parts[:, v].astype(np.float64), CLIP, 1 - CLIP)
+        known = ~np.isnan(inside)
+        total += np.where(known, np.log(inside / (1 - inside)), 0.0)
+        count += known
+    return np.where(count > 0, 1 / (1 + np.exp(-total / np.maximum(count, 1))), np.nan)
 
 
 def checked_labels(correct: NDArray[Any]) -> Bools:

@@ -40,7 +40,7 @@ class Pool:
     questions: Any  # [Q] ids: an array or a polars Series
     names: Any = None  # answers by base + code; None: the code is its own name
     source: Source = field(default_factory=Source)
-    parts: Floats | None = None  # [R, V] several scores, named in the source; `scores` is then their plain mean
+    parts: Floats | None = None  # [R, V] several scores, named in the source; `scores` is then the mean of their logits
 
     @staticmethod
     def from_arrays(
@@ -177,11 +177,11 @@ class Pool:
     def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
         """Let several scores, each one entry a response [R], stand together in place of one.
 
-        A method that learns learns how to mix them; the others read their plain mean.
+        A method that learns learns how to mix them; the others read the mean of their logits, as a score.
 
         >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6])
-        >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.5, 0.4]}).scores
-        array([0.7, 0.3])
+        >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.9, 0.5]}).scores.round(2)
+        array([0.9 , 0.33])
         """
         names = tuple(sorted(parts))
         columns = [checked_scores(np.asarray(parts[name]), name, "+".join(names)) for name in names]

@@ -1,13 +1,14 @@
 """Several scores made one: a ridge-logistic regression of being correct on their logits.
 
-    P(correct) = sigma(a + sum_v c_v x_v),   x_v = (logit p_v - mean_v) / spread_v
-    maximise  sum over questions of the mean log-likelihood of their responses - |c|^2 / 2,   c >= 0
+    P(correct) = sigma(a + sum_v c_v x_v),   x_v = (logit p_v - mean_v) / spread_v,   c >= 0
 
-A question counts once, however many responses it has: they are not independent. A part that the verifier left
-out of a response adds nothing (x = 0); where all are missing the mix is missing too. A part that would count
-against the answers it speaks for is left out (c = 0): among verifiers that agree, one often gets a negative
-coefficient by chance, and one that is truly upside down is a mistake to be mended, not used. A higher score
-never lowers the mix.
+c is learned within questions (calibration/within.py), where votes are decided: over all responses a score that
+knows which questions are hard looks better than it votes. a makes the mean probability right.
+
+A part that the verifier left out of a response adds nothing (x = 0); where all are missing the mix is missing too.
+A part that would count against the answers it speaks for is left out (c = 0): among verifiers that agree, one
+often gets a negative coefficient by chance, and one that is truly upside down is a mistake to be mended, not used.
+A higher score never lowers the mix.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Bools, Floats, Ints
-from steelyard.calibration.logistic import logistic
+from steelyard.arrays import Bools, Floats
+from steelyard.calibration.within import Rivals, within
 from steelyard.errors import PlanError, ScoreError, SteelyardWarning
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights.logit import evidence, expit
 
 PENALTY = 1.0  # as much as one question says
 FLAT = 1e-9  # a spread below this is none
+FARTHEST, HALVINGS = 64.0, 60  # of the search for the intercept
 KEYS = ("coefficient", "mean", "spread")
 
 P = TypeVar("P", bound=Pool)
@@ -56,18 +58,18 @@ class Mix:
         spread = np.array([np.nanstd(column) for column in z])
         spread = np.where(spread > FLAT, spread, 0.0)
         x = np.column_stack([_standard(*each) for each in zip(z, mean, spread, strict=True)])
-        share = (1.0 / pool.spread(pool.sizes))[voting]
         right = pool.correct[voting]
-        theta = logistic(x, right, share, PENALTY, spread > 0)
-        question = pool.spread(np.arange(pool.n_questions))[voting]
-        for v in np.flatnonzero((theta[1:] == 0) & _against(x, right, share, question)):
+        rivals = Rivals.of(pool.spread(np.arange(pool.n_questions))[voting], x, right)
+        c = within(rivals, PENALTY, spread > 0)
+        for v in np.flatnonzero((c == 0) & _against(rivals)):
             warnings.warn(
                 f"{pool.source.parts[v]!r} is higher where responses are wrong: it is left out of the mix; "
                 "check whether it is upside down",
                 SteelyardWarning,
                 stacklevel=4,
             )
-        return cls(pool.source.parts, theta[1:], mean, spread, float(theta[0]))
+        intercept = _intercept(x @ c, float(right.mean()))
+        return cls(pool.source.parts, c, mean, spread, intercept)
 
     def apply(self, pool: P) -> P:
         """Return the pool with the mixed probability as its one score."""
@@ -116,12 +118,22 @@ class Mix:
         return mix
 
 
-def _against(x: NDArray[np.float64], right: Bools, share: NDArray[np.float64], question: Ints) -> Bools:
+def _against(rivals: Rivals) -> Bools:
     """Which parts, taken alone, are higher for wrong responses by more than two standard errors over questions [V]."""
-    lead = (share * (right - np.average(right, weights=share)))[:, None] * x
-    by_question = np.stack([np.bincount(question, column) for column in lead.T], axis=1)
-    against: Bools = by_question.sum(axis=0) < -2 * np.sqrt((by_question**2).sum(axis=0))
+    if not len(rivals.starts):
+        return np.zeros(rivals.x.shape[1], bool)
+    leads = rivals.leads()
+    against: Bools = leads.sum(axis=0) < -2 * np.sqrt((leads**2).sum(axis=0))
     return against
+
+
+def _intercept(u: NDArray[np.float64], share: float) -> float:
+    """Return the a at which the mean of sigma(a + u) is this share, by halving."""
+    low, high = -FARTHEST, FARTHEST
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expit(middle + u).mean() < share else (low, middle)
+    return (low + high) / 2
 
 
 def _parts(pool: Pool) -> Floats:
