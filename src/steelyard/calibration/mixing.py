@@ -2,8 +2,9 @@
 
     P(correct) = sigma(a + sum_v c_v x_v),   x_v = (logit p_v - mean_v) / spread_v,   c >= 0
 
-c is learned within questions (calibration/within.py), where votes are decided: over all responses a score that
-knows which questions are hard looks better than it votes. a makes the mean probability right.
+The proportions of c are learned within questions (calibration/within.py), where votes are decided: over all responses
+a score that knows which questions are hard looks better than it votes. Its scale and a are learned over all
+responses: so the mix is a probability, and not so steep that clipping would flatten its top.
 
 A part that the verifier left out of a response adds nothing (x = 0); where all are missing the mix is missing too.
 A part that would count against the answers it speaks for is left out (c = 0): among verifiers that agree, one
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Floats
+from steelyard.calibration.confidence import logistic
 from steelyard.calibration.within import Rivals, within
 from steelyard.errors import PlanError, ScoreError, SteelyardWarning
 from steelyard.pool import LabelledPool, Pool
@@ -28,7 +30,7 @@ from steelyard.weights.logit import evidence, expit
 
 PENALTY = 1.0  # as much as one question says
 FLAT = 1e-9  # a spread below this is none
-FARTHEST, HALVINGS = 64.0, 60  # of the search for the intercept
+FLATTEST = 0.1  # slope in units of the spread: where questions contradict it, the order within them stays
 KEYS = ("coefficient", "mean", "spread")
 
 P = TypeVar("P", bound=Pool)
@@ -68,8 +70,8 @@ class Mix:
                 SteelyardWarning,
                 stacklevel=4,
             )
-        intercept = _intercept(x @ c, float(right.mean()))
-        return cls(pool.source.parts, c, mean, spread, intercept)
+        scale, intercept = _level(x @ c, right)
+        return cls(pool.source.parts, scale * c, mean, spread, intercept)
 
     def apply(self, pool: P) -> P:
         """Return the pool with the mixed probability as its one score."""
@@ -127,13 +129,11 @@ def _against(rivals: Rivals) -> Bools:
     return against
 
 
-def _intercept(u: NDArray[np.float64], share: float) -> float:
-    """Return the a at which the mean of sigma(a + u) is this share, by halving."""
-    low, high = -FARTHEST, FARTHEST
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if expit(middle + u).mean() < share else (low, middle)
-    return (low + high) / 2
+def _level(u: NDArray[np.float64], right: Bools) -> tuple[float, float]:
+    """Return scale and intercept that make sigma(intercept + scale u) the share of right responses at u."""
+    spread = max(float(u.std()), FLAT)
+    intercept, slope = logistic(u[:, None] / spread, right.astype(np.float64)).tolist()
+    return max(slope, FLATTEST) / spread, intercept
 
 
 def _parts(pool: Pool) -> Floats:
