@@ -14,6 +14,8 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
+CLIP = 2.0**-9  # how far scores are kept from 0 and 1 before a logit
+
 
 def group(ids: NDArray[Any]) -> tuple[Ints, Ints | None]:
     """Return where each question begins, and the stable order that brings it together if needed."""
@@ -59,20 +61,39 @@ def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tupl
     return codes, rows[:found], width
 
 
-def checked_scores(scores: NDArray[Any], column: str = "scores") -> Floats:
-    """Return scores as floats in [0, 1] or NaN, or say what is wrong with them."""
+def checked_scores(scores: NDArray[Any], column: str = "scores", whole: str | None = None) -> Floats:
+    """Return scores as floats in [0, 1] or NaN, or say what is wrong with them.
+
+    `whole` is what was asked for, where the column is one of its parts.
+    """
     if scores.dtype.kind not in "fiub":
         raise ScoreError(f"{column} is {scores.dtype}, not numbers: give scores in [0, 1], NaN = no score")
     values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     if low < 0 or high > 1:
         name, _, reducer = column.partition(":")
-        logits = f"score='sigmoid({name}){':' * bool(reducer)}{reducer}'"
+        spelled = f"sigmoid({name}){':' * bool(reducer)}{reducer}"
+        logits = f"score='{'+'.join(spelled if part == column else part for part in (whole or column).split('+'))}'"
         percent = "if these are percent, divide them by 100; " if low >= 0 and high <= 100 else ""
         raise ScoreError(
             f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {percent}if logits, read them with {logits}"
         )
     return values
+
+
+def mean_score(parts: Floats) -> Floats:
+    """Return sigma(mean of the known logits) of each row of scores [R, V]; NaN where nothing is known.
+
+    >>> mean_score(np.array([[0.2, 0.8], [0.25, np.nan], [np.nan, np.nan]]))
+    array([0.5 , 0.25,  nan])
+    """
+    total, count = np.zeros(len(parts)), np.zeros(len(parts))
+    for v in range(parts.shape[1]):  # part by part: a row's sum does not depend on the rows beside it
+        inside = np.clip(parts[:, v].astype(np.float64), CLIP, 1 - CLIP)
+        known = ~np.isnan(inside)
+        total += np.where(known, np.log(inside / (1 - inside)), 0.0)
+        count += known
+    return np.where(count > 0, 1 / (1 + np.exp(-total / np.maximum(count, 1))), np.nan)
 
 
 def checked_labels(correct: NDArray[Any]) -> Bools:

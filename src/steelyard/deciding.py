@@ -18,6 +18,7 @@ from steelyard.methods._base import Method
 from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pool import Pool
 from steelyard.tables import each_pool
+from steelyard.tables.parts import same_scores
 
 
 def unfitted(name: str) -> Method:
@@ -26,6 +27,13 @@ def unfitted(name: str) -> Method:
     if voter.learns or voter.oracle:
         raise SettingError(f"{name} cannot vote without a plan: make one with 'steelyard fit', or use majority")
     return voter
+
+
+def _fix(score: str, trained: str) -> str:
+    """What to do about a plan for another score."""
+    if "+" in trained or "+" in score or "*" in score:
+        return f"vote without --score to use the plan's, or fit a plan for {score!r}"
+    return f"rename the column ({score}={trained}) if it is the same verifier's, else fit a plan for {score!r}"
 
 
 def decide_file(
@@ -41,11 +49,8 @@ def decide_file(
     """Return one row a question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
-    if voter.scored and score and trained and score != trained:
-        raise PlanError(
-            f"the plan was fitted on the score {trained!r}, not on {score!r}: rename the column ({score}={trained}) if "
-            f"it is the same verifier's, else fit a plan for {score!r}"
-        )
+    if voter.scored and score and trained and not same_scores(score, trained):
+        raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     largest = 0
     evidence: list[NDArray[np.float64]] = []
 
@@ -54,7 +59,7 @@ def decide_file(
         used = pool if n is None else pool.first(n)
         largest = max(largest, used.n)
         if fitted and fitted.evidence and pool.scores is not None:
-            evidence.append(question_evidence(used))
+            evidence.append(question_evidence(voter.mixed(used)))
         return voter.predict(used).to_polars()
 
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
@@ -65,7 +70,8 @@ def decide_file(
         if not trained or score:
             raise
         if voter.scored:
-            raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your column to it") from None
+            your = "columns to its" if "+" in trained else "column to it"
+            raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
         parts = each_pool(source, decide, score=None, **options)  # it would only have broken ties
     if voter.learns and fitted and largest != fitted.n:
         warnings.warn(

@@ -49,6 +49,7 @@ class Plan:
     learned: dict[str, Any]
     fitted_on: Provenance | None
     stopping: dict[str, Any] | None = None  # the rule and its settings
+    mix: dict[str, Any] | None = None  # how several scores are made one; plans for one score have none
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -64,6 +65,8 @@ def write_plan(plan: Plan, path: str | Path) -> None:
     }
     if plan.stopping is not None:
         content["stopping"] = plan.stopping
+    if plan.mix is not None:
+        content["mix"] = plan.mix
     write_atomically(path, _pretty(_to_json(content)).encode())
 
 
@@ -96,6 +99,7 @@ def read_plan(path: str | Path) -> Plan:
             {key: _from_json(value) for key, value in content["learned"].items()},
             None if fitted_on is None else _provenance({"evidence": (), **fitted_on}),
             _stopping(content["stopping"]) if "stopping" in content else None,
+            content.get("mix"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None

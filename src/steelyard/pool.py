@@ -7,13 +7,14 @@ the order they were sampled. Answers are small integer codes within their questi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.arrays import Bools, Codes, Floats, Ints, checked_labels, checked_scores, group, small_codes
+from steelyard.arrays import Bools, Codes, Floats, Ints, checked_labels, checked_scores, group, mean_score, small_codes
 from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError
 
 
@@ -24,6 +25,7 @@ class Source:
     score: str | None = None
     llm: str | None = None
     file: str | None = None
+    parts: tuple[str, ...] = ()  # the names of several scores read together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +40,7 @@ class Pool:
     questions: Any  # [Q] ids: an array or a polars Series
     names: Any = None  # answers by base + code; None: the code is its own name
     source: Source = field(default_factory=Source)
+    parts: Floats | None = None  # [R, V] several scores, named in the source; `scores` is then the mean of their logits
 
     @staticmethod
     def from_arrays(
@@ -167,7 +170,31 @@ class Pool:
 
     def with_shuffled_scores(self, seed: int) -> Self:
         """Deal the scores out again at random over all responses: the control without any signal."""
-        return replace(self, scores=np.random.default_rng(seed).permutation(self.known_scores))
+        order = np.random.default_rng(seed).permutation(self.n_responses)
+        parts = None if self.parts is None else self.parts[order]
+        return replace(self, scores=self.known_scores[order], parts=parts)
+
+    def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
+        """Let several scores, each one entry a response [R], stand together in place of one.
+
+        A method that learns learns how to mix them; the others read the mean of their logits, as a score.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6])
+        >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.9, 0.5]}).scores.round(2)
+        array([0.9 , 0.33])
+        """
+        names = tuple(sorted(parts))
+        columns = [checked_scores(np.asarray(parts[name]), name, "+".join(names)) for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if column.shape != (self.n_responses,):
+                raise ColumnError(
+                    f"{name} has shape {column.shape}: give one entry for each of {self.n_responses} responses"
+                )
+        if len(names) < 2:
+            raise ScoreError(f"there is nothing to mix in {list(names)}: give two scores or more, or one as `scores`")
+        together = np.column_stack(columns)
+        source = replace(self.source, score="+".join(names), parts=names)
+        return replace(self, scores=mean_score(together), parts=together, source=source)
 
     def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
         """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
@@ -189,7 +216,8 @@ class Pool:
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))
         scores = None if self.scores is None else self.scores[rows]
-        return replace(self, starts=starts, answer=self.answer[rows], scores=scores)
+        parts = None if self.parts is None else self.parts[rows]
+        return replace(self, starts=starts, answer=self.answer[rows], scores=scores, parts=parts)
 
     def __repr__(self) -> str:
         unreadable = int((self.answer < 0).sum())

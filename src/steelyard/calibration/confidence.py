@@ -39,7 +39,7 @@ class Judge:
         f, winner = _features(slate, chance)
         right = slate.right[winner].astype(np.float64)
         middle, spread = f.mean(axis=0), np.maximum(f.std(axis=0), 1e-9)
-        theta = _logistic((f - middle) / spread, right)
+        theta = logistic((f - middle) / spread, right)
         return cls(np.concatenate((middle, spread, theta)))
 
     def believe(self, slate: Slate, chance: NDArray[np.float64], questions: int) -> NDArray[np.float64]:
@@ -89,7 +89,7 @@ def _features(slate: Slate, chance: NDArray[np.float64]) -> tuple[NDArray[np.flo
     return np.stack((odds, slate.x[winner, BEST], slate.x[winner, SHARE], np.log(slate.sizes)), axis=1), winner
 
 
-def _logistic(f: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def logistic(f: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """Fit intercept and coefficients by Newton steps, a penalty of 1 on the coefficients."""
     design = np.column_stack((np.ones(len(f)), f))
     penalty = np.append(1e-3, np.ones(f.shape[1]))

@@ -76,10 +76,18 @@ def run(
     if json:
         show.as_json({**voter.summary(), **learned})
         return
+    _show(voter, learned, file)
+    show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
+
+
+def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
+    """Print what was fitted, what each score contributed, what a score is worth, and what to expect."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
-    rows = [(names.get(name, name), show.value(value)) for name, value in found if value is not None]
+    rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
     show.table(f"Fitted {voter.name()} on {file}", ("", "value"), rows)
+    if voter.mix_:
+        show.mix(voter.mix_)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
     if learned:
@@ -87,7 +95,6 @@ def run(
         cells = [(str(row["questions"]), show.points(row["gain"]), show.percent(row["se"])) for row in steps]
         show.table("Gain on majority, in points, by questions fitted on", ("questions", "gain", "error"), cells)
         show.say(f"{learned['explained']}\n")
-    show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:

@@ -19,7 +19,9 @@ File = Annotated[
 ScoreName = Annotated[
     str | None,
     typer.Option(
-        "--score", help="Score column; prm:min reduces step scores, sigmoid(prm) reads logits.", show_default=False
+        "--score",
+        help="Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self mixes several.",
+        show_default=False,
     ),
 ]
 Rename = Annotated[

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
+    from steelyard.calibration.mixing import Mix
+
 QUIET = 10.0  # seconds between lines of progress in a log
 
 
@@ -96,6 +98,18 @@ def frontier_table(result: pl.DataFrame, calibration: int, test: int) -> None:
     table(f"Stopping rules on {test} questions, chosen on {calibration} others", heads, rows)
     print("samples: mean a question; against fixed: points, paired, with as many samples for every question.")
     print("* what the calibration questions recommend for the budget: early stopping only where it pays.\n")
+
+
+def mix(found: Mix) -> None:
+    """Print what each of several scores contributed to the one they were mixed into, the most first."""
+    every = zip(found.shares.tolist(), found.names, found.coefficient.tolist(), found.notes(), strict=True)
+    rows = [
+        (name, percent(share), f"{c:.2f}", note)
+        for share, name, c, note in sorted(every, key=lambda row: (-row[0], row[1]))
+    ]
+    table("What each score contributed", ("score", "share %", "per spread", ""), rows)
+    if not found.shares.any():
+        print("None of them tells right from wrong here: every score is worth the same.\n")
 
 
 def step(command: str) -> None:

@@ -111,7 +111,7 @@ def within(told: Told, begin: float, end: float) -> Told:
 
 def right(method: Method, pool: LabelledPool) -> NDArray[np.bool_]:
     """Which questions a method answers right [Q]; only an oracle sees the labels."""
-    return method.predict(pool if method.oracle else pool.unlabelled()).right(pool)
+    return method.decide(pool if method.oracle else pool.unlabelled()).right(pool)
 
 
 def _blocks(starts: Ints, begin: int, end: int, responses: int) -> Iterator[tuple[int, int]]:

@@ -75,7 +75,8 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
         return "one sample"
     if type(method) in FORMULAS:
         return method.name()
-    return "add" if counted and method.by_response() else "vote again"
+    added = counted and method.by_response() and method.mix_ is None  # a mix breaks ties by scores of its own
+    return "add" if added else "vote again"
 
 
 def _known(way: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.float64]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.calibration.mixing import Mix
 from steelyard.calibration.shift import remembered
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning
 from steelyard.plan import Plan, Provenance, write_plan
@@ -25,7 +28,10 @@ from steelyard.verdicts import Verdicts
 
 FEWEST_QUESTIONS = 10
 ENOUGH_QUESTIONS = 50
-APART = ("fitted_on_", "stopping_")  # a plan has them beside the learned values
+APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
+
+P = TypeVar("P", bound=Pool)
+Weigh = Callable[[Any, Pool], NDArray[np.float64]]
 
 
 @dataclass(repr=False)
@@ -38,11 +44,14 @@ class Method(ABC):
 
     fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
     stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
+    mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "weigh" in vars(cls) and "by_response" not in vars(cls):
             cls.by_response = Method.by_response  # type: ignore[method-assign]
+        if "weigh" in vars(cls):
+            cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
 
     @classmethod
     def name(cls) -> str:
@@ -60,6 +69,8 @@ class Method(ABC):
             _check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        self.mix_ = Mix.fit(cast(LabelledPool, pool)) if self.learns and pool.parts is not None else None
+        pool = self.mixed(pool)
         self._learn(pool)
         self.stopping_ = None  # it was chosen for another fit
         self.fitted_on_ = self._provenance(pool)
@@ -68,7 +79,19 @@ class Method(ABC):
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
         self.check_pool(pool)
-        return self._decide(pool)
+        mixed = self.mixed(pool)
+        belief = self._believe(mixed)
+        verdicts = self._decide(mixed)
+        return verdicts if belief is None else verdicts.believed(belief)
+
+    def decide(self, pool: Pool) -> Verdicts:
+        """Decide as `predict` does, without asking how sure the verdicts are."""
+        self.check_pool(pool)
+        return self._decide(self.mixed(pool))
+
+    def mixed(self, pool: P) -> P:
+        """The pool as this method reads it: several scores made one as it learned to, any other as it is."""
+        return pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
 
     def check_pool(self, pool: Pool) -> None:
         """Refuse a pool this method cannot vote on."""
@@ -84,11 +107,17 @@ class Method(ABC):
                 f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
                 f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
             )
+        if self.mix_ and pool.source.parts != self.mix_.names:
+            has = repr("+".join(pool.source.parts)) if pool.source.parts else "one score"
+            raise PlanError(
+                f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
+            )
 
     def save(self, path: str | Path) -> None:
         """Write the fitted method as a plan, plain JSON."""
         stopping = self.stopping_.plain() if self.stopping_ else None
-        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_, stopping), path)
+        mix = self.mix_.stored() if self.mix_ else None
+        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_, stopping, mix), path)
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Self:
@@ -111,6 +140,7 @@ class Method(ABC):
             setattr(method, key, value)
         method.fitted_on_ = plan.fitted_on
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
+        method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
         if plan.fitted_on is not None:
             method.check_learned()
         return method
@@ -125,7 +155,8 @@ class Method(ABC):
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
         fitted.pop("evidence", None)
-        return {"method": self.name(), **self.settings(), **fitted}
+        mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
+        return {"method": self.name(), **self.settings(), **fitted, **mix}
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
@@ -153,6 +184,10 @@ class Method(ABC):
         """
         return False
 
+    def _believe(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """Return the probability that each verdict is right [Q], where the method has learned one."""
+        return None
+
     def _decide(self, pool: Pool) -> Verdicts:
         return tally(pool, self.weigh(pool))
 
@@ -163,10 +198,20 @@ class Method(ABC):
             accuracy = float(right.mean())
             error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
         score = pool.source.score
-        verifier = score.split(":")[0] if score else None
+        verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
         evidence = tuple(remembered(pool).tolist()) if self.learns and pool.scores is not None else ()
         about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
         return Provenance(*about, accuracy, error, evidence)
+
+
+def _of_mixed(weigh: Weigh) -> Weigh:
+    """Let a class weigh one score, whatever it is mixed from: it needs to know nothing of that."""
+
+    @wraps(weigh)
+    def weigh_mixed(self: Method, pool: Pool) -> NDArray[np.float64]:
+        return weigh(self, self.mixed(pool))
+
+    return weigh_mixed
 
 
 def _is_a(value: Any, kind: Any) -> bool:

@@ -29,8 +29,6 @@ from steelyard.methods._folds import out_of_fold
 from steelyard.methods.majority import MajorityVote
 from steelyard.methods.vanilla import VanillaVote
 from steelyard.pool import LabelledPool, Pool
-from steelyard.tally import tally
-from steelyard.verdicts import Verdicts
 from steelyard.weights import logit
 
 
@@ -92,12 +90,11 @@ class CalibratedVote(Method):
         z = logit.evidence(p, self.clip)
         return snap(np.where(np.isnan(z), self.prior_, z))
 
-    def _decide(self, pool: Pool) -> Verdicts:
-        verdicts = tally(pool, self.weigh(pool))
+    def _believe(self, pool: Pool) -> NDArray[np.float64] | None:
         if self.judge_ is None:
-            return verdicts
+            return None
         answers = slate(pool, self._evidence(pool.known_scores))
-        return verdicts.believed(Judge(self.judge_).believe(answers, chances(answers, self.theta), pool.n_questions))
+        return Judge(self.judge_).believe(answers, chances(answers, self.theta), pool.n_questions)
 
     @property
     def theta(self) -> Theta:
@@ -113,8 +110,8 @@ class CalibratedVote(Method):
         self.reserved_ = self.reserved_right_ = np.empty(0)
         if apart.any():
             kept = labelled.take(np.flatnonzero(apart))
-            verdicts = self._decide(kept.unlabelled())
-            self.reserved_, self.reserved_right_ = verdicts.confidence, verdicts.right(kept).astype(np.float64)
+            self.reserved_ = self._believe(kept)
+            self.reserved_right_ = self._decide(kept.unlabelled()).right(kept).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores

@@ -34,6 +34,7 @@ class Case:
     cal: LabelledPool
     test: LabelledPool
     verdicts: dict[str, Verdicts]  # by method, at the full N
+    raw: tuple[LabelledPool, LabelledPool]  # cal and test before the method mixed their scores, if there are several
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed:
         )
     cal, test = labelled.split(share, seed=seed)
     voters = {key: _voter(key, seed).fit(cal, n=test.n) for key in dict.fromkeys((*COMPARED, method))}
-    return Case(name, voters[method], cal, test, {key: voter.predict(test) for key, voter in voters.items()})
+    verdicts = {key: voter.predict(test) for key, voter in voters.items()}
+    mine = voters[method]
+    return Case(name, mine, mine.mixed(cal), mine.mixed(test), verdicts, (cal, test))
 
 
 def _voter(name: str, seed: int) -> Method:
@@ -86,7 +89,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
     cal, test, method = case.cal, case.test, case.method.name()
     draws = max(3, min(MOST_DRAWS, DRAWN // test.n_responses))
     methods = [_voter(name, seed) for name in case.verdicts]
-    found = curves(methods, cal, test, n=fine_sizes(test.n), resamples=draws, seed=seed, progress=progress)
+    found = curves(methods, *case.raw, n=fine_sizes(test.n), resamples=draws, seed=seed, progress=progress)
     mine = case.verdicts[method]
     others = [name for name in BASELINES if name != method]
     return Summary(

@@ -19,7 +19,8 @@ ABOUT = ["question", "sample", "llm", "domain", "prompt", "gold", "answer", "cor
 def load_grid(llm: str, verifier: str) -> LabelledPool:
     """Read the responses of one bundled language model, scored by one of the verifiers.
 
-    `verifier` may name a reducer of the step scores: `prm_soft:min`. `grid_names()` lists both.
+    `verifier` may name a reducer of the step scores, `prm_soft:min`, or several scores to mix,
+    `prm_soft+orm_last`. `grid_names()` lists the names.
 
     >>> load_grid("smol-misled", "prm_soft")
     LabelledPool(1000 questions, 64000 responses, 0 unreadable, score prm_soft:last)
@@ -46,16 +47,17 @@ def grid_score(source: Any) -> str | None:
 
 
 def open_grid(name: str) -> pl.LazyFrame:
-    """Return the rows of `grid:LLM`, with the one score that `/VERIFIER` names or with all."""
+    """Return the rows of `grid:LLM`, with the scores that `/VERIFIER` names or with all."""
     llm = name.removeprefix(PREFIX).partition("/")[0]
-    verifier = (grid_score(name) or "").partition(":")[0]
+    named = list(dict.fromkeys(part.partition(":")[0].strip() for part in (grid_score(name) or "").split("+")))
     llms, verifiers = grid_names()
     if llm not in llms:
         raise TableError(f"the grid has no language model {llm!r} (write grid:LLM/VERIFIER): {did_you_mean(llm, llms)}")
-    if verifier and verifier not in verifiers:
-        raise TableError(f"the grid has no verifier {verifier!r}: {did_you_mean(verifier, verifiers)}")
+    for verifier in named if grid_score(name) else ():
+        if verifier not in verifiers:
+            raise TableError(f"the grid has no verifier {verifier!r}: {did_you_mean(verifier, verifiers)}")
     rows = pl.scan_parquet(GRID).filter(pl.col("llm") == llm)
-    return rows.select(*ABOUT, verifier) if verifier else rows
+    return rows.select(*ABOUT, *named) if grid_score(name) else rows
 
 
 def grid_texts(llm: str) -> pl.DataFrame:

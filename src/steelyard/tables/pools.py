@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.arrays import Bools, Codes, Ints, checked_scores, number_keys
+from steelyard.arrays import Bools, Codes, Floats, Ints, checked_scores, number_keys
 from steelyard.errors import LabelError, SteelyardWarning, TableError
 from steelyard.pool import LabelledPool, Pool, Source
 
@@ -37,22 +37,18 @@ def pool_from_frame(
         answer = np.append(merged, np.int32(-1))[place]
     else:
         answer = codes
-    scores = None
-    if "score" in frame.columns:
-        score = frame["score"]
-        scores = checked_scores(
-            (score.fill_null(np.nan) if score.null_count() else score).to_numpy(), str(origin.score)
-        )
     pool = Pool(
         starts=starts,
         answer=answer,
-        scores=scores,
+        scores=checked_scores(_numbers(frame, "score"), str(origin.score)) if "score" in frame.columns else None,
         base=np.cumsum(fewer) - fewer,
         width=fewer,
         questions=questions,
         names=texts.gather(firsts).str.strip_chars(),
         source=origin,
     )
+    if origin.parts:
+        pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     if gold is not None:
         same = keys.head(len(texts)).eq_missing(keys.tail(len(questions)).gather(which)).to_numpy()
         return _with_right(pool, same, merged, which)
@@ -60,6 +56,12 @@ def pool_from_frame(
         raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
         return _with_right(pool, raw.right[: len(texts)], merged, which)
     return pool
+
+
+def _numbers(frame: pl.DataFrame, column: str) -> Floats:
+    """A column as an array, NaN where it is null."""
+    values = frame[column]
+    return (values.fill_null(np.nan) if values.null_count() else values).to_numpy()
 
 
 def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
@@ -127,6 +129,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         starts=np.concatenate([pool.starts[:-1] + at for pool, at in zip(pools, rows, strict=False)] + [rows[-1:]]),
         answer=np.concatenate([pool.answer for pool in pools]),
         scores=None if first.scores is None else np.concatenate([pool.known_scores for pool in pools]),
+        parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
         base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

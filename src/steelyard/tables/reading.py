@@ -14,9 +14,10 @@ from steelyard.answers.table import Reading, read_answers
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
 from steelyard.pool import Pool, Source
 from steelyard.tables.batches import ScatteredError, pools
-from steelyard.tables.columns import Score, check_columns, choose_score, label_expression
+from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.formats import DAMAGE, first_line, open_table
 from steelyard.tables.grid import grid_score
+from steelyard.tables.parts import Scores, choose_scores
 from steelyard.tables.pools import join
 
 Result = TypeVar("Result")
@@ -35,9 +36,9 @@ def read(
 
     `source` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
     a table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
-    `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `none` reads no
-    score; with `need_score=False` a table without a clear score is read without one. `rename` maps
-    your column names to Steelyard's.
+    `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
+    for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
+    a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
     `progress` is called with the share of the rows that were read.
@@ -68,9 +69,10 @@ def each_pool(
         frame = renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
-        chosen = choose_score(schema, grid_score(source) if score is None else score, need_score)
+        chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
         wanted = _wanted(schema, chosen, labels)
-        origin = Source(chosen.name if chosen else None, _single_llm(frame, schema), name)
+        parts = chosen.names if len(chosen.names) > 1 else ()
+        origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
         try:
             results = [do(pool) for pool in pools(frame, wanted, origin, reader, progress)]
         except ScatteredError:
@@ -120,8 +122,8 @@ def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     return frame.drop(replaced).rename(rename)
 
 
-def _wanted(schema: pl.Schema, score: Score | None, labels: bool) -> list[pl.Expr]:
-    """What a pool needs: question, answer (or response) and, where there are such, sample, score, labels."""
+def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
+    """What a pool needs: question, answer (or response) and, where there are such, sample, scores, labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
     if labels and "correct" not in schema and "gold" in schema:
         text.append("gold")
@@ -133,8 +135,7 @@ def _wanted(schema: pl.Schema, score: Score | None, labels: bool) -> list[pl.Exp
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
         wanted.append(pl.col("sample").cast(pl.Int64))
-    if score is not None:
-        wanted.append(score.expression())
+    wanted += scores.expressions()
     label = label_expression(schema) if labels else None
     if label is not None:
         wanted.append(label.alias("correct"))

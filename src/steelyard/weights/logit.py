@@ -7,10 +7,11 @@ clipped to [clip, 1 - clip] first.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard import arrays
 from steelyard.arrays import Floats
 from steelyard.errors import SettingError
 
-CLIP = 2.0**-9
+CLIP = arrays.CLIP
 
 
 def evidence(p: Floats, clip: float = CLIP) -> NDArray[np.float64]:
