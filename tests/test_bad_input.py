@@ -146,7 +146,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
 def test_a_file_that_cannot_be_used_is_one_line_with_the_fix(case: str, verb: str, tmp_path: Path) -> None:
     make, words = CASES[case]
     path = make(tmp_path)
-    output = ("-o", tmp_path / "plan.json") if verb == "fit" else ("--resamples", 0)
+    output = ("--method", "calibrated", "-o", tmp_path / "plan.json") if verb == "fit" else ("--resamples", 0)
     done = steelyard(verb, path, *output)
     lines = [line for line in done.err.splitlines() if not line.startswith("warning: ")]
     assert done.code == 2, done.out + done.err
@@ -165,8 +165,11 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--score", ""), "no score column ''"),
     (("fit", "FILE", "--score", "answer"), "holds String, not numbers"),
     (("fit", "FILE", "--score", "score:min"), "one number a response"),
-    (("fit", "FILE", "--rule", "exat"), "did you mean 'exact'"),
+    (("fit", "FILE", "--method", "logit", "--rule", "exat"), "did you mean 'exact'"),
     (("fit", "FILE", "--method", "kde", "--rule", "exact"), "kde has no setting 'rule'"),
+    (("fit", "FILE", "--rule", "exact"), "calibrated has no setting 'rule'"),
+    (("fit", "FILE", "--reserve", "1"), "reserve must lie between"),
+    (("vote", "FILE", "--risk", "0.1"), "majority has no confidence to promise by"),
     (("fit", "FILE", "--clip", "0.9"), "clip must lie between"),
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
     (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
@@ -175,7 +178,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),
     (("evaluate", "FILE", "--methods", ","), "no method to evaluate"),
     (("evaluate", "FILE", "--resamples", "1000000000000"), "resamples must lie between"),
-    (("fit", "FILE", "--points", "1000000000"), "points must lie between"),
+    (("fit", "FILE", "--method", "logit", "--points", "1000000000"), "points must lie between"),
     (("fit", "FILE", "--method", "kde", "--bandwidth", "1e-9"), "bandwidth must lie between"),
     (("fit", "FILE", "--method", "pass-at-n"), "pass-at-n is an oracle"),
     (("fit", "FILE", "-o", "PIPE"), "it is a device or a pipe"),

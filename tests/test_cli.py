@@ -50,7 +50,8 @@ def test_three_commands_from_a_file_to_plan_verdicts_and_accuracy(file: Path, tm
     assert "84 test questions, calibrated on 36 others" in evaluated.out
     assert "Plan written to" in fitted.out
     assert "What a score is worth" in fitted.out
-    expected = sy.LogitVote().fit(labelled(file)).predict(sy.read(file)).to_polars()
+    assert "On questions it was not fitted on" in fitted.out
+    expected = sy.CalibratedVote().fit(labelled(file)).predict(sy.read(file)).to_polars()
     assert pl.read_parquet(verdicts).equals(expected)
 
 
@@ -92,7 +93,7 @@ def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
 
 
 def test_fit_on_a_share_takes_the_split_of_evaluate(file: Path) -> None:
-    found = json.loads(steelyard("fit", file, "--calibrate", 0.5, "--seed", 4, "--json").out)
+    found = json.loads(steelyard("fit", file, "--method", "logit", "--calibrate", 0.5, "--seed", 4, "--json").out)
     assert found["b"] == sy.LogitVote(seed=4).fit(labelled(file).split(0.5, seed=4)[0]).b
     assert found["questions"] == 60
 
@@ -170,16 +171,11 @@ def test_columns_can_be_renamed_on_the_way_in(file: Path, tmp_path: Path) -> Non
 
 
 def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
-    done = steelyard("demo", "-o", tmp_path / "demo", "--questions", 100, "--samples", 4)
+    done = steelyard("demo", "-o", tmp_path / "demo")
     assert done.code == 0, done.err
-    for word in ("$ steelyard evaluate", "gain on majority", "What a score is worth", "simulated"):
+    for word in ("$ steelyard evaluate grid:", "gain on majority", "What a score is worth", "docs/grid.md"):
         assert word in done.out
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
-        "responses.parquet",
-        "plan.json",
-        "verdicts.parquet",
-        "report.html",
-    }
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"plan.json", "verdicts.parquet", "report.html"}
     assert done.out.rstrip().endswith(str(tmp_path / "demo" / "report.html"))
 
 
@@ -250,7 +246,7 @@ def test_an_interrupt_while_starting_is_one_word(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_demo_on_a_terminal(tmp_path: Path) -> None:
-    shown = _in_terminal("demo", "-o", tmp_path, "--questions", 60, "--samples", 4)
+    shown = _in_terminal("demo", "-o", tmp_path, "--pair", "grid:smol-much/probe")
     assert "steelyard evaluate" in shown
 
 

@@ -52,7 +52,7 @@ def run(
     settings = only_given(
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
     )
-    name = method or DEFAULT
+    name = DEFAULT if method is None else method
     if "seed" in sy.method_class(name)().settings():
         settings["seed"] = seed
     voter = configured(name, settings)

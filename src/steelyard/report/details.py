@@ -10,6 +10,7 @@ import polars as pl
 
 from steelyard.evaluation.accuracy import estimates
 from steelyard.methods._offset import OffsetVote
+from steelyard.methods.logit import LogitVote
 from steelyard.pool import LabelledPool
 from steelyard.report.summary import BASELINES, Case
 
@@ -42,6 +43,7 @@ class Offsets:
     at_b: float
     majority: float
     rule: str
+    method: str
 
 
 def weights_of(case: Case) -> Weights:
@@ -98,10 +100,10 @@ def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Ro
 
 
 def offsets_of(case: Case) -> Offsets | None:
-    """Read the exact accuracy curve of a vote with an offset; None for other methods."""
-    vote = case.method
-    if not isinstance(vote, OffsetVote):
+    """Read the exact accuracy curve of a vote with an offset: the page's own, or the logit vote beside one without."""
+    if not case.method.learns:
         return None
+    vote = case.method if isinstance(case.method, OffsetVote) else LogitVote().fit(case.cal)
     curve = vote.curve_
     below = curve.edges < curve.top
     edges, shares = curve.edges[below], curve.accuracy[: int(below.sum()) + 1]
@@ -120,6 +122,7 @@ def offsets_of(case: Case) -> Offsets | None:
         at_b=curve.at(float(vote.offset_ if vote.offset_ is not None else -np.inf)),
         majority=curve.limit / curve.questions,
         rule=vote.rule,
+        method=vote.name(),
     )
 
 

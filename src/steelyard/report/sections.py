@@ -142,7 +142,9 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
         note = f"Exact for every b. Shaded: where the calibration questions do best. Chosen by the rule {offsets.rule}."
         parts.append("<h2>Accuracy over the offset b</h2>")
         parts.append(
-            figure("offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, s.method, weights.frame))
+            figure(
+                "offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, offsets.method, weights.frame)
+            )
         )
     parts.append("<h2>Is the confidence to be believed?</h2>")
     note = "Test questions in bins of confidence, with 95 % bands. On the dashed line 70 % sure is 70 % right."

@@ -42,7 +42,7 @@ def offsets(found: Offsets) -> str:
     if found.best == found.majority:
         return f"No b beats majority vote on the calibration questions ({percent(found.best)} %)"
     return (
-        f"On the calibration questions the best b gains {gain} points over majority vote; "
+        f"On the calibration questions the best b of the {found.method} vote gains {gain} points over majority vote; "
         f"b = {found.b:.3g} was chosen ({percent(found.at_b)} %)"
     )
 
