@@ -105,6 +105,21 @@ def test_a_plan_weighs_the_samples_by_what_it_learned(upstream: FaultUpstream, p
     assert "fitted at 8 samples a question, this vote is over 4" in other.err
 
 
+def test_a_plans_stopping_rule_ends_the_asking_in_sample_order(
+    upstream: FaultUpstream, plan: Path, tmp_path: Path
+) -> None:
+    voter = sy.load(plan)
+    voter.stopping_ = sy.rule_class("fixed")(cap=3)
+    voter.save(tmp_path / "stop.json")
+    words = ("--upstream", upstream.url, "--model", "m", "-n", 8, "--plan", tmp_path / "stop.json", "--json")
+    done = steelyard("ask", QUESTION, *words)
+    found = json.loads(done.out)
+    assert "stopped after 3 of 8 samples" in done.err
+    assert [each["sample"] for each in found["samples"]] == [0, 1, 2]
+    pool = sy.read(expected(3), score="self_logprob")
+    assert found["answer"] == sy.load(plan).predict(pool).answer[0]
+
+
 def test_a_plan_fitted_on_the_verifier_that_copies_the_score_is_the_same(
     upstream: FaultUpstream, tmp_path: Path
 ) -> None:

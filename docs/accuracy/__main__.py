@@ -1,4 +1,4 @@
-"""Measure the evidence and write docs/accuracy.md: python -m docs.accuracy [gains needed promises page]."""
+"""Measure the evidence and write docs/accuracy.md: python -m docs.accuracy [gains needed stopping promises page]."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 import steelyard as sy
 from docs.accuracy import page
 from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.gains import gains
-from docs.accuracy.needed import RISK, SPLITS, SURE, promises, samples_needed
+from docs.accuracy.needed import GOOD, RISK, SPLITS, SURE, promises, samples_needed, with_stopping
 from docs.reproduction import results
 
 HERE = Path(__file__).parent
@@ -41,6 +42,10 @@ def text() -> str:
     at = {size: 100 * mine.filter(calibration=size)["gain"].to_numpy().mean() for size in (50, 400)}
     below, cells = page.below_share(found, "grid", "calibrated")
     trust = found.filter(pl.col("calibration") == 200, pl.col("group") == "grid", method="calibrated")
+    stopping = pl.read_csv(HERE / "stopping.csv", infer_schema_length=None)
+    good = stopping.filter(pl.col("within") >= GOOD)
+    at_400 = found.filter(pl.col("calibration") == 400, pl.col("group") == "grid", method="calibrated")
+    once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
     claims = [
         [f"[{r.name}](reproduction.md#{r.name})", r.experiment.paper, marks[r.finding.holds], r.finding.title]
@@ -57,12 +62,20 @@ def text() -> str:
             chance=f"{0.025 * cells:.0f}",
             ece_pairs=(trust["ece"] <= 0.05).sum(),
             ece_all=len(trust),
+            ece_400=(at_400["ece"] <= 0.05).sum(),
+            ece_floor=f"{trust['floor'].to_numpy().mean():.3f}",
+            worst_pool=once["pool"][0],
+            worst_count=once["below"][0],
             ece_worst=f"{trust['ece'].to_numpy().max():.3f}",
             seeds=", ".join(map(str, SEEDS)),
             gains=page.mean_gains(found),
             worst=page.worst_cells(found),
             confidence=page.confidence(found),
             needed=page.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
+            stopping=page.stopped(stopping),
+            good=good.height,
+            good_fixed=f"{np.median(good['fixed'].to_numpy()):.1f}",
+            good_stopped=f"{np.median(good['chosen'].to_numpy()):.1f}",
             promises=page.promised(pl.read_csv(HERE / "promises.csv")),
             risk=f"{RISK:.0%}",
             sure=f"{SURE:.0%}",
@@ -75,11 +88,13 @@ def text() -> str:
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
-    wanted = parts or ["gains", "needed", "promises"]
+    wanted = parts or ["gains", "needed", "stopping", "promises"]
     if "gains" in wanted:
         summed(gains(sources())).write_csv(HERE / "gains.csv", float_precision=6)
     if "needed" in wanted:
         samples_needed().write_csv(HERE / "needed.csv", float_precision=6)
+    if "stopping" in wanted:
+        with_stopping().write_csv(HERE / "stopping.csv", float_precision=6)
     if "promises" in wanted:
         promises(PROMISED).write_csv(HERE / "promises.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())

@@ -44,6 +44,22 @@ def _matched(found: list[sy.Curves]) -> dict[str, float | None]:
     return row
 
 
+def with_stopping() -> pl.DataFrame:
+    """The same when each question stops when its rule says so: the rule is chosen on the calibration questions."""
+    rows: list[dict[str, Any]] = []
+    llms, verifiers = sy.grid_names()
+    for llm in llms:
+        for verifier in verifiers:
+            pool = sy.load_grid(llm, verifier)
+            test, by_size = split(pool, SEEDS[0])
+            found = {row["way"]: row for row in sy.samples_needed(by_size[400], test).iter_rows(named=True)}
+            row: dict[str, Any] = {"pair": f"{llm}/{verifier}", "within": auroc_within(pool)}
+            for way in ("fixed", "chosen"):
+                row |= {way: found[way]["samples"], f"{way}_low": found[way]["low"], f"{way}_high": found[way]["high"]}
+            rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
 def promises(pairs: tuple[tuple[str, str], ...]) -> pl.DataFrame:
     """One row a pair: over many splits of 400 labelled questions, half of them reserved, what became of the promise."""
     rows = []

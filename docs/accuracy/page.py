@@ -89,6 +89,22 @@ def needed(table: pl.DataFrame) -> str:
     return markdown(["pair", "AUROC within", "vanilla at 64", "logit", "calibrated"], rows)
 
 
+def stopped(table: pl.DataFrame) -> str:
+    """Mean samples a question to match vanilla's accuracy at 64, the same for all and with stopping."""
+
+    def samples(row: dict[str, float | None], way: str) -> str:
+        if row[way] is None:
+            return "never"
+        low, high = row[f"{way}_low"], row[f"{way}_high"]
+        return f"{row[way]:.1f} ({low or 0:.1f} to {'never' if high is None else f'{high:.1f}'})"
+
+    rows = [
+        [f"`{row['pair']}`", f"{row['within']:.2f}", samples(row, "fixed"), samples(row, "chosen")]
+        for row in table.iter_rows(named=True)
+    ]
+    return markdown(["pair", "AUROC within", "the same for every question", "with stopping"], rows)
+
+
 def promised(table: pl.DataFrame) -> str:
     """What became of the promises."""
     rows = [

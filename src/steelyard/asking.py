@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
+from steelyard.answers.extract import extract_answer
+from steelyard.ballot import Ballot
+from steelyard.ballot import Standing as Stand
 from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.methods import load, method_class
 from steelyard.methods._base import Method
@@ -46,7 +49,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ballot:
+class Outcome:
     """The verdict on a question (None = no answer could be read), and how it came about; answers by weight."""
 
     answer: str | None
@@ -81,7 +84,7 @@ def unplanned(scored: bool) -> Method:
     return method_class("vanilla" if scored else "majority")()
 
 
-def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Ballot:
+def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer."""
     rows = sorted(draws, key=lambda draw: draw.sample)
     scores = [score_of(draw) for draw in rows]
@@ -103,7 +106,7 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
     standing = [Standing(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
-    return Ballot(
+    return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
         confidence=float(verdict.confidence[0]),
         share=float(verdict.share[0]),
@@ -114,6 +117,33 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
             for draw, code, score, weight in zip(rows, pool.answer.tolist(), scores, weights.tolist(), strict=True)
         ],
     )
+
+
+class Watch:
+    """Look at the samples as they come and say when the plan's stopping rule has enough; without a rule never."""
+
+    def __init__(self, voter: Method | None, kind: str) -> None:
+        self.ballot = Ballot(voter, answers=kind) if voter and voter.stopping_ else None
+        self.kind = kind
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.ballot:
+            self.ballot.close()
+
+    def enough(self, draw: Draw) -> bool:
+        """Count a sample; the rule goes by the samples in the order of their numbers, whoever came first."""
+        if not self.ballot:
+            return False
+        answer = extract_answer(draw.choice.text, self.kind) if draw.choice else None
+        return self.ballot.add(answer, score_of(draw), draw.sample).stop
+
+    @property
+    def stopped(self) -> Stand | None:
+        """How the question stood when the rule said stop; None if it did not."""
+        return self.ballot.standing if self.ballot and self.ballot.standing.stop else None
 
 
 def score_of(draw: Draw) -> float | None:

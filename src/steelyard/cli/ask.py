@@ -14,6 +14,7 @@ from steelyard.cli.upstream import opened
 from steelyard.errors import SettingError, UpstreamError
 
 if TYPE_CHECKING:
+    from steelyard.methods._base import Method
     from steelyard.sampling.address import Address
     from steelyard.sampling.draws import Draw
     from steelyard.sampling.request import Sampling
@@ -58,7 +59,7 @@ def run(
     voter, score = planned(plan, n=n, model=sampling.model) if plan else (None, SCORE)
     needed = score if voter and voter.scored else None
     with opened(upstream, key_env) as address:
-        draws = asyncio.run(_sampled(address, sampling, template.fill(question), template.answers, needed))
+        draws = asyncio.run(_sampled(address, sampling, template.fill(question), template.answers, needed, voter))
     scored = any(draw.choice and draw.choice.logprob is not None for draw in draws)
     method = voter or unplanned(scored)
     ballot = count(draws, method, by=score, answers=template.answers)
@@ -69,8 +70,16 @@ def run(
         show_ballot(ballot, draws, about)
 
 
-async def _sampled(address: Address, sampling: Sampling, prompt: str, kind: str, needed: str | None) -> list[Draw]:
-    """Draw the samples and show them as they come; without any, or without the score that is needed, stop."""
+async def _sampled(
+    address: Address, sampling: Sampling, prompt: str, kind: str, needed: str | None, voter: Method | None
+) -> list[Draw]:
+    """Draw the samples and show them as they come, until all are there or the plan's rule says stop.
+
+    Without any sample, or without the score that is needed, it is an error.
+    """
+    from contextlib import aclosing
+
+    from steelyard.asking import Watch
     from steelyard.cli.arrivals import arrivals
     from steelyard.sampling.abilities import probe
     from steelyard.sampling.client import Client
@@ -83,11 +92,18 @@ async def _sampled(address: Address, sampling: Sampling, prompt: str, kind: str,
                 f"{address.base} gives no log-probabilities, which the plan's score {needed!r} is made of: "
                 "ask another server, or without --plan"
             )
-        with arrivals(sampling.n, kind) as arrived:
-            came = []
-            async for draw in draws(client, sampling, able, prompt):
-                arrived(draw)
-                came.append(draw)
+        came: list[Draw] = []
+        with Watch(voter, kind) as watch:
+            with arrivals(sampling.n, kind) as arrived:
+                async with aclosing(draws(client, sampling, able, prompt)) as coming:
+                    async for draw in coming:
+                        arrived(draw)
+                        came.append(draw)
+                        if watch.enough(draw):
+                            break
+            if watch.stopped:
+                show.note(f"stopped after {watch.stopped.samples} of {sampling.n} samples: {watch.stopped.why}")
+                came = [draw for draw in came if draw.sample < watch.stopped.samples]
     if not any(draw.choice for draw in came):
         raise UpstreamError(f"{address.base} gave no sample: {came[0].reason}; see 'steelyard doctor'")
     return sorted(came)

@@ -9,7 +9,7 @@ from steelyard.cli import show
 from steelyard.cli.arrivals import said
 
 if TYPE_CHECKING:
-    from steelyard.asking import Ballot
+    from steelyard.asking import Outcome
     from steelyard.sampling.draws import Draw
 
 
@@ -35,7 +35,7 @@ class About(NamedTuple):
         return "No plan and no scores: each response counts once (majority vote)."
 
 
-def show_ballot(ballot: Ballot, draws: Sequence[Draw], about: About) -> None:
+def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
     """Print the samples, the answers with their votes, and the verdict."""
     rows = [
         (
@@ -65,7 +65,7 @@ def show_ballot(ballot: Ballot, draws: Sequence[Draw], about: About) -> None:
     show.say(about.how)
 
 
-def as_object(ballot: Ballot, draws: Sequence[Draw], about: About) -> dict[str, Any]:
+def as_object(ballot: Outcome, draws: Sequence[Draw], about: About) -> dict[str, Any]:
     """The same as one object for --json."""
     return {
         **about._asdict(),

@@ -6,7 +6,7 @@ A run asks for many choices at once (runs/generate.py); here the first sample sh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
 from steelyard.errors import UpstreamError
@@ -30,7 +30,7 @@ class Draw(NamedTuple):
     reason: str | None = None
 
 
-async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncIterator[Draw]:
+async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncGenerator[Draw]:
     """Yield the samples of a prompt in the order they come; what is under way when the caller stops is cancelled."""
     pace = Pace(MOST, start=MOST)
     tasks = [asyncio.create_task(_draw(client, pace, sampling, able, prompt, i)) for i in range(sampling.n)]
