@@ -206,3 +206,15 @@ def test_symbolic_answers_vote_together_and_a_shared_reader_stays_open() -> None
     finally:
         reader.close()
     assert sy.Ballot(sy.MajorityVote(), answers="exact").add("x+1").verdict == "x+1"
+
+
+def test_a_ballot_warns_when_its_scores_are_like_no_calibration_question() -> None:
+    table = sy.simulate(400, 8, seed=3)
+    vote = sy.CalibratedVote().fit(sy.read(table))
+    with sy.Ballot(vote) as usual, sy.Ballot(vote) as odd:
+        assert usual.warning is None
+        for answer, score in table.filter(pl.col("question") == table["question"][0])["answer", "score"].iter_rows():
+            usual.add(answer, score)
+            odd.add(answer, 1e-9)
+        assert usual.warning is None
+        assert "are lower than those of nearly all 400 calibration questions" in str(odd.warning)

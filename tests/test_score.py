@@ -25,6 +25,8 @@ from tests.runs_small import small_run
 from tests.upstreams import CANARY, command
 from tests.verifier_servers import FaultVerifier, fault_verifier
 
+KILLS = int(os.environ.get("STEELYARD_KILLS", "8"))
+
 
 def p_true_words(run: Path, server: FaultVerifier, *more: object) -> tuple[object, ...]:
     return ("score", run, "--verifier", "p-true", "--at", f"{server.url}/v1", "--model", "good", "--json", *more)
@@ -169,7 +171,7 @@ def test_without_a_run_the_verifiers_are_listed() -> None:
 
 
 def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(tmp_path: Path) -> None:
-    calm, run = (small_run(tmp_path / name, questions=40, samples=8) for name in ("calm", "run"))
+    calm, run = (small_run(tmp_path / name, questions=5 * KILLS, samples=8) for name in ("calm", "run"))
     rng = np.random.default_rng(0)
     kills = 0
     with fault_verifier(tmp_path, delay=0.05) as server:
@@ -177,7 +179,7 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(t
         server.ledger.unlink()
         words, environment = command(*p_true_words(run, server))
         acknowledged: dict[tuple[str, int], Any] = {}
-        while kills < 8:
+        while kills < KILLS:
             process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             asked = len(server.asked())
             while len(server.asked()) < asked + 2 and process.poll() is None:  # it is at work
@@ -189,11 +191,11 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(t
             scores = {(record["question"], record["sample"]): record["steps"] for record in journal(run, "score")}
             assert acknowledged.items() <= scores.items(), "a score that was there is gone"
             acknowledged = scores
-        assert 0 < len(acknowledged) < 320, "killed at work, not before or after it"
+        assert 0 < len(acknowledged) < 40 * KILLS, "killed at work, not before or after it"
         done = subprocess.run(words, env=environment, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        twice = sum(questions_asked(server).values()) - 320
-    assert len(journal(run, "score")) == 320
+        twice = sum(questions_asked(server).values()) - 40 * KILLS
+    assert len(journal(run, "score")) == 40 * KILLS
     assert twice <= kills * 64, "no more than what was under way"
     ours, theirs = (pl.read_parquet(folder / "table.parquet") for folder in (run, calm))
     assert ours.equals(theirs)

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
+from steelyard.calibration.shift import unusual
 from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.methods import load
 from steelyard.methods._base import Method
@@ -80,6 +81,15 @@ class Ballot:
     def verdict(self) -> str | None:
         """The answer so far; None as long as none was readable."""
         return self.standing.verdict
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
+        fitted = self.method.fitted_on_
+        if not fitted or not fitted.evidence or not self.standing.samples:
+            return None
+        pool = self._pool([self._given[i] for i in range(self.standing.samples)])
+        return unusual(fitted.evidence, pool)
 
     def add(self, answer: str | None, score: float | None = None, sample: int | None = None) -> Standing:
         """Count a sample and return how the question stands.

@@ -75,6 +75,21 @@ def shift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Shift | None:
     return Shift(float(actual), p, *middles)
 
 
+def unusual(seen: ArrayLike, pool: Pool) -> str | None:
+    """Say where a single question's scores lie beyond nearly all of the remembered ones; None where they do not."""
+    before, found = np.asarray(seen, np.float64), question_evidence(pool)
+    if len(found) != 1:
+        return None
+    least = min((before <= found[0]).sum(), (before >= found[0]).sum())
+    if 2 * (1 + least) / (1 + len(before)) > RARE:
+        return None
+    side = "lower" if found[0] < np.median(before) else "higher"
+    return (
+        f"the scores of this question (about {1 / (1 + np.exp(-found[0])):.2f}) are {side} than those of nearly all "
+        f"{len(before)} calibration questions: the weights may not fit it"
+    )
+
+
 def _repeat(rising: NDArray[np.float64]) -> NDArray[np.int64]:
     """Number equal neighbours 0, 1, 2, .."""
     first = np.searchsorted(rising, rising)
