@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
@@ -17,6 +19,11 @@ class Done:
     code: int
     out: str
     err: str
+
+
+def unmeasured(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """An environment in which a process is not measured for coverage: that writes and renames files too."""
+    return {name: value for name, value in environment.items() if not name.startswith("COV")}
 
 
 def steelyard(*words: object) -> Done:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from tests.running import steelyard
+from tests.running import steelyard, unmeasured
 
 GOOD = sy.simulate(60, 4, seed=0)
 
@@ -256,8 +256,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(tmp_pa
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         f"sys.argv = ['steelyard', *{verb.split()!r}, '-o', {str(target)!r}]; steelyard.cli.main()"
     )
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # it writes files too
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=plain)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=unmeasured())
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines()[-1].startswith(f"error: cannot write {target}")
     assert "Traceback" not in done.stderr

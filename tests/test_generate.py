@@ -23,7 +23,7 @@ import pytest
 
 from steelyard.runs.run import Run
 from tests.fault_upstream import text_of
-from tests.running import Done, steelyard
+from tests.running import Done, steelyard, unmeasured
 from tests.upstreams import CANARY, FaultUpstream, command, fault_upstream
 
 KILLS = int(os.environ.get("STEELYARD_KILLS", "6"))
@@ -347,6 +347,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(tmp_path: Path) ->
         def small() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
 
+        environment = unmeasured(environment)
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, preexec_fn=small)
         assert done.returncode == 2
         assert "File too large" in done.stderr

@@ -29,6 +29,7 @@ from steelyard.runs.lock import PAUSE, TRIES, holder
 from steelyard.runs.run import Run
 from steelyard.runs.status import status_of
 from tests.run_writer import MANIFEST, QUESTIONS, sample
+from tests.running import unmeasured
 
 KILLS = int(os.environ.get("KILLS", "6"))
 WRITES = os.environ.get("WRITES", "write:1,fdatasync:2,/^rename:4")
@@ -45,7 +46,7 @@ def writer(
     words = [folder / "run", folder / "ledger", padding, tasks, pause]
     command = [*before, sys.executable, "-m", "tests.run_writer", *map(str, words)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=ROOT, **streams, **more)
+    return subprocess.Popen(command, cwd=ROOT, env=unmeasured(), **streams, **more)
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
