@@ -11,11 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from steelyard.calibration.promise import Promise
-from steelyard.calibration.shift import question_evidence, shift
+from steelyard.calibration.shift import shift, some_evidence
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.methods import method_class
 from steelyard.methods._base import Method
-from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pool import Pool
 from steelyard.tables import each_pool
 from steelyard.tables.parts import same_scores
@@ -59,7 +58,7 @@ def decide_file(
         used = pool if n is None else pool.first(n)
         largest = max(largest, used.n)
         if fitted and fitted.evidence and pool.scores is not None:
-            evidence.append(question_evidence(voter.mixed(used)))
+            evidence.append(some_evidence(voter.mixed(used)))
         return voter.predict(used).to_polars()
 
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
@@ -88,6 +87,8 @@ def decide_file(
 
 def promised(voter: Method, risk: float, sure: float) -> Promise:
     """Return from which confidence on a plan's verdicts keep their error within `risk`."""
+    from steelyard.methods.calibrated import CalibratedVote
+
     if not isinstance(voter, CalibratedVote):
         raise SettingError(
             f"{voter.name()} has no confidence to promise by: fit a plan with --method calibrated --reserve 0.5"

@@ -41,6 +41,12 @@ class Shift:
         )
 
 
+def some_evidence(pool: Pool) -> NDArray[np.float64]:
+    """Return the evidence of at most KEPT questions of a large pool, evenly spaced."""
+    few = pool.n_questions <= KEPT
+    return question_evidence(pool if few else pool.take(np.linspace(0, pool.n_questions - 1, KEPT).astype(np.int64)))
+
+
 def question_evidence(pool: Pool) -> NDArray[np.float64]:
     """Return the mean evidence of every question with a known score, in the order of ids."""
     z = evidence(pool.known_scores)
