@@ -1,0 +1,36 @@
+"""The same models on a GPU, where there is one: bf16 is close to float32, and float32 is the CPU's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.local import Local, _trunk
+from steelyard.verifiers.protocol import TokenProtocol
+from tests.models import tiny
+from tests.models.items import drawn, scored
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-deepseek", "math-shepherd", "versaprm")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_on_a_gpu_are_those_of_the_cpu(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny.make(name, tmp_path / name)
+    protocol, _ = find_verifier(name)
+    assert isinstance(protocol, TokenProtocol)
+    items = drawn(100, seed=0)
+    half = Local(protocol, str(folder))
+    assert half.found["dtype"] == "bfloat16"
+    full = Local(protocol, str(folder))
+    full.trunk = _trunk(str(folder), torch.float32).to("cuda").eval()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    cpu = Local(protocol, str(folder))
+    a, b, c = (np.concatenate([scores.steps for scores in scored(model, items)]) for model in (half, full, cpu))
+    assert b == pytest.approx(c, abs=1e-3)
+    assert np.corrcoef(a, c)[0, 1] > 0.99
+    assert np.abs(a - c).mean() < 0.03
