@@ -16,6 +16,7 @@ from scipy.optimize import minimize, minimize_scalar
 import steelyard as sy
 from steelyard.calibration.choice import MAJORITY, PENALTIES, chances, choice
 from steelyard.calibration.slate import FEATURES, Slate, slate
+from steelyard.methods._folds import out_of_fold
 from steelyard.weights import logit
 from tests.building import Labelled, labelled
 
@@ -161,13 +162,26 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Lab
 
 
 def test_explain_says_what_was_fitted_and_what_to_expect(cal: Labelled) -> None:
-    pool = labelled(sy.simulate(200, 16, seed=2))
+    pool = sy.load_grid("smol-misled", "prm_soft").take(np.arange(200))
     vote = sy.CalibratedVote().fit(pool)
-    assert vote.explain().startswith("Fitted on 200 questions at N = 16: ")
+    assert vote.explain().startswith("Fitted on 200 questions at N = 64: ")
     told = vote.assess(pool).explain()
     assert "against majority and" in told
     assert "against vanilla (95 %)" in told
     assert "more" in told.split("(95 %)")[1]
+    enough = int(vote.gains_["enough"])
+    assert enough in (1, 2, 4, 8, 16, 32)
+    assert f"with {enough} samples a question it does as well as the better of the two with 64" in told
+
+
+def test_the_samples_that_are_enough_are_measured_on_questions_held_out() -> None:
+    pool = labelled(sy.simulate(200, 16, seed=2))
+    enough = int(sy.CalibratedVote().fit(pool).assess(pool).gains_["enough"])
+    rivals = (sy.MajorityVote(), sy.VanillaVote())
+    target = max(rival.predict(pool).right(pool).mean() for rival in rivals)
+    found = {n: out_of_fold(sy.CalibratedVote(), pool.first(n), 5) for n in (1, 2, 4, 8)}
+    reached = [n for n, right in found.items() if right is not None and right.mean() >= target]
+    assert enough == (reached[0] if reached else 16)
 
 
 def test_a_plan_with_damaged_values_is_refused(cal: Labelled, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ def explained(vote: CalibratedVote) -> str:
     where = f"Fitted on {fitted.questions} questions at N = {fitted.n}" if fitted else "Not fitted"
     sentences = [f"{where}: {_reads(vote)}."]
     if vote.gains_:
-        sentences.append(f"{_expects(vote.gains_)}; {_more(vote.gains_)}.")
+        told = [_expects(vote.gains_), _more(vote.gains_)]
+        if fitted and "enough" in vote.gains_:
+            told.append(_saves(int(vote.gains_["enough"]), fitted.n))
+        sentences.append(f"{'; '.join(told)}.")
     return " ".join(sentences)
 
 
@@ -39,6 +42,12 @@ def _expects(gains: dict[str, float]) -> str:
         for name in ("majority", "vanilla")
     ]
     return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
+
+
+def _saves(enough: int, n: int) -> str:
+    if enough >= n:
+        return f"it needs all {n} samples to do as well as the better of the two with {n}"
+    return f"with {enough} samples a question it does as well as the better of the two with {n}"
 
 
 def _more(gains: dict[str, float]) -> str:

@@ -158,12 +158,21 @@ class CalibratedVote(Method):
         half = out_of_fold(self, labelled, 2, seed=self.seed)
         if many is None or half is None:
             return self
-        steps = {"step": many - half}
-        for rival in (MajorityVote(), VanillaVote()):
-            steps[rival.name()] = many - rival.predict(labelled.unlabelled()).right(labelled)
+        base = {r.name(): r.predict(labelled.unlabelled()).right(labelled) for r in (MajorityVote(), VanillaVote())}
+        steps = {"step": many - half} | {name: many - right for name, right in base.items()}
         self.gains_ = {name: float(step.mean()) for name, step in steps.items()}
         self.gains_ |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
+        self.gains_["enough"] = float(self._enough(labelled, max(float(right.mean()) for right in base.values())))
         return self
+
+    def _enough(self, labelled: LabelledPool, target: float) -> int:
+        """The least power of two of samples with which it answers as many held-out questions as `target`, or all N."""
+        sizes = (2**k for k in range(labelled.n.bit_length()) if 2**k < labelled.n)
+        for n in sizes:
+            right = out_of_fold(self, labelled.first(n), 5, seed=self.seed)
+            if right is not None and right.mean() >= target:
+                return int(n)
+        return labelled.n
 
     def explain(self) -> str:
         """Say in plain words what was fitted and, after `assess`, what to expect of it."""
