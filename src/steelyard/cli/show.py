@@ -78,7 +78,7 @@ def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: s
     best = max(honest)[1] if honest else None
     table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=best)
     print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
-    print("Ties go to the higher total score in every method, majority included: at small n that is much of it.")
+    print("Ties go to the higher total score, in majority too (in best-of-n to more votes): at small n that is much.")
     if shown := sorted(oracles & {row[0] for row in rows}):
         print(f"Oracles, which read the test labels: {', '.join(shown)}.")
     print()
