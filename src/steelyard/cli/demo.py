@@ -37,9 +37,8 @@ def run(
     vote.run(file=file, plan=plan, output=verdicts)
     show.step(f"steelyard report {pair} --seed {seed} -o {page}")
     report.run(files=[file], output=page, seed=seed)
-    show.say(
-        "\nA small language model answered 1,000 word problems 64 times each and a process reward model scored every"
-    )
-    show.say("step (docs/grid.md). 'steelyard grid' lists the other pairs. Now a file of your own:")
+    show.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
+    show.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
+    show.say("Now a file of your own:")
     show.say("  steelyard evaluate FILE")
     show.say(f"\nAll of it on one page, to look at and to show: {page}")
