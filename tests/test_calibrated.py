@@ -184,6 +184,16 @@ def test_the_samples_that_are_enough_are_measured_on_questions_held_out() -> Non
     assert enough == (reached[0] if reached else 16)
 
 
+def test_a_constant_score_is_said_to_be_of_no_help(cal: Labelled) -> None:
+    vote = sy.CalibratedVote().fit(replace(cal, scores=np.full(cal.n_responses, 0.5)))
+    assert "the scores did not help" in vote.explain()
+
+
+def test_reserving_nearly_all_questions_is_refused(cal: Labelled) -> None:
+    with pytest.raises(sy.CalibrationError, match=r"reserve=0.9 leaves 1 of 12 questions to fit on: reserve less"):
+        sy.CalibratedVote(reserve=0.9).fit(cal.take(np.arange(12)))
+
+
 def test_a_plan_with_damaged_values_is_refused(cal: Labelled, tmp_path: Path) -> None:
     sy.CalibratedVote().fit(cal).save(tmp_path / "plan.json")
     good = json.loads((tmp_path / "plan.json").read_text())

@@ -23,7 +23,7 @@ from steelyard.calibration.lines import snap
 from steelyard.calibration.promise import Promise, promise
 from steelyard.calibration.slate import FEATURES, gathered, slate
 from steelyard.errors import CalibrationError, PlanError, SettingError
-from steelyard.methods._base import Method
+from steelyard.methods._base import FEWEST_QUESTIONS, Method
 from steelyard.methods._explaining import explained
 from steelyard.methods._folds import out_of_fold
 from steelyard.methods.majority import MajorityVote
@@ -105,6 +105,11 @@ class CalibratedVote(Method):
         labelled = cast(LabelledPool, pool)
         order = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank]
         apart = order < round(self.reserve * pool.n_questions)
+        if (~apart).sum() < FEWEST_QUESTIONS:
+            raise CalibrationError(
+                f"reserve={self.reserve:g} leaves {(~apart).sum()} of {pool.n_questions} questions to fit on: reserve "
+                f"less, or label more, so that {FEWEST_QUESTIONS} are left"
+            )
         self._fit_choice(labelled.take(np.flatnonzero(~apart)) if apart.any() else labelled)
         self.gains_ = {}
         self.reserved_ = self.reserved_right_ = np.empty(0)
