@@ -1,6 +1,7 @@
 """Profiles of the property tests, and the pools most tests use."""
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 import steelyard as sy
 from tests.building import labelled
+from tests.upstreams import CANARY, FaultUpstream, fault_upstream
 
 settings.register_profile(
     "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -33,3 +35,16 @@ def cal() -> sy.LabelledPool:
 @pytest.fixture(scope="session")
 def test() -> sy.LabelledPool:
     return labelled(sy.simulate(150, 16, seed=2))
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream]:
+    """A server whose faults are chosen by the model's name."""
+    with fault_upstream(tmp_path_factory.mktemp("upstream")) as server:
+        yield server
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The canary as the user's key."""
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)

@@ -8,7 +8,6 @@ import pty
 import random
 import signal
 import subprocess
-from collections.abc import Iterator
 from math import exp
 from pathlib import Path
 
@@ -23,15 +22,9 @@ from steelyard.sampling.reply import Choice
 from tests.building import labelled
 from tests.fault_upstream import text_of
 from tests.running import steelyard
-from tests.upstreams import CANARY, FaultUpstream, command, fault_upstream
+from tests.upstreams import CANARY, FaultUpstream, command
 
 QUESTION = "How many apples are in the basket?"
-
-
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream]:
-    with fault_upstream(tmp_path_factory.mktemp("upstream")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

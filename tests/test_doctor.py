@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,9 @@ import pytest
 
 from steelyard.doctor.machine import disk
 from tests.running import Done, steelyard
-from tests.upstreams import CANARY, FaultUpstream, fault_upstream
+from tests.upstreams import CANARY, FaultUpstream
 
-
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream]:
-    with fault_upstream(tmp_path_factory.mktemp("upstream")) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+pytestmark = pytest.mark.usefixtures("key")
 
 
 def checks(done: Done) -> dict[str, dict[str, Any]]:

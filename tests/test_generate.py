@@ -1,4 +1,4 @@
-"""steelyard generate: every sample once, whatever the server does and whoever kills us; the ledger is the oracle."""
+"""steelyard generate: every sample once, with its own seed; the ledger of the server is the oracle."""
 
 from __future__ import annotations
 
@@ -6,62 +6,21 @@ import hashlib
 import json
 import os
 import pty
-import random
 import re
-import resource
-import shlex
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from steelyard.runs.run import Run
 from tests.fault_upstream import text_of
-from tests.running import Done, steelyard, unmeasured
+from tests.generating import SUFFIX, ask_for, generate, samples
+from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command, fault_upstream
 
-KILLS = int(os.environ.get("STEELYARD_KILLS", "6"))
-SUFFIX = "\n\nPlease reason step by step, and put your final answer within \\boxed{}."
-
-
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream]:
-    with fault_upstream(tmp_path_factory.mktemp("upstream")) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-
-
-def ask_for(folder: Path, count: int, *, bad: int = 0) -> Path:
-    """Questions; the first `bad` of them hold the word BAD."""
-    path = folder / "questions.jsonl"
-    rows = [{"question": f"q{i}", "prompt": f"{i} + 1?{' BAD' * (i < bad)}", "gold": str(i % 5)} for i in range(count)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def generate(upstream: FaultUpstream, folder: Path, model: str, *words: object, count: int = 3, bad: int = 0) -> Done:
-    questions = ask_for(folder, count, bad=bad)
-    return steelyard("generate", questions, "--upstream", upstream.url, "--model", model, "-o", folder / "run", *words)
-
-
-def failures(folder: Path) -> dict[Any, str]:
-    with Run.open(folder / "run") as run:
-        return run.state.samples.failed
-
-
-def samples(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
-    with Run.open(folder / "run") as run:
-        return {(record["question"], record["sample"]): record for record in run.samples()}
+pytestmark = pytest.mark.usefixtures("key")
 
 
 def test_every_sample_is_drawn_once_with_its_own_seed(upstream: FaultUpstream, tmp_path: Path) -> None:
@@ -159,132 +118,6 @@ def test_a_server_that_loses_n_midway_is_found_out(upstream: FaultUpstream, tmp_
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["500", "502", "reset", "cut@40", "chunk-cut", "bad-chunk", "no-http", "garbage", "html", "empty", "null", "error",
-     "choices-null", "choices-empty", "message-null", "content-number", "deep", "digits", "huge@40", "crowd", "zipped"],
-)  # fmt: skip
-def test_a_fault_that_passes_costs_a_try_and_no_sample(upstream: FaultUpstream, tmp_path: Path, kind: str) -> None:
-    done = generate(upstream, tmp_path, f"fault:{kind}!?BAD", "-n", 2, count=3, bad=1)
-    assert done.code == 0, done.err
-    assert "Traceback" not in done.err
-    found = samples(tmp_path)
-    assert len(found) == 6
-    assert found["q1", 0]["attempts"] == 1
-    assert upstream.samples(f"fault:{kind}!?BAD")[f"0 + 1? BAD{SUFFIX}", 0] >= 2
-
-
-@pytest.mark.parametrize("kind", ["500", "html", "choices-empty", "error", "reset"])
-def test_a_fault_that_stays_is_a_failed_sample_after_three_tries(
-    upstream: FaultUpstream, tmp_path: Path, kind: str
-) -> None:
-    model = f"fault:{kind}?BAD"
-    done = generate(upstream, tmp_path, model, "-n", 2, "--max-failures", "50%", count=3, bad=1)
-    assert done.code == 0, done.err
-    assert "2 samples failed; they stay in the table" in done.out
-    assert set(failures(tmp_path)) == {("q0", 0), ("q0", 1)}
-    tries = [entry for entry in upstream.asked(model) if "BAD" in entry["prompt"]]
-    assert len(tries) == 3
-    table = pl.read_parquet(tmp_path / "run" / "table.parquet").sort("question", "sample")
-    assert table.height == 6
-    assert table["failure"].is_null().to_list() == [False, False, True, True, True, True]
-    assert table["answer"].head(2).null_count() == 2
-
-
-def test_failed_samples_are_tried_again_by_the_same_command(upstream: FaultUpstream, tmp_path: Path) -> None:
-    model = "fault:500!?BAD"
-    words = ("-n", 2, "--seed", 5, "--retries", 0, "--max-failures", 4)
-    assert "2 samples failed" in generate(upstream, tmp_path, model, *words, bad=1).out
-    done = generate(upstream, tmp_path, model, *words, bad=1)
-    assert "6 of 6 samples (2 samples now" in done.out
-    assert not failures(tmp_path)
-
-
-def test_a_question_that_is_refused_is_asked_twice_at_most_and_the_others_go_on(
-    upstream: FaultUpstream, tmp_path: Path
-) -> None:
-    model = "fault:422?BAD"
-    done = generate(upstream, tmp_path, model, "-n", 8, "--max-failures", "40%", bad=1)
-    assert done.code == 0, done.err
-    assert len([entry for entry in upstream.asked(model) if "BAD" in entry["prompt"]]) == 2
-    assert failures(tmp_path)["q0", 7] == "HTTP 422: no 422 today, key was ***"
-    assert len(samples(tmp_path)) == 16
-
-
-@pytest.mark.parametrize("status", [401, 404, 422])
-def test_a_server_that_refuses_everything_is_one_line(upstream: FaultUpstream, tmp_path: Path, status: int) -> None:
-    done = generate(upstream, tmp_path, f"fault:{status}", "-n", 4)
-    assert done.code == 2
-    assert done.err.startswith(
-        f"error: {upstream.url} refuses to sample: HTTP {status}: no {status} today, key was ***"
-    )
-    assert done.err.count("\n") == 1
-    assert not upstream.asked(f"fault:{status}")
-
-
-def test_a_key_that_expires_midway_stops_the_run_at_once(upstream: FaultUpstream, tmp_path: Path) -> None:
-    done = generate(upstream, tmp_path, "fault:401?BAD", "-n", 2, "--concurrency", 1, count=20, bad=3)
-    assert done.code == 2
-    assert "HTTP 401" in done.err
-    assert len(upstream.asked("fault:401?BAD")) == 1
-
-
-def test_too_many_failures_stop_the_run_and_say_why(upstream: FaultUpstream, tmp_path: Path) -> None:
-    words = ("-n", 1, "--retries", 0, "--concurrency", 1, "--max-failures", 2)
-    done = generate(upstream, tmp_path, "fault:html?BAD", *words, count=50, bad=50)
-    assert done.code == 2
-    assert "3 of 50 samples failed, more than --max-failures 2; the last reason: the reply is HTML" in done.err
-    assert len(upstream.asked("fault:html?BAD")) < 10
-
-
-def test_a_busy_server_is_left_alone_as_long_as_it_says(upstream: FaultUpstream, tmp_path: Path) -> None:
-    model = "fault:429@0.4!"
-    done = generate(upstream, tmp_path, model, "-n", 1, "--fan-out", "--retries", 0, count=6)
-    assert done.code == 0, done.err
-    assert len(samples(tmp_path)) == 6
-    assert {record["attempts"] for record in samples(tmp_path).values()} == {2}
-
-
-def test_a_server_that_is_always_busy_ends_in_failures_that_say_so(upstream: FaultUpstream, tmp_path: Path) -> None:
-    model = "fault:503@0.01?BAD"
-    done = generate(upstream, tmp_path, model, "-n", 1, "--max-failures", "100%", count=2, bad=1)
-    assert done.code == 0, done.err
-    assert failures(tmp_path) == {("q0", 0): "HTTP 503: no 503 today, key was ***"}
-    assert len([entry for entry in upstream.asked(model) if "BAD" in entry["prompt"]]) == 21
-
-
-@pytest.mark.parametrize("kind", ["silent", "slow@0.1"])
-def test_a_silent_server_costs_the_deadline_and_one_sample(upstream: FaultUpstream, tmp_path: Path, kind: str) -> None:
-    words = ("-n", 1, "--try-timeout", 0.3, "--retries", 1, "--max-failures", 1)
-    begin = time.monotonic()
-    done = generate(upstream, tmp_path, f"fault:{kind}?BAD", *words, bad=1)
-    assert done.code == 0, done.err
-    assert failures(tmp_path) == {("q0", 0): "no answer within 0.3 s"}
-    assert time.monotonic() - begin < 20
-
-
-def test_a_sample_has_a_deadline_for_all_its_tries(upstream: FaultUpstream, tmp_path: Path) -> None:
-    words = ("-n", 1, "--sample-timeout", 0.5, "--retries", 9, "--max-failures", 1)
-    done = generate(upstream, tmp_path, "fault:silent?BAD", *words, bad=1)
-    assert done.code == 0, done.err
-    assert set(failures(tmp_path)) == {("q0", 0)}
-
-
-def test_a_server_that_goes_away_stops_the_run_without_failures(tmp_path: Path) -> None:
-    with fault_upstream(tmp_path, delay=0.05) as upstream:
-        words, environment = command(
-            "generate", ask_for(tmp_path, 200), "--upstream", upstream.url, "--model", "m", "-n", 2, "--concurrency", 4,
-            "-o", tmp_path / "run",
-        )  # fmt: skip
-        process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
-        _wait_for_samples(tmp_path / "run", 10)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "no connection to" in said or "connection broke" in said
-    assert said.count("\n") == 1
-    assert len(samples(tmp_path)) >= 10
-
-
-@pytest.mark.parametrize(
     ("words", "says"),
     [
         (("--max-failures", "many"), "cannot read --max-failures 'many'"),
@@ -327,36 +160,6 @@ def test_a_run_in_which_nothing_was_drawn_may_get_other_settings(upstream: Fault
     assert done.code == 0, done.err
     with Run.open(tmp_path / "run") as run:
         assert (run.manifest.model, run.manifest.n, run.manifest.seed) == ("good-11", 1, 3)
-
-
-def test_a_full_disk_is_one_line_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    with fault_upstream(tmp_path) as upstream:
-        words, environment = command(
-            "generate",
-            ask_for(tmp_path, 40),
-            "--upstream",
-            upstream.url,
-            "--model",
-            "m",
-            "-n",
-            4,
-            "-o",
-            tmp_path / "run",
-        )
-
-        def small() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
-
-        environment = unmeasured(environment)
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, preexec_fn=small)
-        assert done.returncode == 2
-        assert "File too large" in done.stderr
-        assert done.stderr.count("\n") == 1
-        there, position = set(samples(tmp_path)), len(upstream.entries())
-        assert 0 < len(there) < 160
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-        assert "160 of 160 samples" in done.stdout
-        assert not _asked_after(upstream, position) & there
 
 
 def test_a_fork_with_more_questions_asks_only_for_those(upstream: FaultUpstream, tmp_path: Path) -> None:
@@ -413,115 +216,6 @@ def test_text_no_file_can_hold_is_mended_and_kept(upstream: FaultUpstream, tmp_p
 
 def test_many_samples_at_temperature_0_are_worth_a_warning(upstream: FaultUpstream, tmp_path: Path) -> None:
     assert "at temperature 0" in generate(upstream, tmp_path, "good-9", "-n", 2, "--temperature", 0).err
-
-
-def _wait_for_samples(run: Path, count: int) -> None:
-    journal = run / "journal.jsonl"
-    end = time.monotonic() + 60
-    while not (journal.exists() and journal.read_bytes().count(b'"kind":"sample"') >= count):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def _asked_after(upstream: FaultUpstream, position: int) -> set[tuple[str, int]]:
-    """Which (question, sample) the ledger has after a position."""
-    return {
-        ("q" + entry["prompt"].split()[0], entry["seed"] + j)
-        for entry in upstream.entries()[position:]
-        if entry["prompt"][0].isdigit()
-        for j in range(entry["n"] or 1)
-    }
-
-
-def test_ctrl_c_saves_what_is_there_and_prints_the_command_that_goes_on(tmp_path: Path) -> None:
-    with fault_upstream(tmp_path, delay=0.1) as upstream:
-        words, environment = command(
-            "generate", ask_for(tmp_path, 60), "--upstream", upstream.url, "--model", "m", "-n", 2, "--concurrency", 4,
-            "-o", tmp_path / "run",
-        )  # fmt: skip
-        process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        _wait_for_samples(tmp_path / "run", 8)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=30)
-        assert process.returncode == 130, err
-        assert time.monotonic() - begin < 10
-        assert "Traceback" not in err
-        there = set(samples(tmp_path))
-        asked = _asked_after(upstream, 0)
-        assert there == asked  # what was under way has arrived
-        position = len(upstream.entries())
-        line = next(line for line in out.splitlines() if line.startswith("  steelyard generate"))
-        again, environment = command(*shlex.split(line)[1:])
-        done = subprocess.run(again, env=environment, capture_output=True, text=True, check=True)
-        assert "120 of 120 samples" in done.stdout
-        assert not _asked_after(upstream, position) & there
-        assert len(samples(tmp_path)) == 120
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_the_server_is_silent_ends_at_once(
-    upstream: FaultUpstream, tmp_path: Path, number: signal.Signals
-) -> None:
-    words, environment = command(
-        "generate", ask_for(tmp_path, 1), "--upstream", upstream.url, "--model", "fault:silent", "-o", tmp_path / "run"
-    )
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    before = len(upstream.entries())
-    while len(upstream.entries()) == before:
-        time.sleep(0.01)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=20)
-    assert process.returncode == 130, err
-    assert "0 of 32 samples" in out
-    assert "steelyard generate" in out
-
-
-def test_kill_9_at_any_moment_loses_no_acknowledged_sample_and_changes_no_row(tmp_path: Path) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    whole.mkdir()
-    killed.mkdir()
-    chance = random.Random(7)
-    size = max(100, 20 * KILLS)
-    with fault_upstream(tmp_path, delay=0.02) as upstream:
-        common = ("--upstream", upstream.url, "--model", "m", "-n", 3, "--concurrency", 8)
-        words, environment = command("generate", ask_for(tmp_path, size), *common, "-o", whole / "run")
-        subprocess.run(words, env=environment, check=True, capture_output=True)
-        words, environment = command("generate", ask_for(tmp_path, size), *common, "-o", killed / "run")
-        there: dict[tuple[str, int], dict[str, Any]] = {}
-        in_flight = 0
-        start = position = len(upstream.entries())
-        for _ in range(KILLS):
-            process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            _grown(killed / "run" / "journal.jsonl", process)
-            time.sleep(chance.uniform(0, 0.1))
-            process.kill()
-            process.communicate()
-            asked = _asked_after(upstream, position)
-            assert not asked & set(there)  # what was acknowledged is never asked again
-            before, there = there, samples(killed)
-            assert before.items() <= there.items()  # and never lost
-            in_flight += len(asked - set(there))
-            position = len(upstream.entries())
-        done = subprocess.run(words, env=environment, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert not _asked_after(upstream, position) & set(there)
-        assert len(there) < 3 * size  # the last go had something left to do
-        again = upstream.samples("m").total() - upstream_samples_before(upstream, start)
-    assert again - 3 * size <= in_flight
-    tables = [pl.read_parquet(folder / "run" / "table.parquet") for folder in (whole, killed)]
-    assert tables[0].equals(tables[1])
-
-
-def upstream_samples_before(upstream: FaultUpstream, position: int) -> int:
-    return sum(entry["n"] or 1 for entry in upstream.entries()[:position] if entry["prompt"][0].isdigit())
-
-
-def _grown(journal: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a process has written to the journal, or is done."""
-    size = journal.stat().st_size if journal.exists() else 0
-    while process.poll() is None and not (journal.exists() and journal.stat().st_size > size):
-        time.sleep(0.005)
 
 
 def test_no_key_is_in_any_file_or_line(tmp_path: Path) -> None:
