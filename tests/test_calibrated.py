@@ -158,6 +158,8 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Lab
     without = sy.Pool.from_arrays(question=[0] * 4, answer=[0, -1, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     assert (vote.predict(with_it).code.tolist(), vote.predict(without).code.tolist()) == ([1], [0])
     assert vote._against(with_it) == 0.25
+    copies = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 0, 1], scores=[0.05, 0.05, 0.05, 0.7])
+    assert vote._against(copies) == 0.75  # each of them: two others as good remain
     assert vote.weight(0.05) < 0 < vote.weight(0.9)
 
 

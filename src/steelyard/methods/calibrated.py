@@ -140,7 +140,9 @@ class CalibratedVote(Method):
         z = self._evidence(pool.known_scores)
         offsets, n, _, top = gathered(pool, z)
         place = np.where(pool.readable, pool.spread(offsets) + pool.answer, 0)
-        beside = pool.readable & (n[place] > 1) & (z < top[place])  # taking away the best one takes more
+        best = pool.readable & (z == top[place])
+        alone = best & (np.bincount(place[best], minlength=len(n))[place] == 1)  # taking away the best one takes more
+        beside = pool.readable & (n[place] > 1) & ~alone
         n_beside = n[place[beside]]
         adds = self.votes_ * np.log(n_beside / (n_beside - 1))
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
