@@ -16,6 +16,7 @@ from scipy.optimize import minimize, minimize_scalar
 import steelyard as sy
 from steelyard.calibration.choice import MAJORITY, PENALTIES, chances, choice
 from steelyard.calibration.slate import FEATURES, Slate, slate
+from steelyard.methods._assessing import against
 from steelyard.methods._folds import out_of_fold
 from steelyard.weights import logit
 from tests.building import Labelled, labelled
@@ -25,15 +26,15 @@ def answers_of(pool: sy.Pool) -> Slate:
     return slate(pool, logit.evidence(pool.known_scores))
 
 
-def test_a_slate_holds_votes_best_sum_and_share_of_every_answer() -> None:
+def test_a_slate_holds_what_is_known_of_every_answer() -> None:
     pool = sy.Pool.from_arrays(
         question=[0, 0, 0, 0, 1], answer=[4, 9, 4, -1, 7], scores=[0.2, 0.9, 0.6, 0.5, 0.5], correct=[1, 0, 1, 0, 0]
     )
     found = answers_of(pool)
     z = logit.evidence(np.array([0.2, 0.9, 0.6]))
-    assert FEATURES == ("votes", "best", "sum", "share")
-    assert found.x[0] == pytest.approx([np.log(2), z[2], (z[0] + z[2]) / 4, 0.5])
-    assert found.x[1] == pytest.approx([0.0, z[1], z[1] / 4, 0.25])
+    assert FEATURES == ("votes", "mean", "best", "sum", "share")
+    assert found.x[0] == pytest.approx([np.log(2), np.log(0.4), z[2], (z[0] + z[2]) / 4, 0.5])
+    assert found.x[1] == pytest.approx([0.0, np.log(0.9), z[1], z[1] / 4, 0.25])
     assert (found.right.tolist(), found.starts.tolist()) == ([True, False, False], [0, 2])
     assert found.open.tolist() == [True, False]
 
@@ -48,26 +49,27 @@ def test_the_fit_is_the_maximum_of_the_penalised_likelihood(cal: Labelled) -> No
     def loss(theta: np.ndarray[Any, Any]) -> float:
         share = chances(answers, theta / spread)
         right = np.add.reduceat(np.where(answers.right, share, 0.0), answers.starts)
-        return float(-np.log(right).sum() + (np.array([0.01, 4, 4, 4]) * theta**2).sum() / 2)
+        return float(-np.log(right).sum() + (np.array([0.01, 0.01, 4, 64, 64]) * theta**2).sum() / 2)
 
     found = choice(answers, 4.0)
-    assert found[1] >= 0
-    assert found[2] >= 0
-    free = minimize(loss, found * spread, bounds=[(None, None), (0, None), (0, None), (None, None)])
+    assert (found[1:4] >= 0).all()
+    free = minimize(loss, found * spread, bounds=[(None, None), (0, None), (0, None), (0, None), (None, None)])
     assert loss(found * spread) == pytest.approx(free.fun, rel=1e-6)
 
 
-def test_an_infinite_penalty_is_the_majority_vote(cal: Labelled, test: Labelled) -> None:
-    vote = sy.CalibratedVote().fit(cal)
-    vote.votes_, vote.best_, vote.slope_, minus = choice(answers_of(cal), np.inf).tolist()
-    vote.offset_ = -minus
-    assert vote.votes_ > 0
-    assert (vote.best_, vote.slope_, vote.offset_) == (0, 0, 0)
-    assert np.array_equal(vote.predict(test).code, sy.MajorityVote().predict(test).code)
+def test_an_infinite_penalty_leaves_votes_and_their_mean_score(cal: Labelled) -> None:
+    votes, mean, *others = choice(answers_of(cal), np.inf).tolist()
+    assert votes > 0
+    assert mean > 0
+    assert others == [0, 0, 0]
 
 
-def test_special_cases_are_best_of_n_and_the_logit_vote(test: Labelled) -> None:
+def test_special_cases_are_the_votes_everyone_knows(test: Labelled) -> None:
     distinct = replace(test, scores=np.random.default_rng(0).permutation(np.linspace(0.01, 0.99, test.n_responses)))
+    plain = sy.CalibratedVote.of()
+    assert np.array_equal(plain.predict(test).code, sy.MajorityVote().predict(test).code)
+    heard = sy.CalibratedVote.of(votes=1.0, mean=1.0)
+    assert np.array_equal(heard.predict(distinct).code, sy.VanillaVote().predict(distinct).code)
     best = sy.CalibratedVote.of(votes=0.0, best=1.0)
     assert np.array_equal(best.predict(distinct).code, sy.BestOfN().predict(distinct).code)
     added = sy.CalibratedVote.of(votes=0.0, slope=1.0, offset=0.5)
@@ -87,7 +89,7 @@ def test_scores_without_meaning_change_little() -> None:
 def test_a_vote_that_believes_no_score_says_so(cal: Labelled) -> None:
     vote = sy.CalibratedVote().fit(cal)
     assert "majority vote" not in vote.explain()
-    vote.penalty_ = np.inf
+    vote.mean_ = vote.best_ = vote.slope_ = 0.0
     assert "this is the majority vote" in vote.explain()
 
 
@@ -95,7 +97,7 @@ def test_scores_turned_round_are_not_believed(cal: Labelled, test: Labelled) -> 
     turned, other = (replace(pool, scores=1 - pool.known_scores) for pool in (cal, test))
     vote = sy.CalibratedVote().fit(turned)
     gain = float(sy.accuracy(vote.predict(other), other)) - float(sy.accuracy(sy.MajorityVote().predict(other), other))
-    assert (vote.best_, vote.slope_) == (0.0, 0.0)
+    assert (vote.mean_, vote.best_, vote.slope_, vote.offset_) == (0.0, 0.0, 0.0, 0.0)
     assert gain > -0.02
 
 
@@ -118,7 +120,7 @@ def test_a_better_score_never_harms_its_answer(seed: int, penalty: float) -> Non
     )
     right = pool.labelled((pool.answer == 0) & pool.readable)
     theta = choice(answers_of(right), penalty)
-    vote = sy.CalibratedVote.of(votes=theta[0], best=theta[1], slope=theta[2], offset=-theta[3])
+    vote = sy.CalibratedVote.of(votes=theta[0], mean=theta[1], best=theta[2], slope=theta[3], offset=-theta[4])
     winner = vote.predict(pool).code
     first = np.array([np.flatnonzero((pool.answer == winner[q]) & (np.arange(rows) // 8 == q))[0] for q in range(25)])
     scores = pool.known_scores.copy()
@@ -157,9 +159,9 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Lab
     with_it = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     without = sy.Pool.from_arrays(question=[0] * 4, answer=[0, -1, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     assert (vote.predict(with_it).code.tolist(), vote.predict(without).code.tolist()) == ([1], [0])
-    assert vote._against(with_it) == 0.25
+    assert against(vote, with_it) == 0.25
     copies = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 0, 1], scores=[0.05, 0.05, 0.05, 0.7])
-    assert vote._against(copies) == 0.75  # each of them: two others as good remain
+    assert against(vote, copies) == 0.75  # each of them: two others as good remain
     assert vote.weight(0.05) < 0 < vote.weight(0.9)
 
 

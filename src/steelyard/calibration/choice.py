@@ -2,9 +2,11 @@
 
     P(answer k) = softmax_k (theta . x_k),   maximise  sum over questions of log P(right) - penalty |theta|^2 / 2
 
-x: votes, best, sum and share of an answer (calibration/slate.py), each in units of its spread within questions.
-The votes are not held back: with a heavy penalty all that is left is the majority vote. Evidence may only
-speak for an answer: where the best `best` or `sum` is negative, it is left out.
+x: votes, mean, best, sum and share of an answer (calibration/slate.py), in units of its spread within questions.
+Votes and mean are not held back: with a heavy penalty what is left lies between majority and vanilla vote. The
+sums are held back most: they are right where samples are independent, and those of a language model are not.
+Scores may only speak for an answer: where the likeliest `mean`, `best` or `sum` is negative it is left out, and
+with the sum the share that its offset multiplies.
 """
 
 from __future__ import annotations
@@ -17,27 +19,30 @@ from steelyard.calibration.likelihood import log_likelihood
 from steelyard.calibration.slate import FEATURES, Slate
 
 STEPS = 50
-LOOSE = 0.01  # the penalty on the votes: enough to keep them finite
+LOOSE = 0.01  # the penalty on votes and mean: enough to keep them finite
 HEAVIEST = 1e6
 PENALTIES = (1.0, 4.0, 16.0, 64.0, np.inf)
-VOTES = np.array([name == "votes" for name in FEATURES])
-ONLY_FOR = np.array([name in ("best", "sum") for name in FEATURES])
-MAJORITY = VOTES.astype(np.float64)
+HELD = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
+ONLY_FOR = np.array([name in ("mean", "best", "sum") for name in FEATURES])
+SUM, SHARE = FEATURES.index("sum"), FEATURES.index("share")
+MAJORITY = np.array([float(name == "votes") for name in FEATURES])
 
 Theta = NDArray[np.float64]
 
 
 def choice(slate: Slate, penalty: float) -> Theta:
-    """Return theta [4] in the units of the features; the majority vote where nothing can be learned."""
+    """Return theta [5] in the units of the features; the majority vote where nothing can be learned."""
     known = slate.take(slate.open)
     if not len(known.starts):
         return MAJORITY
     centred = known.x - np.repeat(np.add.reduceat(known.x, known.starts) / known.sizes[:, None], known.sizes, axis=0)
     spread = np.sqrt((centred**2).mean(axis=0))
-    free = (spread > 1e-9) & (VOTES | (penalty < np.inf))
+    free = (spread > 1e-9) & ((HELD == 0) | (penalty < np.inf))
     x = centred / np.where(free, spread, 1.0)
+    held = np.where(HELD == 0, LOOSE, HELD * min(penalty, HEAVIEST))
     while True:
-        theta = _climb(known.starts, x, known.right, free, np.where(VOTES, LOOSE, min(penalty, HEAVIEST)))
+        free[SHARE] &= free[SUM]
+        theta = _climb(known.starts, x, known.right, free, held)
         against = np.where(ONLY_FOR & free, theta, 0.0)
         if against.min() >= 0:
             break

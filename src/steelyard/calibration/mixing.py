@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Floats
-from steelyard.calibration.confidence import logistic
+from steelyard.calibration.platt import platt
 from steelyard.calibration.within import Rivals, within
 from steelyard.errors import PlanError, ScoreError, SteelyardWarning
 from steelyard.pool import LabelledPool, Pool
@@ -132,7 +132,7 @@ def _against(rivals: Rivals) -> Bools:
 def _level(u: NDArray[np.float64], right: Bools) -> tuple[float, float]:
     """Return scale and intercept that make sigma(intercept + scale u) the share of right responses at u."""
     spread = max(float(u.std()), FLAT)
-    intercept, slope = logistic(u[:, None] / spread, right.astype(np.float64)).tolist()
+    intercept, slope = platt(u / spread, right)
     return max(slope, FLATTEST) / spread, intercept
 
 

@@ -1,12 +1,13 @@
-"""The answers of every question, and the four things a vote can know of each.
+"""The answers of every question, and the five things a vote can know of each.
 
     votes   log n_k           how many responses gave it, with falling returns: samples of one LLM repeat themselves
-    best    max z_i           the best evidence for it
-    sum     sum z_i / N       all evidence for it (z = logit of the score)
+    mean    log mean p_i      the mean score of those
+    best    max z_i           the best evidence for it (z = logit of the score)
+    sum     sum z_i / N       all evidence for it
     share   n_k / N           its share of the votes
 
-Majority vote reads the first, best-of-N the second, and the paper's weighted votes the last two: a sum of
-weights a z_i - b is a straight line of them.
+Majority vote reads the first, vanilla weighted voting the first two (log n + log mean p = log sum p), best-of-N the
+third, and the paper's weighted votes the last two: a sum of weights a z_i - b is a straight line of them.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Ints
+from steelyard.calibration.lines import snap
 from steelyard.pool import LabelledPool, Pool
+from steelyard.weights.logit import expit
 
-FEATURES = ("votes", "best", "sum", "share")
+GRAIN = 2.0**-36  # of the tally: a score below it counts as this
+FEATURES = ("votes", "mean", "best", "sum", "share")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Slate:
 
     starts: Ints  # [Q'] where the answers of each question begin; questions without any are not here
     question: Ints  # [Q']
-    x: NDArray[np.float64]  # [K, 4]
+    x: NDArray[np.float64]  # [K, 5]
     right: Bools  # [K] all False without labels
 
     @property
@@ -50,24 +54,40 @@ class Slate:
 
 def slate(pool: Pool, z: NDArray[np.float64]) -> Slate:
     """Gather the answers of a pool; z [R] is finite and in the grain of the tally."""
-    offsets, n, total, top = gathered(pool, z)
-    given = n > 0
+    found = gathered(pool, z)
+    given = found.n > 0
     which = np.repeat(np.arange(pool.n_questions), pool.width)[given]
     question, starts = np.unique(which, return_index=True)
     size = pool.sizes[which]
-    x = np.stack((np.log(n[given]), top[given], total[given] / size, n[given] / size), axis=1)
+    n, heard, total, top = found.n[given], found.heard[given], found.total[given], found.top[given]
+    x = np.stack((np.log(n), np.log(heard / n), top, total / size, n / size), axis=1)
     right = np.zeros(len(which), bool)
     if isinstance(pool, LabelledPool):
-        right = pool.right[pool.base[which] + np.flatnonzero(given) - offsets[which]]
+        right = pool.right[pool.base[which] + np.flatnonzero(given) - found.offsets[which]]
     return Slate(starts, question, x, right)
 
 
-def gathered(pool: Pool, z: NDArray[np.float64]) -> tuple[Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
-    """Return where each question's answers stand [Q], and votes, summed and best evidence of each place."""
+@dataclass(frozen=True)
+class Gathered:
+    """What the responses of each answer add up to; an answer that nobody gave has its place too."""
+
+    offsets: Ints  # [Q] where each question's answers begin
+    n: Ints  # [places] votes
+    heard: NDArray[np.float64]  # summed scores
+    total: NDArray[np.float64]  # summed evidence
+    top: NDArray[np.float64]  # best evidence
+
+
+def gathered(pool: Pool, z: NDArray[np.float64]) -> Gathered:
+    """Add up the evidence z [R] of every answer."""
     from steelyard import kernels
 
-    offsets = np.cumsum(pool.width) - pool.width
     places = int(pool.width.sum())
-    n, total, top = np.zeros(places, np.int64), np.zeros(places), np.zeros(places)
-    kernels.gather(pool.starts, offsets, pool.answer, z, n, total, top)
-    return offsets, n, total, top
+    found = Gathered(
+        np.cumsum(pool.width) - pool.width,
+        np.zeros(places, np.int64),
+        *(np.zeros(places) for _ in range(3)),
+    )
+    p = np.maximum(snap(expit(z)), GRAIN)
+    kernels.gather(pool.starts, found.offsets, pool.answer, p, z, found.n, found.heard, found.total, found.top)
+    return found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from steelyard.methods.calibrated import CalibratedVote
 
@@ -26,10 +24,8 @@ def explained(vote: CalibratedVote) -> str:
 
 
 def _reads(vote: CalibratedVote) -> str:
-    if vote.penalty_ == np.inf:
+    if not vote.mean_ and not vote.best_ and not vote.slope_:
         return "the scores did not help to choose between the answers of a question, so this is the majority vote"
-    if not vote.best_ and not vote.slope_:
-        return "the scores did not help to choose between the answers of a question, so the votes alone count"
     if vote.against_ < 0.005:
         return "votes and scores count together, and hardly any response counts against its answer"
     return (

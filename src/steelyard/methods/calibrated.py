@@ -1,11 +1,12 @@
 """The default: choose the answer that its votes and its evidence make most likely.
 
-    P(answer k is the right one) = softmax_k ( votes log n_k + best max z_i + sum_i (slope z_i - offset) / N )
+    P(answer k is the right one) =
+        softmax_k ( votes log n_k + mean log mean_i p_i + best max z_i + sum_i (slope z_i - offset) / N )
 
-over the responses i that gave answer k, z = logit of the score. Majority vote (votes alone), best-of-N (best
-alone) and the paper's logit vote (slope and offset alone, with its negative weights) are special cases; the
-calibration questions say how much of each. How far to trust the scores at all is cross-validated: the penalty
-on everything but the votes is as heavy as the data allow, and an infinite one is the majority vote.
+over the responses i that gave answer k, p the score and z its logit. Majority vote (votes alone), vanilla weighted
+vote (votes and mean alike), best-of-N (best alone) and the paper's logit vote (slope and offset alone, with its
+negative weights) are special cases; the calibration questions say how much of each. How far to go beyond the first
+two is cross-validated: the penalty on the others is as heavy as the data allow.
 """
 
 from __future__ import annotations
@@ -23,11 +24,9 @@ from steelyard.calibration.lines import snap
 from steelyard.calibration.promise import Promise, promise
 from steelyard.calibration.slate import FEATURES, gathered, slate
 from steelyard.errors import CalibrationError, PlanError, SettingError
+from steelyard.methods._assessing import against, assessed
 from steelyard.methods._base import FEWEST_QUESTIONS, Method
 from steelyard.methods._explaining import explained
-from steelyard.methods._folds import out_of_fold
-from steelyard.methods.majority import MajorityVote
-from steelyard.methods.vanilla import VanillaVote
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 
@@ -51,6 +50,7 @@ class CalibratedVote(Method):
     reserve: float = 0.0  # share of the questions kept apart, for `promise`
 
     votes_: float = field(default=1.0, init=False)
+    mean_: float = field(default=0.0, init=False)
     best_: float = field(default=0.0, init=False)
     slope_: float = field(default=0.0, init=False)
     offset_: float = field(default=0.0, init=False)
@@ -65,15 +65,16 @@ class CalibratedVote(Method):
     reserved_right_: NDArray[np.float64] | None = field(default=None, init=False)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
-        """Hand every answer's total out to its responses: the evidence to each, votes and best in equal parts."""
+        """Hand every answer's total out to its responses: the evidence to each, the rest in equal parts."""
         from steelyard import kernels
 
         z = self._evidence(pool.known_scores)
-        offsets, n, _, top = gathered(pool, z)
-        given = np.maximum(n, 1)
-        extra = (self.votes_ * np.log(given) + self.best_ * (top - self.prior_)) / given
+        found = gathered(pool, z)
+        n = np.maximum(found.n, 1)
+        mean = np.where(found.n > 0, found.heard, 1.0) / n
+        extra = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (found.top - self.prior_)
         weights = np.empty(pool.n_responses)
-        kernels.hand_out(pool.starts, offsets, pool.answer, z, self.slope_, -self.offset_, extra, weights)
+        kernels.hand_out(pool.starts, found.offsets, pool.answer, z, self.slope_, -self.offset_, extra / n, weights)
         return weights
 
     def weight(self, score: float) -> float:
@@ -83,7 +84,9 @@ class CalibratedVote(Method):
         """
         z = float(self._evidence(np.array([score]))[0])
         size = self.fitted_on_.n if self.fitted_on_ else 1
-        adds = self.votes_ * np.log1p(4 / size) + self.best_ * max(0.0, z - self.prior_)
+        quarter, above = size / 4, float(logit.expit(z) / logit.expit(self.prior_))
+        adds = self.votes_ * np.log1p(1 / quarter) + self.mean_ * np.log((quarter + above) / (quarter + 1))
+        adds += self.best_ * max(0.0, z - self.prior_)
         return float(adds + (self.slope_ * z - self.offset_) / size)
 
     def _evidence(self, p: Floats) -> NDArray[np.float64]:
@@ -98,8 +101,8 @@ class CalibratedVote(Method):
 
     @property
     def theta(self) -> Theta:
-        """The four coefficients, in the order of the features."""
-        return np.array([self.votes_, self.best_, self.slope_, -self.offset_])
+        """The coefficients, in the order of the features."""
+        return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
     def _learn(self, pool: Pool) -> None:
         labelled = cast(LabelledPool, pool)
@@ -126,27 +129,17 @@ class CalibratedVote(Method):
         fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
         mine = fold[answers.question]
         self.penalty_ = cross_validate(answers, mine, self.errors)
-        self.votes_, self.best_, self.slope_, offset = choice(answers, self.penalty_).tolist()
-        self.offset_ = -offset
+        self._set(choice(answers, self.penalty_))
         chance = held_out(answers, mine, self.penalty_)
         judge = Judge.fit(answers, chance)
         self.judge_ = judge.values
         self.held_ = judge.believe(answers, chance, pool.n_questions)
         self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
-        self.against_ = self._against(pool)
+        self.against_ = against(self, pool)
 
-    def _against(self, pool: Pool) -> float:
-        """The share of responses without which their answer would stand better."""
-        z = self._evidence(pool.known_scores)
-        offsets, n, _, top = gathered(pool, z)
-        place = np.where(pool.readable, pool.spread(offsets) + pool.answer, 0)
-        best = pool.readable & (z == top[place])
-        alone = best & (np.bincount(place[best], minlength=len(n))[place] == 1)  # taking away the best one takes more
-        beside = pool.readable & (n[place] > 1) & ~alone
-        n_beside = n[place[beside]]
-        adds = self.votes_ * np.log(n_beside / (n_beside - 1))
-        adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
-        return float((adds < 0).sum() / max(1, pool.readable.sum()))
+    def _set(self, theta: Theta) -> None:
+        self.votes_, self.mean_, self.best_, self.slope_, offset = theta.tolist()
+        self.offset_ = -offset
 
     def promise(self, risk: float, sure: float = 0.9) -> Promise:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
@@ -161,25 +154,8 @@ class CalibratedVote(Method):
 
     def assess(self, labelled: LabelledPool) -> CalibratedVote:
         """Find out, on questions held out of the fit, what is gained and whether more labels would pay."""
-        many = out_of_fold(self, labelled, 5, seed=self.seed)
-        half = out_of_fold(self, labelled, 2, seed=self.seed)
-        if many is None or half is None:
-            return self
-        base = {r.name(): r.predict(labelled.unlabelled()).right(labelled) for r in (MajorityVote(), VanillaVote())}
-        steps = {"step": many - half} | {name: many - right for name, right in base.items()}
-        self.gains_ = {name: float(step.mean()) for name, step in steps.items()}
-        self.gains_ |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
-        self.gains_["enough"] = float(self._enough(labelled, max(float(right.mean()) for right in base.values())))
+        self.gains_ = assessed(self, labelled)
         return self
-
-    def _enough(self, labelled: LabelledPool, target: float) -> int:
-        """The least power of two of samples with which it answers as many held-out questions as `target`, or all N."""
-        sizes = (2**k for k in range(labelled.n.bit_length()) if 2**k < labelled.n)
-        for n in sizes:
-            right = out_of_fold(self, labelled.first(n), 5, seed=self.seed)
-            if right is not None and right.mean() >= target:
-                return int(n)
-        return labelled.n
 
     def explain(self) -> str:
         """Say in plain words what was fitted and, after `assess`, what to expect of it."""
@@ -206,11 +182,19 @@ class CalibratedVote(Method):
         return {**super().summary(), **dict(zip(FEATURES, self.theta.tolist(), strict=True)), "penalty": self.penalty_}
 
     @classmethod
-    def of(cls, *, votes: float = 1.0, best: float = 0.0, slope: float = 0.0, offset: float = 0.0) -> CalibratedVote:
+    def of(
+        cls,
+        *,
+        votes: float = 1.0,
+        mean: float = 0.0,
+        best: float = 0.0,
+        slope: float = 0.0,
+        offset: float = 0.0,
+    ) -> CalibratedVote:
         """Make one by hand, fitted on nothing."""
         from steelyard.plan import Provenance
 
         vote = cls()
-        vote.votes_, vote.best_, vote.slope_, vote.offset_ = votes, best, slope, offset
+        vote._set(np.array([votes, mean, best, slope, -offset]))
         vote.fitted_on_ = Provenance(1, None, None, None, 1, 1, None, None)
         return vote
