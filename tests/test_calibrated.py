@@ -238,3 +238,18 @@ def test_the_isotonic_curve_rises_and_reads_missing_scores_as_the_prior(cal: Lab
     assert vote.probability(np.array([np.nan]))[0] == vote.prior_
     with pytest.raises(sy.SettingError, match="unknown curve 'cubic'"):
         sy.PlattVote(curve="cubic").fit(cal)
+
+
+def test_the_share_counts_only_beside_the_sum(cal: Labelled) -> None:
+    turned = replace(cal, scores=1 - cal.known_scores)
+    theta = dict(zip(FEATURES, choice(answers_of(turned), 1.0), strict=True))
+    assert theta["sum"] == 0
+    assert theta["share"] == 0
+
+
+@pytest.mark.parametrize("clip", [1e-15, 0.4])
+def test_scores_near_0_are_finite_evidence(clip: float, cal: Labelled) -> None:
+    lower = replace(cal, scores=cal.known_scores**40)
+    vote = sy.CalibratedVote(clip=clip).fit(lower)
+    assert np.isfinite(vote.theta).all()
+    assert np.isfinite(vote.weigh(lower)).all()

@@ -1,4 +1,4 @@
-"""Measure the evidence and write docs/accuracy.md: python -m docs.accuracy [gains needed stopping promises page]."""
+"""Measure the evidence, write docs/accuracy.md: python -m docs.accuracy [gains needed stopping trust promises page]."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import steelyard as sy
 from docs.accuracy import page
 from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.gains import gains
-from docs.accuracy.needed import GOOD, RISK, SPLITS, SURE, promises, samples_needed, with_stopping
+from docs.accuracy.needed import GOOD, samples_needed, with_stopping
+from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, promises, trust
 from docs.reproduction import results
 
 HERE = Path(__file__).parent
-PROMISED = (("smol-much", "prm_soft"), ("smol-much", "orm_last"), ("smol-misled", "prm_soft"), ("smol-much", "probe"))
 
 
 def summed(table: pl.DataFrame) -> pl.DataFrame:
     """One row a pool, calibration size and method: means over the splits."""
     behind = pl.col("better") < -page.BELOW * pl.col("better_se")
-    means = [pl.col(name).mean() for name in ("accuracy", "better", "ece", "brier", "aurc", "floor")]
+    means = [pl.col(name).mean() for name in ("accuracy", "better")]
     return table.group_by("group", "pool", "calibration", "method", maintain_order=True).agg(
         pl.col("majority").mean().alias("gain"),
         pl.col("majority_se").mean().alias("gain_se"),
@@ -41,10 +41,11 @@ def text() -> str:
     mine = found.filter(group="grid", method="calibrated")
     at = {size: 100 * mine.filter(calibration=size)["gain"].to_numpy().mean() for size in (50, 400)}
     below, cells = page.below_share(found, "grid", "calibrated")
-    trust = found.filter(pl.col("calibration") == 200, pl.col("group") == "grid", method="calibrated")
+    trusted = pl.read_csv(HERE / "trust.csv")
+    at_200 = trusted.filter(page.VERIFIED, calibration=200)
+    kept = pl.read_csv(HERE / "promises.csv", infer_schema_length=None)
     stopping = pl.read_csv(HERE / "stopping.csv", infer_schema_length=None)
     good = stopping.filter(pl.col("within") >= GOOD)
-    at_400 = found.filter(pl.col("calibration") == 400, pl.col("group") == "grid", method="calibrated")
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
     claims = [
@@ -60,26 +61,34 @@ def text() -> str:
             below=below,
             cells=cells,
             chance=f"{0.025 * cells:.0f}",
-            ece_pairs=(trust["ece"] <= 0.05).sum(),
-            ece_all=len(trust),
-            ece_400=(at_400["ece"] <= 0.05).sum(),
-            ece_floor=f"{trust['floor'].to_numpy().mean():.3f}",
+            ece_pairs=(at_200["ece"] <= page.GOAL).sum(),
+            ece_all=len(at_200),
+            ece_mean=f"{at_200['ece'].to_numpy().mean():.3f}",
+            ece_floor=f"{at_200['floor'].to_numpy().mean():.3f}",
+            ece_splits=len(SPLITS),
             worst_pool=once["pool"][0],
             worst_count=once["below"][0],
-            ece_worst=f"{trust['ece'].to_numpy().max():.3f}",
+            ece_worst=f"{at_200['ece'].to_numpy().max():.3f}",
             seeds=", ".join(map(str, SEEDS)),
             gains=page.mean_gains(found),
             worst=page.worst_cells(found),
-            confidence=page.confidence(found),
+            confidence=page.confidence(trusted),
+            confidence_by_size=page.confidence_by_size(trusted),
             needed=page.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
             stopping=page.stopped(stopping),
             good=good.height,
             good_fixed=f"{np.median(good['fixed'].to_numpy()):.1f}",
             good_stopped=f"{np.median(good['chosen'].to_numpy()):.1f}",
-            promises=page.promised(pl.read_csv(HERE / "promises.csv")),
+            promises=page.promised(kept),
+            promised=kept["promised"].sum(),
+            broken=kept["broken"].sum(),
+            most_broken=kept["broken"].max(),
+            broken_others=kept["broken_others"].sum(),
+            most_others=kept["broken_others"].max(),
+            promise_pairs=kept.height,
             risk=f"{RISK:.0%}",
             sure=f"{SURE:.0%}",
-            splits=SPLITS,
+            splits=len(PROMISES),
             claims=page.markdown(["experiment", "the paper", "here", "what the grid shows"], claims, text=4),
         )
     )
@@ -88,15 +97,17 @@ def text() -> str:
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
-    wanted = parts or ["gains", "needed", "stopping", "promises"]
+    wanted = parts or ["gains", "needed", "stopping", "trust", "promises"]
     if "gains" in wanted:
         summed(gains(sources())).write_csv(HERE / "gains.csv", float_precision=6)
     if "needed" in wanted:
         samples_needed().write_csv(HERE / "needed.csv", float_precision=6)
     if "stopping" in wanted:
         with_stopping().write_csv(HERE / "stopping.csv", float_precision=6)
+    if "trust" in wanted:
+        trust().write_csv(HERE / "trust.csv", float_precision=6)
     if "promises" in wanted:
-        promises(PROMISED).write_csv(HERE / "promises.csv", float_precision=6)
+        promises().write_csv(HERE / "promises.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())
     print("written: docs/accuracy.md")
 

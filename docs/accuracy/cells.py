@@ -1,7 +1,8 @@
 """Where the methods are measured: every pair of the grid, controls without signal, and simulated worlds.
 
 A cell is one pool and one split: 600 questions to test on, and of the other 400 the first 50, 100, 200 or 400 to
-calibrate on. The splits (SEEDS) were not used while the method was designed; that was done with seeds 0 to 2.
+calibrate on. The splits (SEEDS) were not used while the method was designed; that was done with seeds
+0 to 2, and 10 to 12 had been looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import steelyard as sy
 from steelyard.evaluation.accuracy import need_labels
 
-SEEDS = (10, 11, 12)
+SEEDS = (30, 31, 32)
 SIZES = (50, 100, 200, 400)
 WORLDS = {
     f"gap {gap:g}, inconsistency {inconsistency:g}": sy.World(gap=gap, inconsistency=inconsistency)

@@ -1,4 +1,4 @@
-"""What every method gains over majority, and over the better of majority and vanilla; how right its confidence is."""
+"""What every method gains over majority, and over the better of majority and vanilla."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import polars as pl
 
 import steelyard as sy
 from docs.accuracy.cells import SEEDS, Source, split
-from steelyard.evaluation.confidence import measures
 
 METHODS = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "platt", "calibrated")
 FREE = ("majority", "best-of-n", "vanilla")
@@ -40,17 +39,8 @@ def _rows(source: Source, seed: int, methods: tuple[str, ...]) -> Iterator[dict[
                 "accuracy": found.mean(),
                 **_paired("majority", found - right["majority"]),
                 **_paired("better", found - right[better]),
-                **measures(verdicts.confidence, found > 0),
-                "floor": _floor(verdicts.confidence),
             }
 
 
 def _paired(name: str, difference: np.ndarray[Any, Any]) -> dict[str, float]:
     return {name: difference.mean(), f"{name}_se": difference.std(ddof=1) / np.sqrt(len(difference))}
-
-
-def _floor(confidence: np.ndarray[Any, Any]) -> float:
-    """The ECE that a perfect confidence would show on so many questions, by chance."""
-    rng = np.random.default_rng(0)
-    draws = [measures(confidence, rng.random(len(confidence)) < confidence)["ece"] for _ in range(20)]
-    return float(np.mean(draws))

@@ -1,4 +1,4 @@
-"""How many samples reach what vanilla needs all 64 for; how often an abstaining vote breaks its promise."""
+"""How many samples reach what vanilla needs all 64 for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from steelyard.evaluation.compute import compute_to_match
 MATCHED = ("logit", "calibrated")
 GOOD = 0.8  # AUROC within questions
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-RISK, SURE, SPLITS = 0.1, 0.9, 100
 
 
 def samples_needed(resamples: int = 3) -> pl.DataFrame:
@@ -58,34 +57,3 @@ def with_stopping() -> pl.DataFrame:
                 row |= {way: found[way]["samples"], f"{way}_low": found[way]["low"], f"{way}_high": found[way]["high"]}
             rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def promises(pairs: tuple[tuple[str, str], ...]) -> pl.DataFrame:
-    """One row a pair: over many splits of 400 labelled questions, half of them reserved, what became of the promise."""
-    rows = []
-    for llm, verifier in pairs:
-        pool = sy.load_grid(llm, verifier)
-        broken, coverage, error = [], [], []
-        for seed in range(SPLITS):
-            cal, test = pool.split(0.4, seed=1000 + seed)
-            vote = sy.CalibratedVote(reserve=0.5, seed=seed).fit(cal)
-            try:
-                held = vote.promise(RISK, SURE)
-            except sy.CalibrationError:
-                continue
-            verdicts = vote.predict(test.unlabelled())
-            answered = verdicts.confidence >= held.threshold
-            error.append(1 - verdicts.right(test)[answered].mean())
-            coverage.append(answered.mean())
-            broken.append(error[-1] > RISK)
-        rows.append(
-            {
-                "llm": llm,
-                "verifier": verifier,
-                "promised": len(broken),
-                "broken": int(np.sum(broken)),
-                "coverage": float(np.mean(coverage)) if coverage else None,
-                "error": float(np.mean(error)) if error else None,
-            }
-        )
-    return pl.DataFrame(rows)

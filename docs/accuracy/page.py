@@ -16,6 +16,8 @@ GROUPS = {
     "inverted": "control: scores turned round",
 }
 BELOW = 1.96
+GOAL = 0.05  # of the expected calibration error
+VERIFIED = ~pl.col("pair").str.contains("/self_")
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], text: int = 1) -> str:
@@ -48,22 +50,25 @@ def worst_cells(gains: pl.DataFrame) -> str:
     return markdown(["", "calibration questions", *METHODS], rows)
 
 
-def confidence(gains: pl.DataFrame, size: int = 200) -> str:
+def confidence(trust: pl.DataFrame, size: int = 200) -> str:
     """ECE of the calibrated confidence on every pair, beside what chance alone would show."""
-    mine = gains.filter(pl.col("calibration") == size, pl.col("group").is_in(["grid", "self"]), method="calibrated")
-    raw = gains.filter(pl.col("calibration") == size, pl.col("group").is_in(["grid", "self"]), method="vanilla")
+    names = ("ece", "floor", "brier", "aurc", "vanilla_ece", "vanilla_brier", "vanilla_aurc")
     rows = [
-        [
-            f"`{a['pool']}`",
-            f"{a['ece']:.3f}",
-            f"{a['floor']:.3f}",
-            f"{a['aurc']:.3f}",
-            f"{b['ece']:.3f}",
-            f"{b['aurc']:.3f}",
-        ]
-        for a, b in zip(mine.iter_rows(named=True), raw.iter_rows(named=True), strict=True)
+        [f"`{row['pair']}`", *(f"{row[name]:.3f}" for name in names)]
+        for row in trust.filter(calibration=size).iter_rows(named=True)
     ]
-    return markdown(["pair", "ECE", "by chance", "AURC", "ECE of vanilla's share", "its AURC"], rows)
+    return markdown(["pair", "ECE", "by chance", "Brier", "AURC", "ECE of vanilla's share", "Brier", "AURC"], rows)
+
+
+def confidence_by_size(trust: pl.DataFrame) -> str:
+    """The same over the 35 pairs of language model and verifier, by calibration size."""
+    rows = []
+    for (size,), part in trust.filter(VERIFIED).group_by("calibration", maintain_order=True):
+        mean = {name: f"{part[name].to_numpy().mean():.3f}" for name in ("ece", "floor", "brier", "aurc")}
+        within = f"{(part['ece'] <= GOAL).sum()} of {part.height}"
+        rows.append([str(size), *mean.values(), f"{part['ece'].to_numpy().max():.3f}", within])
+    head = ["calibration questions", "ECE", "by chance", "Brier", "AURC", "worst ECE", f"pairs with at most {GOAL}"]
+    return markdown(head, rows)
 
 
 def needed(table: pl.DataFrame) -> str:
@@ -109,15 +114,13 @@ def promised(table: pl.DataFrame) -> str:
     """What became of the promises."""
     rows = [
         [
-            f"`{row['llm']}/{row['verifier']}`",
-            str(row["promised"]),
-            str(row["broken"]),
-            "-" if row["coverage"] is None else f"{100 * row['coverage']:.0f}",
-            "-" if row["error"] is None else f"{100 * row['error']:.1f}",
+            f"`{row['pair']}`",
+            *(str(row[name]) for name in ("promised", "broken", "broken_others")),
+            *("-" if row[name] is None else f"{100 * row[name]:.1f}" for name in ("coverage", "error")),
         ]
         for row in table.iter_rows(named=True)
     ]
-    return markdown(["pair", "promised", "broken", "answered %", "wrong among them %"], rows)
+    return markdown(["pair", "promised", "broken", "on the 600", "answered %", "wrong among them %"], rows)
 
 
 def below_share(gains: pl.DataFrame, group: str, method: str) -> tuple[int, int]:

@@ -1,0 +1,71 @@
+"""How likely a verdict is right: the two factors, their prior, what few or odd labels do to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import steelyard as sy
+from steelyard.calibration.confidence import PRIOR, WEIGHT, factors, most_likely
+from tests.building import Labelled
+
+
+def drawn(seed: int, questions: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(1, 3, questions), rng.normal(size=(questions, 2)), rng.random(questions) < 0.6
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 200))
+def test_what_is_learned_is_most_likely_under_the_prior(seed: int, questions: int) -> None:
+    odds, f, right = drawn(seed, questions)
+
+    def loss(theta: np.ndarray[Any, Any]) -> float:
+        this, among = factors(theta, odds, f)
+        p = np.clip(this * among, 1e-12, 1 - 1e-12)
+        return float(-np.log(np.where(right, p, 1 - p)).sum() + (WEIGHT * (theta - PRIOR) ** 2).sum() / 2)
+
+    found = most_likely(odds, f, right)
+    assert loss(found) <= minimize(loss, PRIOR).fun + 1e-6
+
+
+def test_known_factors_are_found_again() -> None:
+    rng = np.random.default_rng(0)
+    odds, f = rng.normal(1, 3, 200_000), rng.normal(size=(200_000, 2))
+    truth = np.array([-0.3, 0.5, 1.5, -0.7])
+    this, among = factors(truth, odds, f)
+    assert most_likely(odds, f, rng.random(200_000) < this * among) == pytest.approx(truth, abs=0.05)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_verdicts_that_are_all_right_or_all_wrong_leave_it_finite(right: bool) -> None:
+    odds, f, _ = drawn(3, 100)
+    odds = np.abs(odds)
+    found = most_likely(odds, f, np.full(100, right))
+    this, among = factors(found, odds, f)
+    assert np.isfinite(found).all()
+    assert (this * among)[odds > 3].mean() > 0.9 if right else (this * among).mean() < 0.1
+
+
+def test_a_score_that_never_varied_is_not_blown_up_when_it_does() -> None:
+    flat = sy.Pool.from_arrays(
+        question=np.repeat(np.arange(40), 4),
+        answer=np.tile([0, 0, 1, 2], 40),
+        scores=np.full(160, 0.5),
+        correct=np.tile([1, 1, 0, 0], 40),
+    )
+    vote = sy.CalibratedVote().fit(flat)
+    other = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 2], scores=[0.49, 0.49, 0.49, 0.49])
+    believed = vote.predict(flat).confidence[0]
+    assert vote.predict(other).confidence[0] == pytest.approx(believed, abs=0.02)
+
+
+def test_a_question_without_an_answer_is_not_believed(cal: Labelled) -> None:
+    mute = sy.Pool.from_arrays(question=[0, 0, 1], answer=[-1, -1, 3], scores=[0.9, 0.9, 0.9])
+    confidence = sy.CalibratedVote().fit(cal).predict(mute).confidence
+    assert confidence[0] == 0 < confidence[1] < 1
