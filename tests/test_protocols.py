@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +55,29 @@ def test_the_layout_is_the_golden_one(name: str) -> None:
     shown = [tokens.shown(protocol.render(QUESTION, steps, tokens)) for steps in (STEPS, STEPS[:1], ["", "x", ""])]
     golden = (GOLDEN / f"{name}.txt").read_text()
     assert "\n-----\n".join(shown) + "\n" == golden
+
+
+@pytest.mark.parametrize("name", TOKEN)
+def test_the_scores_read_are_the_golden_ones(name: str) -> None:
+    golden = json.loads((GOLDEN / f"{name}.read.json").read_text())
+    read = TOKEN[name].read(np.array(golden["outputs"]), golden["positions"])
+    assert read == pytest.approx(golden["scores"], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "what"), [(p_true, "p-true", "alternatives"), (logprob, "logprob", "sample")]
+)
+def test_what_the_llm_says_of_itself_is_read_as_the_golden_files_have_it(protocol: Any, name: str, what: str) -> None:
+    for case in json.loads((GOLDEN / f"{name}.read.json").read_text())["cases"]:
+        read = protocol.read(case[what])
+        assert read == (None if case["scores"] is None else pytest.approx(case["scores"], rel=1e-12))
+
+
+def test_every_protocol_has_golden_files() -> None:
+    names = {protocol.verifiers[0].name for protocol in all_protocols()}
+    assert {path.name.removesuffix(".read.json") for path in GOLDEN.glob("*.read.json")} == names
+    laid_out = {p.verifiers[0].name for p in all_protocols() if not isinstance(p, RecordedProtocol)}
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == laid_out
 
 
 @pytest.mark.parametrize("name", TOKEN)
