@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import steelyard as sy
-from steelyard.calibration.confidence import PRIOR, WEIGHT, factors, most_likely
-from tests.building import Labelled
+from steelyard.calibration.choice import chances
+from steelyard.calibration.confidence import PRIOR, WEIGHT, Jury, factors, most_likely, octaves
+from steelyard.calibration.slate import slate
+from tests.building import Labelled, labelled
 
 
 def drawn(seed: int, questions: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -69,3 +72,44 @@ def test_a_question_without_an_answer_is_not_believed(cal: Labelled) -> None:
     mute = sy.Pool.from_arrays(question=[0, 0, 1], answer=[-1, -1, 3], scores=[0.9, 0.9, 0.9])
     confidence = sy.CalibratedVote().fit(cal).predict(mute).confidence
     assert confidence[0] == 0 < confidence[1] < 1
+
+
+def test_a_lone_sample_is_not_believed_more_than_it_is_right(cal: Labelled, test: Labelled) -> None:
+    vote = sy.CalibratedVote().fit(cal)
+    lone = test.first(1)
+    verdicts = vote.predict(lone.unlabelled())
+    assert verdicts.confidence.mean() == pytest.approx(verdicts.right(lone).mean(), abs=0.1)
+
+
+@given(st.integers(1, 40))
+@settings(max_examples=20, deadline=None)
+def test_between_two_judges_the_confidence_lies_between_theirs(n: int) -> None:
+    pool = labelled(sy.simulate(60, 32, seed=1))
+    vote = sy.CalibratedVote().fit(pool)
+    jury = Jury.of(vote.judge_)
+    assert [judge.samples for judge in jury.judges] == octaves(32)
+    answers = slate(pool, vote._evidence(pool.known_scores))
+    chance = chances(answers, vote.theta)
+    alone = np.stack([Jury((judge,)).believe(answers, chance, pool.sizes) for judge in jury.judges])
+    here = jury.believe(answers, chance, np.full(pool.n_questions, n))
+    below = max(i for i, judge in enumerate(jury.judges) if judge.samples <= n)
+    pair = alone[below : below + 2]
+    assert (here >= pair.min(axis=0) - 1e-12).all()
+    assert (here <= pair.max(axis=0) + 1e-12).all()
+
+
+def test_first_samples_that_nobody_could_read_teach_nothing(cal: Labelled) -> None:
+    answer = cal.answer.copy()
+    answer[cal.starts[:-1]] = -1
+    vote = sy.CalibratedVote().fit(replace(cal, answer=answer))
+    assert [judge.samples for judge in Jury.of(vote.judge_).judges][:2] == [2, 4]
+
+
+def test_a_damaged_confidence_is_refused(cal: Labelled) -> None:
+    good = sy.CalibratedVote().fit(cal).judge_
+    assert good is not None
+    swapped = good.copy()
+    swapped[[0, 9]] = swapped[[9, 0]]
+    for bad in (None, good[:-1], good[:0], np.where(good == good[3], -1.0, good), good * np.nan, swapped):
+        with pytest.raises(sy.PlanError, match="its confidence is damaged"):
+            Jury.of(bad)

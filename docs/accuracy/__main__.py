@@ -12,7 +12,7 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy import page
 from docs.accuracy.cells import SEEDS, sources
-from docs.accuracy.gains import gains
+from docs.accuracy.gains import averaged, gains, summed
 from docs.accuracy.needed import GOOD, samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, promises, trust
 from docs.reproduction import results
@@ -20,26 +20,13 @@ from docs.reproduction import results
 HERE = Path(__file__).parent
 
 
-def summed(table: pl.DataFrame) -> pl.DataFrame:
-    """One row a pool, calibration size and method: means over the splits."""
-    behind = pl.col("better") < -page.BELOW * pl.col("better_se")
-    means = [pl.col(name).mean() for name in ("accuracy", "better")]
-    return table.group_by("group", "pool", "calibration", "method", maintain_order=True).agg(
-        pl.col("majority").mean().alias("gain"),
-        pl.col("majority_se").mean().alias("gain_se"),
-        *means,
-        behind.sum().alias("below"),
-        pl.len().alias("cells"),
-    )
-
-
 def text() -> str:
     """The whole page."""
     found = pl.read_csv(HERE / "gains.csv")
-    order = [*page.GROUPS]
-    found = found.sort(pl.col("group").replace_strict(order, range(len(order))), "calibration", maintain_order=True)
+    found, means = (_in_order(table) for table in (found, pl.read_csv(HERE / "means.csv")))
     mine = found.filter(group="grid", method="calibrated")
-    at = {size: 100 * mine.filter(calibration=size)["gain"].to_numpy().mean() for size in (50, 400)}
+    ours = means.filter(group="grid", method="calibrated")
+    at = {size: ours.row(by_predicate=pl.col("calibration") == size, named=True) for size in (50, 400)}
     below, cells = page.below_share(found, "grid", "calibrated")
     trusted = pl.read_csv(HERE / "trust.csv")
     at_200 = trusted.filter(page.VERIFIED, calibration=200)
@@ -56,8 +43,8 @@ def text() -> str:
         (HERE / "template.md")
         .read_text()
         .format(
-            few=f"{at[50]:+.1f}",
-            many=f"{at[400]:+.1f}",
+            few=_points(at[50]),
+            many=_points(at[400]),
             below=below,
             cells=cells,
             chance=f"{0.025 * cells:.0f}",
@@ -70,7 +57,7 @@ def text() -> str:
             worst_count=once["below"][0],
             ece_worst=f"{at_200['ece'].to_numpy().max():.3f}",
             seeds=", ".join(map(str, SEEDS)),
-            gains=page.mean_gains(found),
+            gains=page.mean_gains(means),
             worst=page.worst_cells(found),
             confidence=page.confidence(trusted),
             confidence_by_size=page.confidence_by_size(trusted),
@@ -94,12 +81,23 @@ def text() -> str:
     )
 
 
+def _in_order(table: pl.DataFrame) -> pl.DataFrame:
+    order = [*page.GROUPS]
+    return table.sort(pl.col("group").replace_strict(order, range(len(order))), "calibration", maintain_order=True)
+
+
+def _points(row: dict[str, float]) -> str:
+    return f"{100 * row['gain']:+.1f} ± {100 * row['gain_se']:.1f}"
+
+
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
     wanted = parts or ["gains", "needed", "stopping", "trust", "promises"]
     if "gains" in wanted:
-        summed(gains(sources())).write_csv(HERE / "gains.csv", float_precision=6)
+        found = gains(sources())
+        summed(found).write_csv(HERE / "gains.csv", float_precision=6)
+        averaged(found).write_csv(HERE / "means.csv", float_precision=6)
     if "needed" in wanted:
         samples_needed().write_csv(HERE / "needed.csv", float_precision=6)
     if "stopping" in wanted:

@@ -12,6 +12,7 @@ import steelyard as sy
 from docs.accuracy.cells import SEEDS, Source, split
 
 METHODS = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "platt", "calibrated")
+BELOW = 1.96  # standard errors
 FREE = ("majority", "best-of-n", "vanilla")
 
 
@@ -37,9 +38,40 @@ def _rows(source: Source, seed: int, methods: tuple[str, ...]) -> Iterator[dict[
                 "calibration": size,
                 "method": name,
                 "accuracy": found.mean(),
+                "differences": found - right["majority"],
                 **_paired("majority", found - right["majority"]),
                 **_paired("better", found - right[better]),
             }
+
+
+def summed(table: pl.DataFrame) -> pl.DataFrame:
+    """One row a pool, calibration size and method: means over the splits."""
+    behind = pl.col("better") < -BELOW * pl.col("better_se")
+    return table.group_by("group", "pool", "calibration", "method", maintain_order=True).agg(
+        pl.col("majority").mean().alias("gain"),
+        pl.col("majority_se").mean().alias("gain_se"),
+        pl.col("accuracy", "better").mean(),
+        behind.sum().alias("below"),
+        pl.len().alias("cells"),
+    )
+
+
+def averaged(table: pl.DataFrame) -> pl.DataFrame:
+    """One row a group, calibration size and method: the mean gain over its pools.
+
+    The pools of a group have the same questions, so a question's gains are averaged first and the standard error is
+    over questions; splits overlap and do not make it smaller.
+    """
+    rows = []
+    keys = ["group", "calibration", "method"]
+    for key, part in table.group_by(keys, maintain_order=True):
+        means, errors = [], []
+        for _, split_ in part.group_by("seed", maintain_order=True):
+            by_question = np.mean(np.stack(split_["differences"].to_list()), axis=0)
+            means.append(by_question.mean())
+            errors.append(by_question.std(ddof=1) / np.sqrt(len(by_question)))
+        rows.append(dict(zip(keys, key, strict=True)) | {"gain": np.mean(means), "gain_se": np.mean(errors)})
+    return pl.DataFrame(rows)
 
 
 def _paired(name: str, difference: np.ndarray[Any, Any]) -> dict[str, float]:

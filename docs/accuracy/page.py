@@ -15,7 +15,6 @@ GROUPS = {
     "shuffled": "control: scores dealt out at random",
     "inverted": "control: scores turned round",
 }
-BELOW = 1.96
 GOAL = 0.05  # of the expected calibration error
 VERIFIED = ~pl.col("pair").str.contains("/self_")
 
@@ -26,15 +25,17 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], text: int = 1) 
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows)) + "\n"
 
 
-def mean_gains(gains: pl.DataFrame) -> str:
+def mean_gains(means: pl.DataFrame) -> str:
     """The mean gain over majority by group, calibration size and method, the best in bold."""
     rows = []
-    for (group, size), part in gains.group_by("group", "calibration", maintain_order=True):
-        mean = {m: 100 * part.filter(method=m)["gain"].to_numpy().mean() for m in METHODS}
-        best = max(mean.values())
-        cells = [f"**{mean[m]:+.2f}**" if mean[m] == best else f"{mean[m]:+.2f}" for m in METHODS]
+    methods = [name for name in METHODS if name != "majority"]
+    for (group, size), part in means.group_by("group", "calibration", maintain_order=True):
+        gain = {row["method"]: (100 * row["gain"], 100 * row["gain_se"]) for row in part.iter_rows(named=True)}
+        best = max(mean for mean, _ in gain.values())
+        marked = {name: f"**{mean:+.2f}**" if mean == best else f"{mean:+.2f}" for name, (mean, _) in gain.items()}
+        cells = [f"{marked[name]} ± {gain[name][1]:.2f}" for name in methods]
         rows.append([GROUPS[str(group)], str(size), *cells])
-    return markdown(["", "calibration questions", *METHODS], rows)
+    return markdown(["", "calibration questions", *methods], rows)
 
 
 def worst_cells(gains: pl.DataFrame) -> str:

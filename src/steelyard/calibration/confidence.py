@@ -7,22 +7,27 @@ The first factor says it is this answer and not another one, the second that the
 the winner's chance knows nothing of that, and is sure of itself where it was fitted. So each fold is decided by a
 fit on the others, and tau and b are what makes those verdicts' outcomes most likely, with a prior where the
 labels are few: a best score speaks for its answer, the number of answers for nothing.
+
+A lone sample has no rival and would seem certain. So tau and b are learned after 1, 2, 4, .. and after all N samples,
+and in between the two nearest are averaged by log k.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Ints
-from steelyard.calibration.choice import chances, choice
+from steelyard.calibration.choice import Theta, chances
 from steelyard.calibration.slate import FEATURES, Slate
 from steelyard.errors import PlanError
 from steelyard.weights.logit import expit
 
 SIZE = 2  # features of the second factor
+NUMBERS = 3 * SIZE + 3  # of a judge
 STEPS = 100
 SURE = 1e-6
 LEAST = 0.01  # a feature with less spread is taken as it is
@@ -35,47 +40,78 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Judge:
-    """What was learned: the mean and the spread of the features, then log tau, b0 and b."""
+    """What was learned after some number of samples: mean and spread of the features, then log tau, b0 and b."""
 
-    values: Vector  # [3 * SIZE + 2]
+    samples: int
+    middle: Vector
+    spread: Vector
+    theta: Vector
 
     @classmethod
-    def fit(cls, slate: Slate, chance: Vector) -> Judge:
+    def fit(cls, slate: Slate, chance: Vector, samples: int) -> Judge:
         """Learn from chances that were not fitted on the same questions."""
         odds, f, winner = _features(slate, chance)
         middle, spread = f.mean(axis=0), f.std(axis=0)
         spread = np.where(spread > LEAST, spread, 1.0)
-        theta = most_likely(odds, (f - middle) / spread, slate.right[winner])
-        return cls(np.concatenate((middle, spread, theta)))
+        return cls(samples, middle, spread, most_likely(odds, (f - middle) / spread, slate.right[winner]))
 
-    def believe(self, slate: Slate, chance: Vector, questions: int) -> Vector:
-        """Return P(right) of every question's verdict [Q]; 0 where there is no answer."""
-        middle, spread, theta = self.values[:SIZE], self.values[SIZE : 2 * SIZE], self.values[2 * SIZE :]
+    def believe(self, odds: Vector, f: Vector) -> Vector:
+        """Return P(right) of verdicts after so many samples."""
+        this, among = factors(self.theta, odds, (f - self.middle) / self.spread)
+        return this * among
+
+
+@dataclass(frozen=True)
+class Jury:
+    """A judge after 1, 2, 4, .. and after all N samples."""
+
+    judges: tuple[Judge, ...]
+
+    @property
+    def values(self) -> Vector:
+        """All that was learned as a plan keeps it: NUMBERS for each judge."""
+        return np.concatenate([np.concatenate(([j.samples], j.middle, j.spread, j.theta)) for j in self.judges])
+
+    @classmethod
+    def of(cls, values: Vector | None) -> Jury:
+        """Read what a plan keeps, and refuse what is damaged."""
+        rows = np.empty((0, NUMBERS)) if values is None or len(values) % NUMBERS else values.reshape(-1, NUMBERS)
+        samples, middle, spread, theta = np.split(rows, np.cumsum((1, SIZE, SIZE)), axis=1)
+        rising = len(rows) and samples[0] >= 1 and (np.diff(samples[:, 0]) > 0).all()
+        if not rising or not np.isfinite(rows).all() or (spread <= 0).any():
+            raise PlanError("its confidence is damaged")
+        return cls(tuple(Judge(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)))
+
+    def believe(self, slate: Slate, chance: Vector, sizes: Ints) -> Vector:
+        """Return P(right) of the verdict of every question [Q]; 0 where there is no answer."""
         odds, f, _ = _features(slate, chance)
-        this, among = factors(theta, odds, (f - middle) / spread)
-        found = np.zeros(questions)
-        found[slate.question] = this * among
+        place = np.interp(
+            np.log(sizes[slate.question]), np.log([j.samples for j in self.judges]), np.arange(len(self.judges))
+        )
+        believed = np.zeros(len(odds))
+        for i, judge in enumerate(self.judges):
+            near = np.maximum(0.0, 1 - np.abs(place - i))
+            if near.any():
+                believed += near * judge.believe(odds, f)
+        found = np.zeros(len(sizes))
+        found[slate.question] = believed
         return found
 
-    @staticmethod
-    def check(values: Vector | None) -> None:
-        """Refuse what a damaged plan holds."""
-        if (
-            values is None
-            or len(values) != 3 * SIZE + 2
-            or not np.isfinite(values).all()
-            or (values[SIZE : 2 * SIZE] <= 0).any()
-        ):
-            raise PlanError("its confidence is damaged")
+
+def octaves(n: int) -> list[int]:
+    """1, 2, 4, .. and n.
+
+    >>> octaves(12), octaves(8)
+    ([1, 2, 4, 8, 12], [1, 2, 4, 8])
+    """
+    return sorted({*(2**i for i in range(n.bit_length())), n})
 
 
-def held_out(slate: Slate, fold: Ints, penalty: float) -> Vector:
-    """Return the chances of all answers [K], each fold's from a fit on the others."""
+def held_out(slate: Slate, fold: Ints, thetas: Sequence[Theta]) -> Vector:
+    """Return the chances of all answers [K], those of a question in fold k by thetas[k]."""
     found = np.empty(len(slate.x))
-    for k in np.unique(fold):
-        found[np.repeat(fold == k, slate.sizes)] = chances(
-            slate.take(fold == k), choice(slate.take(fold != k), penalty)
-        )
+    for k, theta in enumerate(thetas):
+        found[np.repeat(fold == k, slate.sizes)] = chances(slate.take(fold == k), theta)
     return found
 
 
@@ -97,7 +133,7 @@ def _features(slate: Slate, chance: Vector) -> tuple[Vector, Vector, Ints]:
 
 def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
     """Return how likely it is this answer of those given, and how likely the right one is among them."""
-    return expit(np.exp(theta[0]) * odds), expit(theta[1] + f @ theta[2:])
+    return expit(np.exp(theta[0]) * odds), expit(theta[1] + theta[2] * f[:, 0] + theta[3] * f[:, 1])
 
 
 def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:

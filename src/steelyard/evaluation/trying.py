@@ -57,7 +57,7 @@ def families(tried: list[Tried]) -> list[list[Tried]]:
 def _rules(found: Paths, kind: str) -> Iterator[tuple[Rule, Ints]]:
     """Every rule of a kind that is worth trying, and where it stops each walk [W]."""
     walk, most = found.walk, int(found.walk.k[-1])
-    base = rule_class(kind)(most).learned_from(walk)
+    base = rule_class(kind)(most)
     if not base.thresholds:
         yield from ((replace(base, cap=cap), np.full(len(walk.sizes), cap)) for cap in range(1, most + 1))
         return

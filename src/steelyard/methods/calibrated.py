@@ -17,9 +17,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats
+from steelyard.arrays import Floats, Ints
 from steelyard.calibration.choice import PENALTIES, Theta, chances, choice, cross_validate
-from steelyard.calibration.confidence import Judge, held_out, winners_right
+from steelyard.calibration.confidence import Judge, Jury, held_out, octaves, winners_right
 from steelyard.calibration.lines import snap
 from steelyard.calibration.promise import Promise, promise
 from steelyard.calibration.slate import FEATURES, gathered, slate
@@ -97,7 +97,7 @@ class CalibratedVote(Method):
         if self.judge_ is None:
             return None
         answers = slate(pool, self._evidence(pool.known_scores))
-        return Judge(self.judge_).believe(answers, chances(answers, self.theta), pool.n_questions)
+        return Jury.of(self.judge_).believe(answers, chances(answers, self.theta), pool.sizes)
 
     @property
     def theta(self) -> Theta:
@@ -127,15 +127,27 @@ class CalibratedVote(Method):
         self.prior_ = float(snap(z[pool.readable & ~np.isnan(z)].mean()))
         answers = slate(pool, self._evidence(p))
         fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
-        mine = fold[answers.question]
-        self.penalty_ = cross_validate(answers, mine, self.errors)
+        self.penalty_ = cross_validate(answers, fold[answers.question], self.errors)
         self._set(choice(answers, self.penalty_))
-        chance = held_out(answers, mine, self.penalty_)
-        judge = Judge.fit(answers, chance)
-        self.judge_ = judge.values
-        self.held_ = judge.believe(answers, chance, pool.n_questions)
-        self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
+        self._judge(pool, fold)
         self.against_ = against(self, pool)
+
+    def _judge(self, pool: LabelledPool, fold: Ints) -> None:
+        """Learn how far to believe the vote after 1, 2, 4, .. and all samples, each fold decided by the others."""
+        answers = slate(pool, self._evidence(pool.known_scores))
+        mine = fold[answers.question]
+        thetas = [choice(answers.take(mine != k), self.penalty_) for k in range(self.folds)]
+        judges = []
+        for n in octaves(pool.n):
+            some = pool.first(n)
+            answers = slate(some, self._evidence(some.known_scores))
+            chance = held_out(answers, fold[answers.question], thetas)
+            if len(chance):
+                judges.append(Judge.fit(answers, chance, n))
+        jury = Jury(tuple(judges))
+        self.judge_ = jury.values
+        self.held_ = jury.believe(answers, chance, pool.sizes)
+        self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
 
     def _set(self, theta: Theta) -> None:
         self.votes_, self.mean_, self.best_, self.slope_, offset = theta.tolist()
@@ -173,7 +185,7 @@ class CalibratedVote(Method):
     def check_learned(self) -> None:
         if not np.isfinite((*self.theta, self.prior_)).all() or self.penalty_ not in PENALTIES:
             raise PlanError("its coefficients are damaged")
-        Judge.check(self.judge_)
+        Jury.of(self.judge_)
         pairs = ((self.held_, self.held_right_), (self.reserved_, self.reserved_right_))
         if any(c is None or r is None or len(c) != len(r) for c, r in pairs):
             raise PlanError("its held-out confidences are damaged")

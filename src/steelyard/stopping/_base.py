@@ -8,7 +8,6 @@ that are quick to write are more often wrong, and a rule that listened to the fi
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
@@ -53,10 +52,6 @@ class Rule(ABC):
     def spoken(self, walk: Walk) -> str:
         """Say how sure the rule is after the last prefix of a walk over one question, in one line."""
 
-    def learned_from(self, walk: Walk) -> Self:  # noqa: ARG002 - most rules learn nothing
-        """The rule with what it learns from a labelled walk."""
-        return self
-
     def ready(self, walk: Walk) -> Bools:
         """Return after which prefixes the rule asks for no more [Q, K]."""
         sure = (self.signal(walk) >= self.threshold) & (walk.k >= self.least)
@@ -85,10 +80,4 @@ class Rule(ABC):
         wanted = {field.name for field in fields(cls)}
         if set(settings) != wanted:
             raise SettingError(f"{cls.name()} has the settings {sorted(wanted)}, not {sorted(settings)}")
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-        return cls(**values)
-
-
-def finite(values: object) -> bool:
-    """Whether this is a tuple of finite numbers."""
-    return isinstance(values, tuple) and all(type(value) in (int, float) and math.isfinite(value) for value in values)
+        return cls(**settings)
