@@ -14,7 +14,7 @@ from docs.accuracy import page
 from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.gains import averaged, gains, summed
 from docs.accuracy.needed import GOOD, samples_needed, with_stopping
-from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, promises, trust
+from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
 from docs.reproduction import results
 
 HERE = Path(__file__).parent
@@ -60,6 +60,7 @@ def text() -> str:
             gains=page.mean_gains(means),
             worst=page.worst_cells(found),
             confidence=page.confidence(trusted),
+            confidence_after=page.confidence_after(pl.read_csv(HERE / "after.csv")),
             confidence_by_size=page.confidence_by_size(trusted),
             needed=page.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
             stopping=page.stopped(stopping),
@@ -104,6 +105,7 @@ def main(parts: list[str]) -> None:
         with_stopping().write_csv(HERE / "stopping.csv", float_precision=6)
     if "trust" in wanted:
         trust().write_csv(HERE / "trust.csv", float_precision=6)
+        after().write_csv(HERE / "after.csv", float_precision=6)
     if "promises" in wanted:
         promises().write_csv(HERE / "promises.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())

@@ -72,6 +72,15 @@ def confidence_by_size(trust: pl.DataFrame) -> str:
     return markdown(head, rows)
 
 
+def confidence_after(table: pl.DataFrame) -> str:
+    """Mean confidence, accuracy and ECE after some of the samples."""
+    rows = [
+        [str(row["samples"]), f"{row['confidence']:.3f}", f"{row['accuracy']:.3f}", f"{row['ece']:.3f}"]
+        for row in table.iter_rows(named=True)
+    ]
+    return markdown(["samples", "mean confidence", "right", "ECE"], rows, text=0)
+
+
 def needed(table: pl.DataFrame) -> str:
     """Samples to match vanilla's accuracy at 64."""
 

@@ -14,6 +14,7 @@ from steelyard.evaluation.confidence import measures
 
 SPLITS = range(100, 120)  # of the confidence: not looked at while it was designed (0 to 9 and 20 to 29 were)
 SIZES = (50, 100, 200, 400)
+AFTER = (1, 2, 3, 4, 6, 8, 16, 32, 64)  # samples
 RISK, SURE = 0.1, 0.9
 PROMISES = range(1000, 1100)
 
@@ -37,6 +38,24 @@ def trusted(pool: sy.LabelledPool, size: int, splits: range = SPLITS) -> dict[st
         share = measures(plain.confidence, plain.right(test))
         rows.append(found | {"floor": floor(sure.confidence)} | {f"vanilla_{name}": share[name] for name in share})
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+
+
+def after(splits: range = SPLITS[:5], size: int = 200) -> pl.DataFrame:
+    """One row a number of samples: how right a plan fitted at 64 is about verdicts on fewer, means over 35 pairs."""
+    rows: dict[int, list[tuple[float, float, float]]] = {n: [] for n in AFTER}
+    for name, pool in pairs():
+        for seed in splits if "/self_" not in name else ():
+            cal, test = pool.split(size / pool.n_questions, seed=seed)
+            vote = sy.CalibratedVote().fit(cal)
+            for n in AFTER:
+                verdicts = vote.predict(test.first(n).unlabelled())
+                right = verdicts.right(test.first(n))
+                found = measures(verdicts.confidence, right)["ece"]
+                rows[n].append((float(verdicts.confidence.mean()), float(right.mean()), found))
+    means = {n: np.mean(found, axis=0).tolist() for n, found in rows.items()}
+    return pl.DataFrame(
+        [[n, *found] for n, found in means.items()], ["samples", "confidence", "accuracy", "ece"], orient="row"
+    )
 
 
 def floor(confidence: Floats) -> float:
