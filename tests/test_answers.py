@@ -127,8 +127,11 @@ def test_the_judge_survives_hostile_answers(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     texts = [text for text in HOSTILE if len(text) <= 200]
     with Judge() as judge, within(240):
-        groups = group([*texts, "5"], judge)
-    assert len(groups.classes) == len(texts) + 1
+        said = judge.decide([(text, "5") for text in texts])
+        assert {text for text, same in zip(texts, said, strict=True) if same} <= {"+5", "--5", "- -5"}
+        some = texts[::4]  # every pair of them
+        groups = group([*some, "5"], judge)
+    assert len(groups.classes) == len(some) + 1
     assert not list(tmp_path.rglob(f"*{CANARY}*"))
 
 

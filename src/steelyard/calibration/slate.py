@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.arrays import Bools, Ints
-from steelyard.calibration.lines import snap
 from steelyard.pool import LabelledPool, Pool
-from steelyard.weights.logit import expit
 
-GRAIN = 2.0**-36  # of the tally: a score below it counts as this
 FEATURES = ("votes", "mean", "best", "sum", "share")
 
 
@@ -88,6 +85,5 @@ def gathered(pool: Pool, z: NDArray[np.float64]) -> Gathered:
         np.zeros(places, np.int64),
         *(np.zeros(places) for _ in range(3)),
     )
-    p = np.maximum(snap(expit(z)), GRAIN)
-    kernels.gather(pool.starts, found.offsets, pool.answer, p, z, found.n, found.heard, found.total, found.top)
+    kernels.gather(pool.starts, found.offsets, pool.answer, z, found.n, found.heard, found.total, found.top)
     return found

@@ -1,10 +1,14 @@
 """What is known of each answer of each question: its votes, summed scores, summed and best evidence."""
 
-from steelyard.kernels.grain import compiled
+import numpy as np
+
+from steelyard.kernels.grain import SNAP, compiled
+
+GRAIN = 2.0**-36  # a score below it counts as this
 
 
 @compiled
-def gather(starts, offsets, answer, p, z, n, heard, total, top):  # type: ignore[no-untyped-def]
+def gather(starts, offsets, answer, z, n, heard, total, top):  # type: ignore[no-untyped-def]
     """Add up the responses of every answer; answer a of question q stands at offsets[q] + a."""
     for q in range(len(starts) - 1):
         for i in range(starts[q], starts[q + 1]):
@@ -12,7 +16,7 @@ def gather(starts, offsets, answer, p, z, n, heard, total, top):  # type: ignore
                 k = offsets[q] + answer[i]
                 top[k] = z[i] if n[k] == 0 else max(top[k], z[i])
                 n[k] += 1
-                heard[k] += p[i]
+                heard[k] += max(1 / (1 + np.exp(-z[i])) + SNAP - SNAP, GRAIN)
                 total[k] += z[i]
 
 
