@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import pytest
@@ -103,5 +104,8 @@ def test_the_card_compares_the_methods_as_the_library_does(pair: tuple[str, str]
 
 
 def test_the_command_prints_what_the_library_finds(found: dict[str, object]) -> None:
-    assert json.loads(steelyard("grid", "--json").out) == found
-    assert "smol-terse" in steelyard("grid").out
+    with patch("steelyard.grid.figures", return_value=found):
+        assert json.loads(steelyard("grid", "--json").out) == found
+        shown = steelyard("grid").out
+    assert "smol-terse" in shown
+    assert f"{found['questions']} questions, {found['samples']} samples each" in shown
