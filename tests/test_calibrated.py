@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from scipy.optimize import minimize, minimize_scalar
 import steelyard as sy
 from steelyard.calibration.choice import MAJORITY, PENALTIES, chances, choice
 from steelyard.calibration.slate import FEATURES, Slate, slate
+from steelyard.evaluation.accuracy import need_labels
 from steelyard.methods._assessing import against
 from steelyard.methods._folds import out_of_fold
 from steelyard.weights import logit
@@ -128,7 +130,7 @@ def test_a_better_score_never_harms_its_answer(seed: int, penalty: float) -> Non
     assert np.array_equal(vote.predict(replace(pool, scores=scores)).code, winner)
 
 
-def test_confidence_is_a_probability_that_holds(cal: Labelled) -> None:
+def test_confidence_is_a_probability_that_holds() -> None:
     pool = labelled(sy.simulate(3000, 16, seed=8))
     vote = sy.CalibratedVote().fit(pool.take(np.arange(600)))
     held = pool.take(np.arange(600, 3000))
@@ -154,7 +156,7 @@ def test_weights_add_up_to_what_decides(cal: Labelled, test: Labelled) -> None:
     assert np.isfinite(weights).all()
 
 
-def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Labelled) -> None:
+def test_a_response_that_counts_against_its_answer_would_be_better_away() -> None:
     vote = sy.CalibratedVote.of(votes=0.1, slope=8.0, offset=0.0)
     with_it = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     without = sy.Pool.from_arrays(question=[0] * 4, answer=[0, -1, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
@@ -165,7 +167,7 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away(cal: Lab
     assert vote.weight(0.05) < 0 < vote.weight(0.9)
 
 
-def test_explain_says_what_was_fitted_and_what_to_expect(cal: Labelled) -> None:
+def test_explain_says_what_was_fitted_and_what_to_expect() -> None:
     pool = sy.load_grid("smol-misled", "prm_soft").take(np.arange(200))
     vote = sy.CalibratedVote().fit(pool)
     assert vote.explain().startswith("Fitted on 200 questions at N = 64: ")
@@ -253,3 +255,49 @@ def test_scores_near_0_are_finite_evidence(clip: float, cal: Labelled) -> None:
     vote = sy.CalibratedVote(clip=clip).fit(lower)
     assert np.isfinite(vote.theta).all()
     assert np.isfinite(vote.weigh(lower)).all()
+
+
+def test_a_plan_of_two_samples_counts_votes_when_there_are_more() -> None:
+    cal, test = sy.load_grid("smol-misled", "probe").split(0.4, seed=0)
+    right = sy.CalibratedVote().fit(cal, n=2).predict(test.unlabelled()).right(test)
+    plain = sy.MajorityVote().predict(test.unlabelled()).right(test)
+    assert right.mean() > plain.mean() - 0.05
+
+
+def test_the_rarer_answer_is_never_taken_for_being_rare() -> None:
+    answer = np.tile([1, 1, 1, 0], 100)
+    pool = sy.Pool.from_arrays(
+        question=np.repeat(np.arange(100), 4), answer=answer, scores=np.full(400, 0.5), correct=answer == 0
+    )
+    vote = sy.CalibratedVote().fit(pool)
+    assert vote.theta.tolist() == MAJORITY.tolist()
+    assert "this is the majority vote" in vote.explain()
+
+
+def test_reserved_questions_teach_the_mix_nothing() -> None:
+    rng = np.random.default_rng(0)
+    table = (
+        sy.simulate(60, 4, seed=0).drop("score").with_columns(pl.Series(f"noise{i}", rng.random(240)) for i in range(5))
+    )
+    pool = need_labels(sy.read(table, score="+".join(f"noise{i}" for i in range(5))))
+    order = np.random.default_rng(0).permutation(60)[pool.rank]
+    apart = order < 30
+    vote, seen = sy.CalibratedVote(reserve=0.5).fit(pool), sy.CalibratedVote().fit(pool.take(~apart))
+    assert vote.mix_ is not None
+    assert seen.mix_ is not None
+    assert np.array_equal(vote.mix_.coefficient, seen.mix_.coefficient)
+    assert np.array_equal(vote.theta, seen.theta)
+
+
+def test_questions_left_without_a_score_by_the_reserve_are_refused(cal: Labelled) -> None:
+    some = cal.take(np.arange(40))
+    order = np.random.default_rng(0).permutation(40)[some.rank]
+    scores = np.where(some.spread(order < 20), some.known_scores, np.nan)
+    with pytest.raises(sy.CalibrationError, match=r"reserve less, or label more, so that \d+ with scores are left"):
+        sy.CalibratedVote(reserve=0.5).fit(replace(some, scores=scores))
+
+
+def test_scores_on_one_question_alone_are_assessed_or_left_so(cal: Labelled) -> None:
+    lone = replace(cal, scores=np.where(cal.spread(np.arange(cal.n_questions)) == 0, cal.known_scores, np.nan))
+    vote = sy.CalibratedVote().fit(lone)
+    assert vote.assess(lone).gains_ == {}

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import steelyard as sy
 from steelyard.calibration.choice import chances
-from steelyard.calibration.confidence import PRIOR, WEIGHT, Jury, factors, most_likely, octaves
+from steelyard.calibration.confidence import NUMBERS, PRIOR, WEIGHT, Jury, factors, most_likely, octaves, winners_right
 from steelyard.calibration.slate import slate
 from tests.building import Labelled, labelled
 
@@ -40,7 +40,7 @@ def test_what_is_learned_is_most_likely_under_the_prior(seed: int, questions: in
 def test_known_factors_are_found_again() -> None:
     rng = np.random.default_rng(0)
     odds, f = rng.normal(1, 3, 200_000), rng.normal(size=(200_000, 2))
-    truth = np.array([-0.3, 0.5, 1.5, -0.7])
+    truth = np.array([-0.3, 0.4, 0.5, 1.5, -0.7])
     this, among = factors(truth, odds, f)
     assert most_likely(odds, f, rng.random(200_000) < this * among) == pytest.approx(truth, abs=0.05)
 
@@ -55,17 +55,45 @@ def test_verdicts_that_are_all_right_or_all_wrong_leave_it_finite(right: bool) -
     assert (this * among)[odds > 3].mean() > 0.9 if right else (this * among).mean() < 0.1
 
 
-def test_a_score_that_never_varied_is_not_blown_up_when_it_does() -> None:
-    flat = sy.Pool.from_arrays(
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_scores_far_from_those_seen_are_as_the_farthest_of_them(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    pool = sy.Pool.from_arrays(
         question=np.repeat(np.arange(40), 4),
         answer=np.tile([0, 0, 1, 2], 40),
-        scores=np.full(160, 0.5),
+        scores=0.5 + spread * rng.uniform(-1, 1, 160),
         correct=np.tile([1, 1, 0, 0], 40),
     )
-    vote = sy.CalibratedVote().fit(flat)
-    other = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 2], scores=[0.49, 0.49, 0.49, 0.49])
-    believed = vote.predict(flat).confidence[0]
-    assert vote.predict(other).confidence[0] == pytest.approx(believed, abs=0.02)
+    vote = sy.CalibratedVote().fit(pool)
+    other = [sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 2], scores=[score] * 4) for score in (0.4, 0.1)]
+    near, far = (vote.predict(each).confidence[0] for each in other)
+    assert near == pytest.approx(far, abs=0.2)
+    assert far > 0.05
+
+
+def test_the_answer_that_is_judged_is_the_verdict_also_on_ties() -> None:
+    pool = labelled(sy.simulate(1200, 16, seed=6))
+    pool = replace(pool, scores=1 - pool.known_scores)  # nothing to believe: ties are many
+    vote = sy.CalibratedVote().fit(pool.take(np.arange(400)))
+    for n in (2, 4, 16):
+        test = pool.take(np.arange(400, 1200)).first(n)
+        answers = slate(test, vote._evidence(test.known_scores))
+        judged = winners_right(answers, chances(answers, vote.theta), test.n_questions)
+        verdicts = vote.predict(test.unlabelled())
+        assert np.array_equal(judged, verdicts.right(test))
+        assert verdicts.confidence.mean() == pytest.approx(judged.mean(), abs=0.06)
+
+
+def test_questions_with_few_samples_do_not_speak_for_those_with_many() -> None:
+    pool = sy.load_grid("smol-misled", "probe")
+    cal, test = pool.split(0.4, seed=0)
+    question = cal.spread(np.arange(400))
+    keep = (np.arange(cal.n_responses) - cal.spread(cal.starts[:-1]) < 4) | (question >= 320)
+    ragged = sy.Pool.from_arrays(
+        question=question[keep], answer=cal.answer[keep], scores=cal.known_scores[keep], correct=cal.correct[keep]
+    )
+    verdicts = sy.CalibratedVote().fit(ragged).predict(test.unlabelled())
+    assert verdicts.confidence.mean() == pytest.approx(verdicts.right(test).mean(), abs=0.08)
 
 
 def test_a_question_without_an_answer_is_not_believed(cal: Labelled) -> None:
@@ -109,7 +137,7 @@ def test_a_damaged_confidence_is_refused(cal: Labelled) -> None:
     good = sy.CalibratedVote().fit(cal).judge_
     assert good is not None
     swapped = good.copy()
-    swapped[[0, 9]] = swapped[[9, 0]]
-    for bad in (None, good[:-1], good[:0], np.where(good == good[3], -1.0, good), good * np.nan, swapped):
+    swapped[[0, NUMBERS]] = swapped[[NUMBERS, 0]]
+    for bad in (None, good[:-1], good[:0], good + 0.5, np.where(good == good[3], -1.0, good), good * np.nan, swapped):
         with pytest.raises(sy.PlanError, match="its confidence is damaged"):
             Jury.of(bad)

@@ -59,8 +59,9 @@ def summed(table: pl.DataFrame) -> pl.DataFrame:
 def averaged(table: pl.DataFrame) -> pl.DataFrame:
     """One row a group, calibration size and method: the mean gain over its pools.
 
-    The pools of a group have the same questions, so a question's gains are averaged first and the standard error is
-    over questions; splits overlap and do not make it smaller.
+    The pairs of the grid have the same questions, so a question's gains are averaged first and the standard error is
+    over questions (of simulated worlds: over the questions that stand at the same place, which are independent);
+    splits overlap and do not make it smaller.
     """
     rows = []
     keys = ["group", "calibration", "method"]

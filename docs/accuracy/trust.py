@@ -88,9 +88,10 @@ def promised(pool: sy.LabelledPool, splits: range = PROMISES) -> dict[str, Any]:
         verdicts = vote.predict(test.unlabelled())
         assert vote.reserved_ is not None
         assert vote.reserved_right_ is not None
-        right = verdicts.right(test)[verdicts.confidence >= held.threshold]
-        every = np.concatenate((right, vote.reserved_right_[vote.reserved_ >= held.threshold] > 0))
-        rows.append((every.mean() < 1 - RISK, right.mean() < 1 - RISK, len(right) / test.n_questions, 1 - right.mean()))
+        wrong = ~verdicts.right(test)[verdicts.confidence >= held.threshold]
+        every = np.concatenate((wrong, vote.reserved_right_[vote.reserved_ >= held.threshold] == 0))
+        error = wrong.sum() / max(1, len(wrong))
+        rows.append((every.mean() > RISK, error > RISK, len(wrong) / test.n_questions, error))
     broken, others, coverage, error = np.array(rows, float).reshape(-1, 4).T
     return {
         "promised": len(rows),

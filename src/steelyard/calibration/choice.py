@@ -3,10 +3,11 @@
     P(answer k) = softmax_k (theta . x_k),   maximise  sum over questions of log P(right) - penalty |theta|^2 / 2
 
 x: votes, mean, best, sum and share of an answer (calibration/slate.py), in units of its spread within questions.
-Votes and mean are not held back: with a heavy penalty what is left lies between majority and vanilla vote. The
+Votes and mean are not held back: with a heavy penalty they are what is left, as in majority and vanilla vote. The
 sums are held back most: they are right where samples are independent, and those of a language model are not.
-Scores may only speak for an answer: where the likeliest `mean`, `best` or `sum` is negative it is left out, and
-with the sum the share that its offset multiplies.
+Votes and scores may only speak for an answer: where the likeliest coefficient is negative the feature is left out, and
+with the sum the share that its offset multiplies. Where no answer of an open question has more votes than
+another, votes keep the coefficient of the majority vote.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ LOOSE = 0.01  # the penalty on votes and mean: enough to keep them finite
 HEAVIEST = 1e6
 PENALTIES = (1.0, 4.0, 16.0, 64.0, np.inf)
 HELD = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
-ONLY_FOR = np.array([name in ("mean", "best", "sum") for name in FEATURES])
-SUM, SHARE = FEATURES.index("sum"), FEATURES.index("share")
+ONLY_FOR = np.array([name != "share" for name in FEATURES])
+VOTES, SUM, SHARE = (FEATURES.index(name) for name in ("votes", "sum", "share"))
 MAJORITY = np.array([float(name == "votes") for name in FEATURES])
 
 Theta = NDArray[np.float64]
@@ -48,6 +49,8 @@ def choice(slate: Slate, penalty: float) -> Theta:
             break
         free = free & (np.arange(len(free)) != against.argmin())
     theta = np.where(free, theta / np.where(spread > 1e-9, spread, 1.0), 0.0)
+    if spread[VOTES] <= 1e-9:
+        theta[VOTES] = MAJORITY[VOTES]
     return theta if theta.any() else MAJORITY
 
 

@@ -1,14 +1,14 @@
 """How likely the verdict is right: learned on questions the vote had not seen.
 
-    P(right) = sigma(tau l) * sigma(b0 + b . f)
+    P(right) = sigma(a + tau l) * sigma(b0 + b . f)
     l: log-odds of the winner among the answers;  f: its best evidence, log of the number of answers
 
 The first factor says it is this answer and not another one, the second that the right one is among them at all:
 the winner's chance knows nothing of that, and is sure of itself where it was fitted. So each fold is decided by a
-fit on the others, and tau and b are what makes those verdicts' outcomes most likely, with a prior where the
+fit on the others, and a, tau and b are what makes those verdicts' outcomes most likely, with a prior where the
 labels are few: a best score speaks for its answer, the number of answers for nothing.
 
-A lone sample has no rival and would seem certain. So tau and b are learned after 1, 2, 4, .. and after all N samples,
+A lone sample has no rival and would seem certain. So all of it is learned after 1, 2, 4, .. and after all N samples,
 and in between the two nearest are averaged by log k.
 """
 
@@ -27,20 +27,21 @@ from steelyard.errors import PlanError
 from steelyard.weights.logit import expit
 
 SIZE = 2  # features of the second factor
-NUMBERS = 3 * SIZE + 3  # of a judge
+NUMBERS = 3 * SIZE + 4  # of a judge
 STEPS = 100
 SURE = 1e-6
 LEAST = 0.01  # a feature with less spread is taken as it is
-BEST = FEATURES.index("best")
-PRIOR = np.array([0.2, 2.0, 1.0, 0.0])  # of log tau, b0, b
-WEIGHT = np.array([25.0, 0.3, 1.0, 4.0])  # one over the variance of each
+FAR = 3.0
+VOTES, MEAN, BEST = (FEATURES.index(name) for name in ("votes", "mean", "best"))
+PRIOR = np.array([0.2, 0.0, 2.0, 1.0, 0.0])  # of log tau, a, b0, b
+WEIGHT = np.array([25.0, 10.0, 0.3, 1.0, 4.0])  # one over the variance of each
 
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Judge:
-    """What was learned after some number of samples: mean and spread of the features, then log tau, b0 and b."""
+    """What was learned after some number of samples: mean and spread of the features, then log tau, a, b0 and b."""
 
     samples: int
     middle: Vector
@@ -53,11 +54,11 @@ class Judge:
         odds, f, winner = _features(slate, chance)
         middle, spread = f.mean(axis=0), f.std(axis=0)
         spread = np.where(spread > LEAST, spread, 1.0)
-        return cls(samples, middle, spread, most_likely(odds, (f - middle) / spread, slate.right[winner]))
+        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), slate.right[winner]))
 
     def believe(self, odds: Vector, f: Vector) -> Vector:
         """Return P(right) of verdicts after so many samples."""
-        this, among = factors(self.theta, odds, (f - self.middle) / self.spread)
+        this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
         return this * among
 
 
@@ -77,8 +78,9 @@ class Jury:
         """Read what a plan keeps, and refuse what is damaged."""
         rows = np.empty((0, NUMBERS)) if values is None or len(values) % NUMBERS else values.reshape(-1, NUMBERS)
         samples, middle, spread, theta = np.split(rows, np.cumsum((1, SIZE, SIZE)), axis=1)
+        whole = np.isfinite(rows).all() and (samples == np.floor(samples)).all()
         rising = len(rows) and samples[0] >= 1 and (np.diff(samples[:, 0]) > 0).all()
-        if not rising or not np.isfinite(rows).all() or (spread <= 0).any():
+        if not whole or not rising or (spread <= 0).any():
             raise PlanError("its confidence is damaged")
         return cls(tuple(Judge(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)))
 
@@ -124,16 +126,29 @@ def winners_right(slate: Slate, chance: Vector, questions: int) -> Bools:
 
 def _features(slate: Slate, chance: Vector) -> tuple[Vector, Vector, Ints]:
     """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
-    top = np.maximum.reduceat(chance, slate.starts)
-    place = np.where(chance == np.repeat(top, slate.sizes), np.arange(len(chance)), len(chance))
-    winner = np.minimum.reduceat(place, slate.starts)
-    inside = np.clip(top, SURE, 1 - SURE)
+    winner = _first_of_the_best(slate, chance, slate.x[:, VOTES] + slate.x[:, MEAN])  # ties: the tally's rule
+    inside = np.clip(chance[winner], SURE, 1 - SURE)
     return np.log(inside) - np.log1p(-inside), np.stack((slate.x[winner, BEST], np.log(slate.sizes)), axis=1), winner
+
+
+def _first_of_the_best(slate: Slate, *merits: Vector) -> Ints:
+    """Where the best answer of each question stands [Q']: by the first merit, ties by the next, then the first."""
+    among: Bools = np.ones(len(slate.x), bool)
+    for merit in merits:
+        seen = np.where(among, merit, -np.inf)
+        among = among & (seen == np.repeat(np.maximum.reduceat(seen, slate.starts), slate.sizes))
+    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), slate.starts)
+
+
+def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:
+    """Features in units of their spread; beyond FAR nothing was learned, and all is as at FAR."""
+    return np.clip((f - middle) / spread, -FAR, FAR)
 
 
 def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
     """Return how likely it is this answer of those given, and how likely the right one is among them."""
-    return expit(np.exp(theta[0]) * odds), expit(theta[1] + theta[2] * f[:, 0] + theta[3] * f[:, 1])
+    scaled = theta[1] + np.exp(theta[0]) * odds
+    return expit(scaled), expit(theta[2] + theta[3] * f[:, 0] + theta[4] * f[:, 1])
 
 
 def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:
@@ -160,7 +175,9 @@ def _likelihood(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[f
     """Return log-likelihood plus log-prior, its slope, and Fisher's information."""
     this, among = factors(theta, odds, f)
     p = np.clip(this * among, 1e-12, 1 - 1e-12)
-    design = np.column_stack((odds * np.exp(theta[0]) * (1 - this), 1 - among, f * (1 - among)[:, None]))  # d log p
+    not_this, not_among = (1 - this)[:, None], (1 - among)[:, None]
+    one = np.ones_like(not_this)  # d log p / d theta:
+    design = np.hstack((odds[:, None] * np.exp(theta[0]) * not_this, one * not_this, one * not_among, f * not_among))
     away = theta - PRIOR
     value = np.log(np.where(right, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
     slope = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away

@@ -69,11 +69,15 @@ class Method(ABC):
             _check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
-        self.mix_ = Mix.fit(cast(LabelledPool, pool)) if self.learns and pool.parts is not None else None
-        pool = self.mixed(pool)
-        self._learn(pool)
+        self.mix_ = None
+        seen, apart = self._parted(pool)
+        if self.learns and pool.parts is not None:
+            self.mix_, seen = Mix.fit(cast(LabelledPool, seen)), Mix.held_out(cast(LabelledPool, seen))
+        self._learn(seen)
         self.stopping_ = None  # it was chosen for another fit
-        self.fitted_on_ = self._provenance(pool)
+        self.fitted_on_ = self._provenance(self.mixed(pool))
+        if apart is not None:
+            self._test(self.mixed(apart))
         return self
 
     def predict(self, pool: Pool) -> Verdicts:
@@ -187,6 +191,13 @@ class Method(ABC):
     def _believe(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Return the probability that each verdict is right [Q], where the method has learned one."""
         return None
+
+    def _parted(self, pool: P) -> tuple[P, P | None]:
+        """The questions to learn from, and those kept apart to test on, if any."""
+        return pool, None
+
+    def _test(self, apart: Pool) -> None:
+        """Look at the questions that were kept apart."""
 
     def _decide(self, pool: Pool) -> Verdicts:
         return tally(pool, self.weigh(pool))

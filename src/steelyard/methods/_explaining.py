@@ -50,8 +50,9 @@ def _saves(enough: int, n: int) -> str:
 
 def _more(gains: dict[str, float]) -> str:
     step, error = gains["step"], gains["step_se"]
+    told = f"{100 * step:+.1f} ± {196 * error:.1f}"
     if step > max(WORTH, 1.96 * error):
-        return f"twice the questions brought {100 * step:+.1f} ± {196 * error:.1f} points, so more are likely to pay"
+        return f"1.6 times the questions brought {told} points, so more are likely to pay"
     if step + 1.96 * error < WORTH:
-        return f"half the questions would do as well ({100 * step:+.1f} ± {196 * error:.1f}), so more would not pay"
-    return f"against half the questions that is {100 * step:+.1f} ± {196 * error:.1f}: whether more would pay is open"
+        return f"five eighths of the questions would do as well ({told}), so more would not pay"
+    return f"against five eighths of the questions that is {told}: whether more would pay is open"

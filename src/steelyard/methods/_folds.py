@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SteelyardWarning
+from steelyard.errors import CalibrationError, ScoreError, SteelyardWarning
 from steelyard.methods._base import FEWEST_QUESTIONS, Method
 from steelyard.pool import LabelledPool
 
@@ -32,7 +32,7 @@ def out_of_fold(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SteelyardWarning)
                 fitted = copy.deepcopy(method).fit(pool.take(seen))
-        except CalibrationError:
+        except (CalibrationError, ScoreError):
             return None
         right[rest] += fitted.predict(held.unlabelled()).right(held)
         times[rest] += 1

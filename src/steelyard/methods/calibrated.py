@@ -5,8 +5,8 @@
 
 over the responses i that gave answer k, p the score and z its logit. Majority vote (votes alone), vanilla weighted
 vote (votes and mean alike), best-of-N (best alone) and the paper's logit vote (slope and offset alone, with its
-negative weights) are special cases; the calibration questions say how much of each. How far to go beyond the first
-two is cross-validated: the penalty on the others is as heavy as the data allow.
+negative weights) are special cases; the calibration questions say how much of each. How far to go beyond votes
+and mean is cross-validated: the penalty on the others is as heavy as the data allow.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from steelyard.calibration.choice import PENALTIES, Theta, chances, choice, cros
 from steelyard.calibration.confidence import Judge, Jury, held_out, octaves, winners_right
 from steelyard.calibration.lines import snap
 from steelyard.calibration.promise import Promise, promise
-from steelyard.calibration.slate import FEATURES, gathered, slate
+from steelyard.calibration.slate import FEATURES, Slate, gathered, slate
 from steelyard.errors import CalibrationError, PlanError, SettingError
 from steelyard.methods._assessing import against, assessed
-from steelyard.methods._base import FEWEST_QUESTIONS, Method
+from steelyard.methods._base import FEWEST_QUESTIONS, Method, P
 from steelyard.methods._explaining import explained
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
@@ -57,9 +57,9 @@ class CalibratedVote(Method):
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
     penalty_: float = field(default=np.inf, init=False)
     judge_: NDArray[np.float64] | None = field(default=None, init=False)  # calibration/confidence.py
-    against_: float = field(default=0.0, init=False)  # share of calibration responses that weigh below 0
+    against_: float = field(default=0.0, init=False)  # share of responses that harm their answer
     gains_: dict[str, float] = field(default_factory=dict, init=False)  # of `assess`
-    held_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence out of fold, and
+    held_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence in verdicts on other folds, and
     held_right_: NDArray[np.float64] | None = field(default=None, init=False)  # what was right
     reserved_: NDArray[np.float64] | None = field(default=None, init=False)  # the same of the reserved questions
     reserved_right_: NDArray[np.float64] | None = field(default=None, init=False)
@@ -104,22 +104,28 @@ class CalibratedVote(Method):
         """The coefficients, in the order of the features."""
         return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
-    def _learn(self, pool: Pool) -> None:
-        labelled = cast(LabelledPool, pool)
+    def _parted(self, pool: P) -> tuple[P, P | None]:
         order = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank]
         apart = order < round(self.reserve * pool.n_questions)
-        if (~apart).sum() < FEWEST_QUESTIONS:
+        if not apart.any():
+            return pool, None
+        seen = pool.take(np.flatnonzero(~apart))
+        if seen.n_questions < FEWEST_QUESTIONS or np.isnan(seen.known_scores).all():
             raise CalibrationError(
-                f"reserve={self.reserve:g} leaves {(~apart).sum()} of {pool.n_questions} questions to fit on: reserve "
-                f"less, or label more, so that {FEWEST_QUESTIONS} are left"
+                f"reserve={self.reserve:g} leaves {seen.n_questions} of {pool.n_questions} questions to fit on: "
+                f"reserve less, or label more, so that {FEWEST_QUESTIONS} with scores are left"
             )
-        self._fit_choice(labelled.take(np.flatnonzero(~apart)) if apart.any() else labelled)
+        return seen, pool.take(np.flatnonzero(apart))
+
+    def _learn(self, pool: Pool) -> None:
+        self._fit_choice(cast(LabelledPool, pool))
         self.gains_ = {}
         self.reserved_ = self.reserved_right_ = np.empty(0)
-        if apart.any():
-            kept = labelled.take(np.flatnonzero(apart))
-            self.reserved_ = self._believe(kept)
-            self.reserved_right_ = self._decide(kept.unlabelled()).right(kept).astype(np.float64)
+
+    def _test(self, apart: Pool) -> None:
+        self.reserved_ = self._believe(apart)
+        labelled = cast(LabelledPool, apart)
+        self.reserved_right_ = self._decide(labelled.unlabelled()).right(labelled).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores
@@ -129,22 +135,22 @@ class CalibratedVote(Method):
         fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
         self.penalty_ = cross_validate(answers, fold[answers.question], self.errors)
         self._set(choice(answers, self.penalty_))
-        self._judge(pool, fold)
+        self._judge(pool, answers, fold)
         self.against_ = against(self, pool)
 
-    def _judge(self, pool: LabelledPool, fold: Ints) -> None:
+    def _judge(self, pool: LabelledPool, answers: Slate, fold: Ints) -> None:
         """Learn how far to believe the vote after 1, 2, 4, .. and all samples, each fold decided by the others."""
-        answers = slate(pool, self._evidence(pool.known_scores))
         mine = fold[answers.question]
         thetas = [choice(answers.take(mine != k), self.penalty_) for k in range(self.folds)]
         judges = []
         for n in octaves(pool.n):
-            some = pool.first(n)
-            answers = slate(some, self._evidence(some.known_scores))
-            chance = held_out(answers, fold[answers.question], thetas)
-            if len(chance):
-                judges.append(Judge.fit(answers, chance, n))
+            some = pool.take(np.flatnonzero(pool.sizes >= n)).first(n)
+            seen = slate(some, self._evidence(some.known_scores))
+            if len(seen.starts) >= min(FEWEST_QUESTIONS, len(answers.starts)):
+                chance = held_out(seen, fold[pool.sizes >= n][seen.question], thetas)
+                judges.append(Judge.fit(seen, chance, n))
         jury = Jury(tuple(judges))
+        chance = held_out(answers, mine, thetas)
         self.judge_ = jury.values
         self.held_ = jury.believe(answers, chance, pool.sizes)
         self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
