@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 
 import steelyard as sy
 from steelyard.calibration.choice import chances
-from steelyard.calibration.confidence import NUMBERS, PRIOR, WEIGHT, Jury, factors, most_likely, octaves, winners_right
+from steelyard.calibration.confidence import NUMBERS, Jury, octaves, winners_right
+from steelyard.calibration.judge import PRIOR, WEIGHT, factors, most_likely
 from steelyard.calibration.slate import slate
 from tests.building import Labelled, labelled
 
@@ -131,6 +132,19 @@ def test_first_samples_that_nobody_could_read_teach_nothing(cal: Labelled) -> No
     answer[cal.starts[:-1]] = -1
     vote = sy.CalibratedVote().fit(replace(cal, answer=answer))
     assert [judge.samples for judge in Jury.of(vote.judge_).judges][:2] == [2, 4]
+
+
+def test_a_jury_of_one_where_no_number_of_samples_has_enough_questions() -> None:
+    question = np.repeat(np.arange(12), np.arange(8, 20))
+    last = np.append(question[1:] != question[:-1], True)
+    pool = sy.Pool.from_arrays(
+        question=question,
+        answer=np.where(last, question % 2, -1),
+        scores=np.linspace(0.1, 0.9, len(question)),
+        correct=last & (question % 2 == 0),
+    )
+    vote = sy.CalibratedVote().fit(pool)
+    assert [judge.samples for judge in Jury.of(vote.judge_).judges] == [19]
 
 
 def test_a_damaged_confidence_is_refused(cal: Labelled) -> None:

@@ -1,65 +1,26 @@
-"""How likely the verdict is right: learned on questions the vote had not seen.
+"""Confidence after any number of samples.
 
-    P(right) = sigma(a + tau l) * sigma(b0 + b . f)
-    l: log-odds of the winner among the answers;  f: its best evidence, log of the number of answers
-
-The first factor says it is this answer and not another one, the second that the right one is among them at all:
-the winner's chance knows nothing of that, and is sure of itself where it was fitted. So each fold is decided by a
-fit on the others, and a, tau and b are what makes those verdicts' outcomes most likely, with a prior where the
-labels are few: a best score speaks for its answer, the number of answers for nothing.
-
-A lone sample has no rival and would seem certain. So all of it is learned after 1, 2, 4, .. and after all N samples,
-and in between the two nearest are averaged by log k.
+A lone sample has no rival and would seem certain. So a judge (calibration/judge.py) learns how far to believe the vote
+after 1, 2, 4, .. and after all N samples, and in between the two nearest are averaged by log k. Each fold of the
+calibration questions is decided by a fit on the others: a vote is sure of itself where it was fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from steelyard.arrays import Bools, Ints
+from steelyard.arrays import Bools, Floats, Ints
 from steelyard.calibration.choice import Theta, chances
-from steelyard.calibration.slate import FEATURES, Slate
+from steelyard.calibration.judge import SIZE, Judge, Vector, winners
+from steelyard.calibration.slate import Slate, slate
 from steelyard.errors import PlanError
-from steelyard.weights.logit import expit
+from steelyard.pool import LabelledPool
 
-SIZE = 2  # features of the second factor
 NUMBERS = 3 * SIZE + 4  # of a judge
-STEPS = 100
-SURE = 1e-6
-LEAST = 0.01  # a feature with less spread is taken as it is
-FAR = 3.0
-VOTES, MEAN, BEST = (FEATURES.index(name) for name in ("votes", "mean", "best"))
-PRIOR = np.array([0.2, 0.0, 2.0, 1.0, 0.0])  # of log tau, a, b0, b
-WEIGHT = np.array([25.0, 10.0, 0.3, 1.0, 4.0])  # one over the variance of each
-
-Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Judge:
-    """What was learned after some number of samples: mean and spread of the features, then log tau, a, b0 and b."""
-
-    samples: int
-    middle: Vector
-    spread: Vector
-    theta: Vector
-
-    @classmethod
-    def fit(cls, slate: Slate, chance: Vector, samples: int) -> Judge:
-        """Learn from chances that were not fitted on the same questions."""
-        odds, f, winner = _features(slate, chance)
-        middle, spread = f.mean(axis=0), f.std(axis=0)
-        spread = np.where(spread > LEAST, spread, 1.0)
-        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), slate.right[winner]))
-
-    def believe(self, odds: Vector, f: Vector) -> Vector:
-        """Return P(right) of verdicts after so many samples."""
-        this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
-        return this * among
+FEWEST = 10  # questions for a judge
 
 
 @dataclass(frozen=True)
@@ -67,6 +28,21 @@ class Jury:
     """A judge after 1, 2, 4, .. and after all N samples."""
 
     judges: tuple[Judge, ...]
+
+    @classmethod
+    def fit(cls, pool: LabelledPool, evidence: Callable[[Floats], Vector], fold: Ints, thetas: Sequence[Theta]) -> Jury:
+        """Learn from the first 1, 2, 4, .. samples of questions with so many; thetas[k] decides those of fold k."""
+        judges = []
+        for n in octaves(pool.n):
+            long = np.flatnonzero(pool.sizes >= n)
+            some = pool.take(long).first(n)
+            answers = slate(some, evidence(some.known_scores))
+            if len(answers.starts) >= FEWEST:
+                judges.append(Judge.fit(answers, held_out(answers, fold[long], thetas), n))
+        if not judges:
+            answers = slate(pool, evidence(pool.known_scores))
+            judges = [Judge.fit(answers, held_out(answers, fold, thetas), pool.n)]
+        return cls(tuple(judges))
 
     @property
     def values(self) -> Vector:
@@ -84,11 +60,11 @@ class Jury:
             raise PlanError("its confidence is damaged")
         return cls(tuple(Judge(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)))
 
-    def believe(self, slate: Slate, chance: Vector, sizes: Ints) -> Vector:
+    def believe(self, answers: Slate, chance: Vector, sizes: Ints) -> Vector:
         """Return P(right) of the verdict of every question [Q]; 0 where there is no answer."""
-        odds, f, _ = _features(slate, chance)
+        odds, f, _ = winners(answers, chance)
         place = np.interp(
-            np.log(sizes[slate.question]), np.log([j.samples for j in self.judges]), np.arange(len(self.judges))
+            np.log(sizes[answers.question]), np.log([j.samples for j in self.judges]), np.arange(len(self.judges))
         )
         believed = np.zeros(len(odds))
         for i, judge in enumerate(self.judges):
@@ -96,7 +72,7 @@ class Jury:
             if near.any():
                 believed += near * judge.believe(odds, f)
         found = np.zeros(len(sizes))
-        found[slate.question] = believed
+        found[answers.question] = believed
         return found
 
 
@@ -109,76 +85,16 @@ def octaves(n: int) -> list[int]:
     return sorted({*(2**i for i in range(n.bit_length())), n})
 
 
-def held_out(slate: Slate, fold: Ints, thetas: Sequence[Theta]) -> Vector:
-    """Return the chances of all answers [K], those of a question in fold k by thetas[k]."""
-    found = np.empty(len(slate.x))
+def held_out(answers: Slate, fold: Ints, thetas: Sequence[Theta]) -> Vector:
+    """Return the chances of all answers [K], those of a question in fold [Q] k by thetas[k]."""
+    found, mine = np.empty(len(answers.x)), fold[answers.question]
     for k, theta in enumerate(thetas):
-        found[np.repeat(fold == k, slate.sizes)] = chances(slate.take(fold == k), theta)
+        found[np.repeat(mine == k, answers.sizes)] = chances(answers.take(mine == k), theta)
     return found
 
 
-def winners_right(slate: Slate, chance: Vector, questions: int) -> Bools:
+def winners_right(answers: Slate, chance: Vector, questions: int) -> Bools:
     """Return which likeliest answers are right [Q]."""
     found = np.zeros(questions, bool)
-    found[slate.question] = slate.right[_features(slate, chance)[2]]
+    found[answers.question] = answers.right[winners(answers, chance)[2]]
     return found
-
-
-def _features(slate: Slate, chance: Vector) -> tuple[Vector, Vector, Ints]:
-    """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
-    winner = _first_of_the_best(slate, chance, slate.x[:, VOTES] + slate.x[:, MEAN])  # ties: the tally's rule
-    inside = np.clip(chance[winner], SURE, 1 - SURE)
-    return np.log(inside) - np.log1p(-inside), np.stack((slate.x[winner, BEST], np.log(slate.sizes)), axis=1), winner
-
-
-def _first_of_the_best(slate: Slate, *merits: Vector) -> Ints:
-    """Where the best answer of each question stands [Q']: by the first merit, ties by the next, then the first."""
-    among: Bools = np.ones(len(slate.x), bool)
-    for merit in merits:
-        seen = np.where(among, merit, -np.inf)
-        among = among & (seen == np.repeat(np.maximum.reduceat(seen, slate.starts), slate.sizes))
-    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), slate.starts)
-
-
-def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:
-    """Features in units of their spread; beyond FAR nothing was learned, and all is as at FAR."""
-    return np.clip((f - middle) / spread, -FAR, FAR)
-
-
-def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
-    """Return how likely it is this answer of those given, and how likely the right one is among them."""
-    scaled = theta[1] + np.exp(theta[0]) * odds
-    return expit(scaled), expit(theta[2] + theta[3] * f[:, 0] + theta[4] * f[:, 1])
-
-
-def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:
-    """Climb the likelihood and the prior by Fisher's steps with halving."""
-    theta = PRIOR
-    value, slope, bend = _likelihood(theta, odds, f, right)
-    for _ in range(STEPS):
-        step, size = np.linalg.solve(bend, slope), 1.0
-        while size > 1e-9:
-            tried = _likelihood(theta + size * step, odds, f, right)
-            if tried[0] > value:
-                break
-            size /= 2
-        else:
-            break
-        gain, theta = tried[0] - value, theta + size * step
-        value, slope, bend = tried
-        if gain < 1e-12 * (1 + abs(value)):
-            break
-    return theta
-
-
-def _likelihood(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
-    """Return log-likelihood plus log-prior, its slope, and Fisher's information."""
-    this, among = factors(theta, odds, f)
-    p = np.clip(this * among, 1e-12, 1 - 1e-12)
-    not_this, not_among = (1 - this)[:, None], (1 - among)[:, None]
-    one = np.ones_like(not_this)  # d log p / d theta:
-    design = np.hstack((odds[:, None] * np.exp(theta[0]) * not_this, one * not_this, one * not_among, f * not_among))
-    away = theta - PRIOR
-    value = np.log(np.where(right, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
-    slope = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away
-    return float(value), slope, (design.T * (p / (1 - p))) @ design + np.diag(WEIGHT)

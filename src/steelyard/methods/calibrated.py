@@ -17,12 +17,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats, Ints
+from steelyard.arrays import Floats
 from steelyard.calibration.choice import PENALTIES, Theta, chances, choice, cross_validate
-from steelyard.calibration.confidence import Judge, Jury, held_out, octaves, winners_right
+from steelyard.calibration.confidence import Jury, held_out, winners_right
 from steelyard.calibration.lines import snap
 from steelyard.calibration.promise import Promise, promise
-from steelyard.calibration.slate import FEATURES, Slate, gathered, slate
+from steelyard.calibration.slate import FEATURES, gathered, slate
 from steelyard.errors import CalibrationError, PlanError, SettingError
 from steelyard.methods._assessing import against, assessed
 from steelyard.methods._base import FEWEST_QUESTIONS, Method, P
@@ -135,25 +135,12 @@ class CalibratedVote(Method):
         fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
         self.penalty_ = cross_validate(answers, fold[answers.question], self.errors)
         self._set(choice(answers, self.penalty_))
-        self._judge(pool, answers, fold)
-        self.against_ = against(self, pool)
-
-    def _judge(self, pool: LabelledPool, answers: Slate, fold: Ints) -> None:
-        """Learn how far to believe the vote after 1, 2, 4, .. and all samples, each fold decided by the others."""
-        mine = fold[answers.question]
-        thetas = [choice(answers.take(mine != k), self.penalty_) for k in range(self.folds)]
-        judges = []
-        for n in octaves(pool.n):
-            some = pool.take(np.flatnonzero(pool.sizes >= n)).first(n)
-            seen = slate(some, self._evidence(some.known_scores))
-            if len(seen.starts) >= min(FEWEST_QUESTIONS, len(answers.starts)):
-                chance = held_out(seen, fold[pool.sizes >= n][seen.question], thetas)
-                judges.append(Judge.fit(seen, chance, n))
-        jury = Jury(tuple(judges))
-        chance = held_out(answers, mine, thetas)
+        thetas = [choice(answers.take(fold[answers.question] != k), self.penalty_) for k in range(self.folds)]
+        jury, chance = Jury.fit(pool, self._evidence, fold, thetas), held_out(answers, fold, thetas)
         self.judge_ = jury.values
         self.held_ = jury.believe(answers, chance, pool.sizes)
         self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
+        self.against_ = against(self, pool)
 
     def _set(self, theta: Theta) -> None:
         self.votes_, self.mean_, self.best_, self.slope_, offset = theta.tolist()
