@@ -5,46 +5,35 @@ Those whose weight depends on the score alone also have `weight(score)`.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.calibration.mixing import Mix
 from steelyard.calibration.shift import remembered
-from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SteelyardWarning
-from steelyard.plan import Plan, Provenance, write_plan
+from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError
+from steelyard.methods._enough import check_calibration
+from steelyard.methods._stored import Stored
+from steelyard.plan import Provenance
 from steelyard.pool import LabelledPool, Pool
-from steelyard.stopping import rule_from
-from steelyard.stopping._base import Rule
 from steelyard.tally import tally
 from steelyard.verdicts import Verdicts
-
-FEWEST_QUESTIONS = 10
-ENOUGH_QUESTIONS = 50
-APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
 
 P = TypeVar("P", bound=Pool)
 Weigh = Callable[[Any, Pool], NDArray[np.float64]]
 
 
 @dataclass(repr=False)
-class Method(ABC):
+class Method(Stored, ABC):
     """A rule that turns a pool of responses into verdicts."""
 
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
-    learns: ClassVar[bool] = False  # needs labels to be fitted
     scored: ClassVar[bool] = True  # reads scores
-
-    fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
-    stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
-    mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -52,11 +41,6 @@ class Method(ABC):
             cls.by_response = Method.by_response  # type: ignore[method-assign]
         if "weigh" in vars(cls):
             cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
-
-    @classmethod
-    def name(cls) -> str:
-        """What the user types."""
-        return cls.__module__.rsplit(".", 1)[-1].strip("_").replace("_", "-")
 
     def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
         """Learn from a labelled pool, or from the first n samples of each of its questions.
@@ -66,7 +50,7 @@ class Method(ABC):
         self.check_settings()
         pool = labelled if n is None else labelled.first(n)
         if self.learns:
-            _check_calibration(pool)
+            check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
         self.mix_ = None
@@ -117,63 +101,6 @@ class Method(ABC):
                 f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
             )
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted method as a plan, plain JSON."""
-        stopping = self.stopping_.plain() if self.stopping_ else None
-        mix = self.mix_.stored() if self.mix_ else None
-        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_, stopping, mix), path)
-
-    @classmethod
-    def from_plan(cls, plan: Plan) -> Self:
-        """Make the method a plan describes; every value must be there and of its kind."""
-        blank = cls()
-        for what, has, needs in (
-            ("settings", plan.settings, blank.settings()),
-            ("learned values", plan.learned, blank.learned()),
-        ):
-            if set(has) != set(needs):
-                raise PlanError(f"{cls.name()} has the {what} {sorted(needs)}, this plan {sorted(has)}: fit it again")
-        kinds = get_type_hints(cls)
-        for key, value in {**plan.settings, **plan.learned}.items():
-            missing = value is None and key in plan.learned and plan.fitted_on is not None
-            if missing or not _is_a(value, kinds[key]):
-                raise PlanError(f"{key} is {value!r:.40}, which {cls.name()} cannot use: fit the plan again")
-        method = cls(**plan.settings)
-        method.check_settings()
-        for key, value in plan.learned.items():
-            setattr(method, key, value)
-        method.fitted_on_ = plan.fitted_on
-        method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
-        method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
-        if plan.fitted_on is not None:
-            method.check_learned()
-        return method
-
-    def check_settings(self) -> None:
-        """Refuse settings that cannot work; fit and load call it, the constructor only stores."""
-
-    def check_learned(self) -> None:
-        """Refuse learned values, read from a plan, that do not fit together."""
-
-    def summary(self) -> dict[str, Any]:
-        """What a person wants to know of a fitted method, as plain values."""
-        fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
-        fitted.pop("evidence", None)
-        mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
-        return {"method": self.name(), **self.settings(), **fitted, **mix}
-
-    def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
-        return f"{type(self).__name__}({settings})" + ("" if self.fitted_on_ else ", not fitted" if self.learns else "")
-
-    def settings(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-
-    def learned(self) -> dict[str, Any]:
-        """What fit found."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
-
     def _learn(self, pool: Pool) -> None:
         """Set the learned fields; methods that learn nothing leave it."""
 
@@ -223,41 +150,3 @@ def _of_mixed(weigh: Weigh) -> Weigh:
         return weigh(self, self.mixed(pool))
 
     return weigh_mixed
-
-
-def _is_a(value: Any, kind: Any) -> bool:
-    """Whether a value read from JSON can stand in a field annotated with `kind`."""
-    if get_args(kind) and get_origin(kind) not in (np.ndarray, dict):
-        return any(_is_a(value, part) for part in get_args(kind))
-    plain = get_origin(kind) or kind
-    if plain is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return isinstance(value, plain) and not isinstance(value, bool)
-
-
-def _check_calibration(pool: Pool) -> None:
-    """Refuse a calibration set that cannot teach anything; warn about a small one."""
-    if not isinstance(pool, LabelledPool):
-        raise LabelError("fitting needs labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
-    if pool.n_questions < FEWEST_QUESTIONS:
-        raise CalibrationError(
-            f"{pool.n_questions} calibration questions are too few: label at least {FEWEST_QUESTIONS}, "
-            f"better {ENOUGH_QUESTIONS} or more (the methods 'majority' and 'vanilla' need none)"
-        )
-    known = pool.readable if pool.scores is None else pool.readable & ~np.isnan(pool.scores)
-    if pool.scores is not None and not known.any() and pool.readable.any():
-        raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
-    correct = int(pool.correct[known].sum())
-    incorrect = int(known.sum()) - correct
-    if not correct or not incorrect:
-        raise CalibrationError(
-            f"the calibration set has {correct} correct and {incorrect} incorrect scored responses: "
-            "a weight can only be learned from both kinds; check the labels or add questions"
-        )
-    if pool.n_questions < ENOUGH_QUESTIONS:
-        warnings.warn(
-            f"{pool.n_questions} calibration questions are few: the fitted weights are uncertain; "
-            f"{ENOUGH_QUESTIONS} or more are better",
-            SteelyardWarning,
-            stacklevel=3,
-        )

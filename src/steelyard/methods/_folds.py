@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import CalibrationError, ScoreError, SteelyardWarning
-from steelyard.methods._base import FEWEST_QUESTIONS, Method
+from steelyard.methods._base import Method
+from steelyard.methods._enough import FEWEST_QUESTIONS
 from steelyard.pool import LabelledPool
 
 

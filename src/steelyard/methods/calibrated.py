@@ -25,7 +25,8 @@ from steelyard.calibration.promise import Promise, promise
 from steelyard.calibration.slate import FEATURES, gathered, slate
 from steelyard.errors import CalibrationError, PlanError, SettingError
 from steelyard.methods._assessing import against, assessed
-from steelyard.methods._base import FEWEST_QUESTIONS, Method, P
+from steelyard.methods._base import Method, P
+from steelyard.methods._enough import FEWEST_QUESTIONS
 from steelyard.methods._explaining import explained
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit

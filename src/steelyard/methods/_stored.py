@@ -1,0 +1,100 @@
+"""A method on paper: its settings and what it learned, written as a plan and read again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from steelyard.calibration.mixing import Mix
+from steelyard.errors import PlanError
+from steelyard.plan import Plan, Provenance, write_plan
+from steelyard.stopping import rule_from
+from steelyard.stopping._base import Rule
+
+APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
+
+
+@dataclass(repr=False)
+class Stored:
+    """Fields without a trailing underscore are settings, those with one are learned."""
+
+    learns: ClassVar[bool] = False  # needs labels to be fitted
+
+    fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
+    stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
+    mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
+
+    @classmethod
+    def name(cls) -> str:
+        """What the user types."""
+        return cls.__module__.rsplit(".", 1)[-1].strip("_").replace("_", "-")
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted method as a plan, plain JSON."""
+        stopping = self.stopping_.plain() if self.stopping_ else None
+        mix = self.mix_.stored() if self.mix_ else None
+        write_plan(Plan(self.name(), self.settings(), self.learned(), self.fitted_on_, stopping, mix), path)
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> Self:
+        """Make the method a plan describes; every value must be there and of its kind."""
+        blank = cls()
+        for what, has, needs in (
+            ("settings", plan.settings, blank.settings()),
+            ("learned values", plan.learned, blank.learned()),
+        ):
+            if set(has) != set(needs):
+                raise PlanError(f"{cls.name()} has the {what} {sorted(needs)}, this plan {sorted(has)}: fit it again")
+        kinds = get_type_hints(cls)
+        for key, value in {**plan.settings, **plan.learned}.items():
+            missing = value is None and key in plan.learned and plan.fitted_on is not None
+            if missing or not _is_a(value, kinds[key]):
+                raise PlanError(f"{key} is {value!r:.40}, which {cls.name()} cannot use: fit the plan again")
+        method = cls(**plan.settings)
+        method.check_settings()
+        for key, value in plan.learned.items():
+            setattr(method, key, value)
+        method.fitted_on_ = plan.fitted_on
+        method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
+        method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
+        if plan.fitted_on is not None:
+            method.check_learned()
+        return method
+
+    def check_settings(self) -> None:
+        """Refuse settings that cannot work; fit and load call it, the constructor only stores."""
+
+    def check_learned(self) -> None:
+        """Refuse learned values, read from a plan, that do not fit together."""
+
+    def summary(self) -> dict[str, Any]:
+        """What a person wants to know of a fitted method, as plain values."""
+        fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
+        fitted.pop("evidence", None)
+        mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
+        return {"method": self.name(), **self.settings(), **fitted, **mix}
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({settings})" + ("" if self.fitted_on_ else ", not fitted" if self.learns else "")
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def learned(self) -> dict[str, Any]:
+        """What fit found."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Whether a value read from JSON can stand in a field annotated with `kind`."""
+    if get_args(kind) and get_origin(kind) not in (np.ndarray, dict):
+        return any(_is_a(value, part) for part in get_args(kind))
+    plain = get_origin(kind) or kind
+    if plain is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, plain) and not isinstance(value, bool)
