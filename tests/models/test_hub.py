@@ -70,7 +70,8 @@ def published(root: Path) -> dict[str, Path]:
 
 
 def environment(address: str, home: Path) -> dict[str, str]:
-    return {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
+    here = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    return {**here, "HF_ENDPOINT": address, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
 def run(code: str, *args: str, env: dict[str, str]) -> Any:
