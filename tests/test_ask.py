@@ -20,7 +20,7 @@ from steelyard.sampling.draws import Draw
 from steelyard.sampling.prompts import read_template
 from steelyard.sampling.reply import Choice
 from tests.building import labelled
-from tests.fault_upstream import text_of
+from tests.fault_upstream.asked import text_of
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from steelyard.runs.run import Run
-from tests.fault_upstream import text_of
+from tests.fault_upstream.asked import text_of
 from tests.generating import SUFFIX, ask_for, generate, samples
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command, fault_upstream

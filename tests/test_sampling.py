@@ -23,7 +23,7 @@ from steelyard.sampling.client import Client
 from steelyard.sampling.faults import BusyError, RefusedError, TryError
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
-from tests.fault_upstream import text_of
+from tests.fault_upstream.asked import text_of
 from tests.upstreams import CANARY, ROOT, FaultUpstream, fault_upstream
 
 ALL = Abilities(most=64, logprobs=True, usage=True)

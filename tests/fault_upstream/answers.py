@@ -1,0 +1,121 @@
+"""Every fault by its name: those of the wire, and replies with one thing wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tests.fault_upstream.asked import Asked, good
+from tests.fault_upstream.wire import (
+    bad_chunk,
+    chunk_cut,
+    crowd,
+    cut,
+    deep,
+    echo,
+    endless,
+    huge,
+    no_http,
+    non,
+    picky,
+    reset,
+    same,
+    silent,
+    slots,
+    slow,
+    trailing,
+    zipped,
+)
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> Callable[[Asked], Awaitable[None]]:
+    """A good reply with one thing wrong."""
+
+    async def answer(asked: Asked) -> None:
+        body = good(asked)
+        other = change(body)
+        await asked.reply(json.dumps(body if other is None else other).encode())
+
+    return answer
+
+
+def raw(body: bytes, headers: str = "") -> Callable[[Asked], Awaitable[None]]:
+    async def answer(asked: Asked) -> None:
+        await asked.reply(body, 200, headers)
+
+    return answer
+
+
+def set_first(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(body: dict[str, Any]) -> None:
+        body["choices"][0][name] = value
+
+    return change
+
+
+def set_top(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body.update({name: value})
+
+
+def odd_numbers(body: dict[str, Any]) -> None:
+    body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
+    body["usage"] = {"completion_tokens": float("inf")}
+
+
+def say(text: Any) -> Callable[[dict[str, Any]], None]:
+    return set_first("message", {"role": "assistant", "content": text})
+
+
+ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
+    "cut": cut,
+    "chunk-cut": chunk_cut,
+    "bad-chunk": bad_chunk,
+    "no-http": no_http,
+    "trailing": trailing,
+    "reset": reset,
+    "silent": silent,
+    "slow": slow,
+    "huge": huge,
+    "endless": endless,
+    "zipped": zipped,
+    "crowd": crowd,
+    "deep": deep,
+    "slots": slots,
+    "no-n": non,
+    "picky": picky,
+    "same": same,
+    "echo": echo,
+    "redirect": lambda asked: asked.reply(b"", 302, "Location: http://127.0.0.1:1/v1/chat/completions\r\n"),
+    "digits": raw(b'{"choices": ' + b"9" * 10**6 + b"}"),
+    "garbage": raw(b"\xff\xfe\x00{choices"),
+    "html": raw(b"<html><body>gateway says hello</body></html>"),
+    "empty": raw(b""),
+    "null": raw(b"null"),
+    "list": raw(b"[]"),
+    "string": raw(b'"choices"'),
+    "error": raw(b'{"error": {"message": "the model is loading", "code": 503}}'),
+    "error-string": raw(b'{"error": "the model is loading"}'),
+    "detail": raw(b'{"detail": "not here"}'),
+    "choices-null": changed(set_top("choices", None)),
+    "choices-empty": changed(set_top("choices", [])),
+    "choices-object": changed(set_top("choices", {"0": 1})),
+    "choices-of-text": changed(set_top("choices", ["yes"])),
+    "fewer": changed(lambda body: body["choices"].pop() and None),
+    "more": changed(lambda body: body["choices"].extend([dict(body["choices"][0], index=n) for n in (97, 98, 99)])),
+    "same-index": changed(lambda body: [made.update(index=0) for made in body["choices"]] and None),
+    "index-text": changed(set_first("index", "zero")),
+    "index-far": changed(set_first("index", 10**30)),
+    "backwards": changed(lambda body: body["choices"].reverse()),
+    "no-usage": changed(lambda body: body.pop("usage") and None),
+    "no-logprobs": changed(set_first("logprobs", None)),
+    "message-null": changed(set_first("message", None)),
+    "content-null": changed(say(None)),
+    "content-number": changed(say(5)),
+    "content-parts": changed(say([{"type": "text", "text": "so \\boxed{3}"}])),
+    "content-empty": changed(say("")),
+    "surrogate": changed(say("half \ud800 \x00 \u202e \u2028 \\boxed{3}")),
+    "finish-number": changed(set_first("finish_reason", 7)),
+    "length": changed(set_first("finish_reason", "length")),
+    "numbers": changed(odd_numbers),
+}

@@ -1,0 +1,98 @@
+"""One request with the way back, and the good reply to it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+REASONS = {200: "OK", 302: "Found", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
+WORDS = ("let", "us", "see", "we", "add", "the", "two", "numbers", "and", "then", "count", "again")
+
+
+@dataclass(frozen=True)
+class Fault:
+    kind: str = ""
+    argument: str = ""
+    once: bool = False
+    word: str = ""
+
+    @classmethod
+    def of(cls, model: str) -> Fault:
+        if not model.startswith("fault:"):
+            return cls()
+        rest, _, word = model.removeprefix("fault:").partition("?")
+        once = rest.endswith("!")
+        kind, _, argument = rest.removesuffix("!").partition("@")
+        return cls(kind, argument, once, word)
+
+
+@dataclass
+class Asked:
+    """One request, and the way back."""
+
+    body: dict[str, Any]
+    key: str
+    writer: asyncio.StreamWriter
+    sent: int = 0
+    fault: Fault = field(default_factory=Fault)
+
+    @property
+    def prompt(self) -> str:
+        return str(self.body["messages"][-1]["content"])
+
+    @property
+    def n(self) -> int:
+        return int(self.body.get("n", 1))
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        self.sent += len(data)
+        await self.writer.drain()
+
+    async def reply(self, body: bytes, status: int = 200, headers: str = "", length: int | None = None) -> None:
+        head = f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}\r\nContent-Type: application/json\r\n{headers}"
+        size = len(body) if length is None else length
+        await self.send(f"{head}Content-Length: {size}\r\n\r\n".encode() + body)
+
+    async def refuse(self, status: int, message: str, headers: str = "") -> None:
+        error = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
+        await self.reply(json.dumps(error).encode(), status, headers)
+
+
+def text_of(prompt: str, seed: int) -> str:
+    """The one text a sample has."""
+    digest = hashlib.sha256(f"{prompt}/{seed}".encode()).digest()
+    words = " ".join(WORDS[byte % len(WORDS)] for byte in digest[: 4 + digest[0] % 12])
+    return f"{words}.\n\nThe answer is \\boxed{{{digest[1] % 5}}}"
+
+
+def choice(asked: Asked, j: int) -> dict[str, Any]:
+    text = text_of(asked.prompt, int(asked.body.get("seed") or 0) + j)
+    made: dict[str, Any] = {
+        "index": j,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+        "logprobs": None,
+    }
+    if asked.body.get("logprobs"):
+        made["logprobs"] = {
+            "content": [{"token": word, "logprob": -0.1 * (1 + len(word) % 3)} for word in text.split()]
+        }
+    return made
+
+
+def good(asked: Asked, n: int | None = None) -> dict[str, Any]:
+    choices = [choice(asked, j) for j in range(asked.n if n is None else n)]
+    tokens = sum(len(made["message"]["content"].split()) for made in choices)
+    return {
+        "id": f"chatcmpl-{time.monotonic_ns()}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": asked.body["model"],
+        "choices": choices,
+        "usage": {"prompt_tokens": 7, "completion_tokens": tokens, "total_tokens": 7 + tokens},
+    }

@@ -1,0 +1,143 @@
+"""What goes wrong on the wire, or in how a server treats a request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import socket
+import struct
+import time
+from email.utils import formatdate
+
+from tests.fault_upstream.asked import Asked, good
+
+
+async def status(asked: Asked) -> None:
+    code = int(asked.fault.kind)
+    wait = asked.fault.argument
+    headers = ""
+    if wait.startswith("date"):
+        headers = f"Retry-After: {formatdate(time.time() + float(wait[4:] or 1), usegmt=True)}\r\n"
+    elif wait:
+        headers = f"Retry-After: {wait}\r\n"
+    await asked.refuse(code, f"no {code} today, key was {asked.key}", headers)
+
+
+async def cut(asked: Asked) -> None:
+    body = json.dumps(good(asked)).encode()
+    await asked.reply(body[: int(asked.fault.argument or 40)], length=len(body))
+    asked.writer.close()
+
+
+async def chunk_cut(asked: Asked) -> None:
+    part = json.dumps(good(asked)).encode()[:60]
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    await asked.send(head + f"{len(part):x}\r\n".encode() + part + b"\r\n")
+    asked.writer.close()
+
+
+async def bad_chunk(asked: Asked) -> None:
+    await asked.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n")
+    asked.writer.close()
+
+
+async def no_http(asked: Asked) -> None:
+    await asked.send(b"SSH-2.0-OpenSSH_9.6\r\n")
+    asked.writer.close()
+
+
+async def trailing(asked: Asked) -> None:
+    """The right body, and more bytes than were announced."""
+    body = json.dumps(good(asked)).encode()
+    await asked.reply(body + b'{"surprise": 1}', length=len(body))
+    asked.writer.close()
+
+
+async def reset(asked: Asked) -> None:
+    peer: socket.socket = asked.writer.get_extra_info("socket")
+    with contextlib.suppress(OSError):
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    asked.writer.transport.abort()
+
+
+async def silent(asked: Asked) -> None:
+    await asyncio.sleep(float(asked.fault.argument or 3600))
+
+
+async def slow(asked: Asked) -> None:
+    """One byte at a time."""
+    body = json.dumps(good(asked)).encode()
+    await asked.reply(b"", length=len(body))
+    for byte in body:
+        await asyncio.sleep(float(asked.fault.argument or 1))
+        await asked.send(bytes([byte]))
+
+
+async def huge(asked: Asked) -> None:
+    """A body of so many MB; nobody should read it to its end."""
+    size = int(asked.fault.argument or 64) * 2**20
+    await asked.reply(b"", length=size)
+    for _ in range(size // 2**16):
+        await asked.send(b" " * 2**16)
+
+
+async def endless(asked: Asked) -> None:
+    await asked.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(2**12):
+        await asked.send(b"10000\r\n" + b" " * 2**16 + b"\r\n")
+
+
+async def zipped(asked: Asked) -> None:
+    await asked.reply(gzip.compress(b" " * 2**27), 200, "Content-Encoding: gzip\r\n")
+
+
+async def crowd(asked: Asked) -> None:
+    await asked.reply(b'{"choices":[' + b'{"index":0},' * int(asked.fault.argument or 10**6) + b"{}]}")
+
+
+async def deep(asked: Asked) -> None:
+    depth = int(asked.fault.argument or 10_000)
+    await asked.reply(b'{"choices":' + b"[" * depth + b"]" * depth + b"}")
+
+
+async def slots(asked: Asked) -> None:
+    """As llama.cpp: `n` above the slots is a 400."""
+    most = int(asked.fault.argument or 8)
+    if asked.n > most:
+        await asked.refuse(400, f"n_cmpl cannot be greater than the number of slots ({most})")
+    else:
+        body = good(asked)
+        body["usage"]["completion_tokens"] = len(body["choices"][0]["message"]["content"].split())
+        await asked.reply(json.dumps(body).encode())
+
+
+async def non(asked: Asked) -> None:
+    """As Ollama: `n` is not looked at."""
+    await asked.reply(json.dumps(good(asked, 1)).encode())
+
+
+async def picky(asked: Asked) -> None:
+    """Refuse the parameters that the argument names, with a plus between them."""
+    for name in asked.fault.argument.split("+"):
+        if name in asked.body and not (name == "n" and asked.n == 1):
+            await asked.refuse(400, f"Unsupported parameter: '{name}'")
+            return
+    await asked.reply(json.dumps(good(asked)).encode())
+
+
+async def same(asked: Asked) -> None:
+    """Every choice of one request has the same seed."""
+    body = good(asked)
+    for made in body["choices"]:
+        made["message"] = body["choices"][0]["message"]
+    await asked.reply(json.dumps(body).encode())
+
+
+async def echo(asked: Asked) -> None:
+    """The key in the sample, in its model's name and in why it ended."""
+    body = good(asked)
+    body["model"] = asked.key
+    body["choices"][0] |= {"message": {"content": f"you are {asked.key}"}, "finish_reason": asked.key}
+    await asked.reply(json.dumps(body).encode())
