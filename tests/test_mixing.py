@@ -145,7 +145,7 @@ def test_a_method_votes_by_the_mixed_probability(kind: Any) -> None:
     pool = read()
     vote = kind().fit(pool)
     plain = replace(Mix.fit(pool).apply(pool), source=sy.Pool.from_arrays(question=[0], answer=[0]).source)
-    alone = kind().fit(replace(Mix.held_out(pool), source=plain.source))
+    alone = kind().fit(replace(Mix.fit(pool).held_out(pool), source=plain.source))
     assert np.array_equal(vote.weigh(pool), alone.weigh(plain))
     assert np.array_equal(vote.predict(pool).code, alone.predict(plain).code)
     assert vote.fitted_on_.accuracy == alone.fitted_on_.accuracy
@@ -336,3 +336,11 @@ def test_curves_of_a_mix_are_those_of_its_verdicts() -> None:
     for k, kind in enumerate((sy.LogitVote, sy.CalibratedVote), 1):
         assert np.array_equal(found.right[:, 1, k], right(kind().fit(cal, n=8), test))
     assert np.isfinite(found.right).all()
+
+
+def test_a_score_that_one_question_alone_has_is_mixed_all_the_same() -> None:
+    pool = labelled(sy.simulate(60, 8, seed=1))
+    rare = np.where(pool.spread(np.arange(60)) == 3, pool.known_scores, np.nan)
+    vote = sy.CalibratedVote().fit(pool.with_parts({"good": pool.known_scores, "rare": rare}))
+    assert vote.mix_ is not None
+    assert vote.mix_.coefficient[0] > 0

@@ -85,18 +85,21 @@ class Mix:
             total += c * _standard(x, mean, spread)
         return replace(pool, scores=np.where(known, expit(total), np.nan), parts=None)
 
-    @classmethod
-    def held_out(cls, pool: LabelledPool) -> LabelledPool:
-        """Return the pool with the scores of each fold mixed as the others say: what a method may learn from.
+    def held_out(self, pool: LabelledPool) -> LabelledPool:
+        """Return the pool this was learned from, the scores of each fold mixed as the others say, to learn from.
 
-        Mixed by what was learned from the same questions, many parts look better than they are.
+        Mixed by what was learned from the same questions, many parts look better than they are. A fold without which
+        a part would have no score at all is mixed as all say.
         """
         fold = np.random.default_rng(0).permutation(pool.n_questions)[pool.rank] % FOLDS
         scores = np.empty(pool.n_responses)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SteelyardWarning)
             for k in np.unique(fold):
-                mix = cls.fit(pool.take(fold != k))
+                try:
+                    mix = Mix.fit(pool.take(fold != k))
+                except ScoreError:
+                    mix = self
                 scores[pool.spread(fold) == k] = mix.apply(pool.take(fold == k)).known_scores
         return replace(pool, scores=scores, parts=None)
 

@@ -56,7 +56,8 @@ class Method(Stored, ABC):
         self.mix_ = None
         seen, apart = self._parted(pool)
         if self.learns and pool.parts is not None:
-            self.mix_, seen = Mix.fit(cast(LabelledPool, seen)), Mix.held_out(cast(LabelledPool, seen))
+            self.mix_ = Mix.fit(cast(LabelledPool, seen))
+            seen = self.mix_.held_out(cast(LabelledPool, seen))
         self._learn(seen)
         self.stopping_ = None  # it was chosen for another fit
         self.fitted_on_ = self._provenance(self.mixed(pool))

@@ -197,7 +197,7 @@ class CalibratedVote(Method):
         slope: float = 0.0,
         offset: float = 0.0,
     ) -> CalibratedVote:
-        """Make one by hand, fitted on nothing."""
+        """Make one by hand, fitted on nothing: it votes, but has no confidence and is no plan to save."""
         from steelyard.plan import Provenance
 
         vote = cls()
