@@ -61,6 +61,12 @@ def test_only_a_plan_with_reserved_questions_promises(cal: Labelled) -> None:
         sy.CalibratedVote().fit(cal).promise(0.1)
 
 
+def test_explain_counts_the_reserved_questions_apart(cal: Labelled) -> None:
+    half = cal.n_questions // 2
+    told = sy.CalibratedVote(reserve=0.5).fit(cal).explain()
+    assert told.startswith(f"Fitted on {cal.n_questions - half} questions ({half} others reserved) at N = ")
+
+
 def test_reserved_questions_are_not_learned_from(cal: Labelled) -> None:
     one = sy.CalibratedVote(reserve=0.5).fit(cal)
     order = np.random.default_rng(0).permutation(cal.n_questions)[cal.rank]

@@ -13,7 +13,9 @@ WORTH = 0.003  # a gain of less is not worth a label
 def explained(vote: CalibratedVote) -> str:
     """Two sentences, or one for a vote that was not assessed."""
     fitted = vote.fitted_on_
-    where = f"Fitted on {fitted.questions} questions at N = {fitted.n}" if fitted else "Not fitted"
+    apart = 0 if vote.reserved_ is None else len(vote.reserved_)
+    kept = f" ({apart} others reserved)" if apart else ""
+    where = f"Fitted on {fitted.questions - apart} questions{kept} at N = {fitted.n}" if fitted else "Not fitted"
     sentences = [f"{where}: {_reads(vote)}."]
     if vote.gains_:
         told = [_expects(vote.gains_), _more(vote.gains_)]
