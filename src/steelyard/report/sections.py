@@ -77,12 +77,16 @@ def _answer(s: Summary, alone: bool) -> str:
         "split": f"{100 * s.share:g} %, seed {s.seed}",
     }
     listed = "".join(
-        f"<div{' class=wide' if len(v) > 22 else ''}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>"
-        for k, v in facts.items()
+        f"<div{_width(v)}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>" for k, v in facts.items()
     )
     tag = "h1" if alone else "h2 class=headline"
     head = f"<{tag}>{_said(words.headline(s))}</{tag[:2]}>{said}"
     return f"{head}<div class=big>{''.join(_cards(s))}</div><dl class=facts>{listed}</dl>"
+
+
+def _width(text: str) -> str:
+    """A fact with a word that would break in its column gets two."""
+    return " class=wide" if max(map(len, text.split()), default=0) > 15 else ""
 
 
 def _said(text: str) -> str:
