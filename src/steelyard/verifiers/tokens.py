@@ -1,8 +1,7 @@
 """Text to ids, where no text can make a special token.
 
 Protocols put special tokens where they belong by id; the question and the response are only ever encoded by
-`plain`, which reads `<|im_start|>` in them as the characters it is made of. An added token that the tokenizer
-would still recognise is taken out.
+`plain`, which reads `<|im_start|>` in them as the characters it is made of (ordinary.py).
 """
 
 from __future__ import annotations
@@ -11,40 +10,33 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from steelyard.errors import VerifierError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from steelyard.verifiers.ordinary import ordinary
 
 INSTALL = "pip install 'steelyard[prm]'"
 
 
 class Tokens:
-    """A tokenizer as protocols use it."""
+    """A tokenizer.json as protocols use it."""
 
-    def __init__(self, tokenizer: Tokenizer, settings: Mapping[str, Any] | None = None, name: str = "") -> None:
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer: Mapping[str, Any], settings: Mapping[str, Any] | None = None, name: str = "") -> None:
         self.settings = settings or {}  # tokenizer_config.json
         self.name = name
-        decoder = tokenizer.get_added_tokens_decoder()
-        self.added: dict[str, int] = {token.content: number for number, token in decoder.items()}
+        self.added: dict[str, int] = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
         self.learned: dict[str, Any] = {}  # what a protocol worked out once, by its name
+        self._ordinary = ordinary(tokenizer)
         self._never = frozenset(self.added.values())
         self._fixed: dict[str, list[int]] = {}
 
     @classmethod
     def load(cls, folder: Path) -> Tokens:
         """Read the tokenizer of a model's folder."""
-        try:
-            from tokenizers import Tokenizer
-        except ImportError:
-            raise VerifierError(f"tokenizers are not installed: {INSTALL}") from None
+        if find_spec("tokenizers") is None:
+            raise VerifierError(f"tokenizers are not installed: {INSTALL}")
         file = folder / "tokenizer.json"
         if not file.is_file():
             raise VerifierError(
@@ -53,18 +45,16 @@ class Tokens:
             )
         settings = _settings(folder)
         try:
-            return cls(Tokenizer.from_file(str(file)), settings, folder.name)
-        except Exception as error:  # noqa: BLE001 - the package raises plain Exception
+            return cls(json.loads(file.read_text("utf-8")), settings, folder.name)
+        except Exception as error:  # noqa: BLE001 - tokenizers raises plain Exception
             raise VerifierError(f"cannot read {file}: {error}; download it again") from None
 
     def plain(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text, none of them an added token."""
+        """The ids of each text, none of them an added token. A lone surrogate is read as "?"."""
         try:
-            rows = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        except (UnicodeEncodeError, TypeError):  # a lone surrogate
-            texts = [text.encode("utf-8", "replace").decode() for text in texts]
-            rows = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [self._only_text(row.ids) for row in rows]
+            return [self._only_text(self._ordinary(text)) for text in texts]
+        except UnicodeEncodeError:
+            return self.plain([text.encode("utf-8", "replace").decode() for text in texts])
 
     def fixed(self, text: str) -> list[int]:
         """The ids of a text of the layout, remembered."""
