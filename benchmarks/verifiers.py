@@ -1,8 +1,8 @@
-"""Verifiers: what padding wastes, and how fast protocols lay out responses (needs the [prm] extra's tokenizers).
+"""Verifiers: what padding wastes, and how fast protocols lay out responses (after `make test-models`).
 
-The responses are the bundled ones (150 characters), and long ones made by joining them: log-normal, 1,000 characters
-in the median, some of them four times that. The tokenizers have the rules and tags of the real ones and merges learned
-from the same texts. The tokenizer alone takes most of the time, so long responses are measured against it.
+The vocabularies are the published ones (tests/models/vocabularies.py). The responses are the bundled ones (150
+characters), long ones made by joining them (log-normal, 1,000 characters in the median, some of them four times that)
+and those of a Parquet file with a column `response` that STEELYARD_RESPONSES names.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import os
 import time
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from benchmarks.measuring import Row, at_most
+from benchmarks.measuring import Row
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.batches import WINDOW, batches, waste
 from steelyard.verifiers.fitting import fit
@@ -24,10 +23,16 @@ from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.steps import split
 from steelyard.verifiers.tokens import Tokens
 
-os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one core
 RESPONSES = 2048
 MEDIAN = 1000  # characters
-NAMES = ("qwen-prm", "skywork-7b", "rlhflow-deepseek", "math-shepherd", "versaprm")
+QUESTION = "What is the sum of all of these?"
+FAMILY = {
+    "qwen-prm": "qwen",
+    "skywork-7b": "qwen",
+    "rlhflow-deepseek": "llama",
+    "math-shepherd": "mistral",
+    "versaprm": "llama",
+}
 
 
 def bundled() -> list[str]:
@@ -37,7 +42,7 @@ def bundled() -> list[str]:
     return shuffled
 
 
-def responses() -> list[str]:
+def joined() -> list[str]:
     """Bundled responses joined by blank lines until they are long."""
     rng = np.random.default_rng(0)
     pieces = iter(bundled())
@@ -50,63 +55,50 @@ def responses() -> list[str]:
     return made
 
 
-def tokenizers(texts: Sequence[str]) -> dict[str, Tokens]:
-    """Small tokenizers that learned to merge what these texts repeat."""
-    from tests.models import tokenizers_small as small
-
-    made = {"qwen": small.qwen(), "llama": small.llama(), "mistral": small.mistral()}
-    learned = {name: _learned(tokenizer, texts) for name, tokenizer in made.items()}
-    family = ("qwen", "qwen", "llama", "mistral", "llama")
-    return {name: Tokens(learned[each], name=name) for name, each in zip(NAMES, family, strict=True)}
-
-
-def _learned(tokenizer: Any, texts: Sequence[str]) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    fresh = Tokenizer(models.BPE(byte_fallback=tokenizer.model.byte_fallback, unk_token=tokenizer.model.unk_token))
-    fresh.normalizer = tokenizer.normalizer
-    fresh.pre_tokenizer = tokenizer.pre_tokenizer or pre_tokenizers.Metaspace()
-    tags = [" \n\n\n\n x ки"] * 20_000
-    added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-    alphabet = pre_tokenizers.ByteLevel.alphabet() if tokenizer.pre_tokenizer else []
-    trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=added, show_progress=False, initial_alphabet=alphabet)
-    fresh.train_from_iterator([*texts, *tags], trainer)
-    return fresh
-
-
-def rows() -> list[Row]:
-    short, long = bundled()[:RESPONSES], responses()
-    found = []
-    for name, tokens in tokenizers(long).items():
-        protocol, verifier = find_verifier(name)
-        if not isinstance(protocol, TokenProtocol):
-            raise TypeError(name)
-        rate, alone, _ = speed(protocol, verifier.split, tokens, short)
-        what = f"{name}: bundled responses laid out a second of CPU"
-        found.append(Row(what, f"{rate:,.0f} (tokenizer alone: {alone:,.0f})", "at least 2,000", rate >= 2000))
-        rate, alone, lengths = speed(protocol, verifier.split, tokens, long)
-        about = f"{rate:,.0f} a second, {np.mean(lengths):.0f} tokens each"
-        what = f"{name}: laying out long responses against their tokenizer alone"
-        found.append(at_most(what, alone / rate, 1.5, about))
-        groups = []
-        for start in range(0, RESPONSES, WINDOW):
-            groups += [[start + i for i in group] for group in batches(lengths[start : start + WINDOW])]
-        lost = waste(lengths, groups)
-        plain = waste(lengths, [range(i, min(i + 16, RESPONSES)) for i in range(0, RESPONSES, 16)])
-        figure = f"{lost:.1%} (16 at a time in the order they came: {plain:.0%})"
-        found.append(Row(f"{name}: share of tokens that is padding", figure, "at most 15 %", lost <= 0.15))
+def named() -> list[str]:
+    """Some of the responses of the file that is named, if one is."""
+    path = os.environ.get("STEELYARD_RESPONSES")
+    if path is None:
+        return []
+    texts = pl.read_parquet(path, columns=["response"])["response"].drop_nulls()
+    found: list[str] = texts.filter(texts != "").sample(RESPONSES, seed=0).to_list()
     return found
 
 
-def speed(protocol: TokenProtocol, how: str, tokens: Tokens, texts: Sequence[str]) -> tuple[float, float, list[int]]:
-    """Responses laid out a second of CPU, responses tokenised alone, and the lengths in tokens."""
-    steps = [split(text, how) for text in texts]
-    best = [float("inf"), float("inf")]
-    for _ in range(2):
+def rows() -> list[Row]:
+    from tests.models.vocabularies import tokens
+
+    found = []
+    for name, vocabulary in FAMILY.items():
+        protocol, verifier = find_verifier(name)
+        if not isinstance(protocol, TokenProtocol):
+            raise TypeError(name)
+        for kind, texts in {"bundled": bundled()[:RESPONSES], "long": joined(), "your": named()}.items():
+            if not texts:
+                continue
+            rate, lengths = speed(protocol, verifier.split, tokens(vocabulary), texts)
+            about = f"{rate:,.0f} ({np.mean([*map(len, texts)]):,.0f} characters, {np.mean(lengths):.0f} tokens)"
+            what = f"{name}: {kind} responses laid out a second of CPU"
+            found.append(Row(what, about, "at least 2,000", rate >= 2000))
+        found.append(padding(name, lengths))
+    return found
+
+
+def speed(protocol: TokenProtocol, how: str, tokens: Tokens, texts: Sequence[str]) -> tuple[float, list[int]]:
+    """Responses split and laid out a second of CPU, and their lengths in tokens."""
+    best = float("inf")
+    for _ in range(3):
         begun = time.process_time()
-        for text in texts:
-            tokens.tokenizer.encode_batch_fast([text], add_special_tokens=False)
-        between = time.process_time()
-        fitted = [fit(protocol, "What is the sum of all of these?", each, tokens, protocol.context) for each in steps]
-        best = [min(best[0], between - begun), min(best[1], time.process_time() - between)]
-    return len(texts) / best[1], len(texts) / best[0], [len(each.rendered.ids) for each in fitted]
+        fitted = [fit(protocol, QUESTION, split(text, how), tokens, protocol.context) for text in texts]
+        best = min(best, time.process_time() - begun)
+    return len(texts) / best, [len(each.rendered.ids) for each in fitted]
+
+
+def padding(name: str, lengths: Sequence[int]) -> Row:
+    groups = []
+    for start in range(0, RESPONSES, WINDOW):
+        groups += [[start + i for i in group] for group in batches(lengths[start : start + WINDOW])]
+    lost = waste(lengths, groups)
+    plain = waste(lengths, [range(i, min(i + 16, RESPONSES)) for i in range(0, RESPONSES, 16)])
+    figure = f"{lost:.1%} (16 at a time in the order they came: {plain:.0%})"
+    return Row(f"{name}: share of tokens that is padding", figure, "at most 15 %", lost <= 0.15)

@@ -1,8 +1,9 @@
-"""Protocols with tokenizers that cut and join as the real ones do: golden ids, and the layouts of the cards."""
+"""Protocols with the published vocabularies: golden ids, and the layouts of the cards."""
 
 from __future__ import annotations
 
 import json
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,18 @@ from steelyard.verifiers import all_protocols, find_verifier
 from steelyard.verifiers.fitting import fit
 from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.tokens import Tokens
-from tests.models import tokenizers_small as small
 from tests.models.items import drawn
+from tests.models.vocabularies import tokenizer
+from tests.models.vocabularies import tokens as published
 from tests.test_protocols import QUESTION, STEPS, mixed
 
 GOLDEN = Path(__file__).parent / "golden"
 FAMILY = {
-    "qwen-prm": small.qwen,
-    "skywork-1.5b": small.qwen,
-    "rlhflow-mistral": small.llama,
-    "math-shepherd": small.mistral,
-    "versaprm": small.llama,
+    "qwen-prm": "qwen",
+    "skywork-1.5b": "qwen",
+    "rlhflow-mistral": "llama",
+    "math-shepherd": "mistral",
+    "versaprm": "llama",
 }
 LLAMA_31 = (
     "{{- bos_token }}{%- set loop_messages = messages %}{{- '<|start_header_id|>system<|end_header_id|>\n\n' }}"
@@ -39,13 +41,13 @@ LLAMA_31 = (
 def asked(request: pytest.FixtureRequest) -> tuple[str, TokenProtocol, Tokens]:
     protocol, _ = find_verifier(request.param)
     assert isinstance(protocol, TokenProtocol)
-    return request.param, protocol, Tokens(FAMILY[request.param](), name=request.param)
+    return request.param, protocol, published(FAMILY[request.param])
 
 
 Asked = tuple[str, TokenProtocol, Tokens]
 
 
-def test_every_protocol_with_ids_has_a_small_tokenizer() -> None:
+def test_every_protocol_with_ids_has_its_vocabulary() -> None:
     ours = {protocol.verifiers[0].name for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
     assert ours == set(FAMILY)
 
@@ -63,7 +65,7 @@ def test_the_ids_are_those_of_the_whole_text(asked: Asked) -> None:
     name, protocol, tokens = asked
     if name == "skywork-1.5b":
         pytest.skip("its card encodes piece by piece")
-    whole = FAMILY[name]()
+    whole = tokenizer(FAMILY[name])
     for item in drawn(40, seed=3):
         steps = [step.replace("ки", "ok") for step in item.steps]
         question = item.question.replace("ки", "ok")
@@ -91,10 +93,10 @@ def whole_text(name: str, question: str, steps: list[str]) -> tuple[str, list[in
 
 
 def test_skywork_encodes_every_piece_by_itself() -> None:
-    tokens = Tokens(small.qwen())
+    tokens = published("qwen")
     protocol, _ = find_verifier("skywork-7b")
     assert isinstance(protocol, TokenProtocol)
-    plain = small.qwen()
+    plain = tokenizer("qwen")
     expected = [151644, *plain.encode("Why.\n").ids]
     for piece in ("One.", "", "Two"):
         expected += plain.encode(piece).ids if piece else []
@@ -102,13 +104,13 @@ def test_skywork_encodes_every_piece_by_itself() -> None:
     made = protocol.render("Why.", ["One.", "", "Two"], tokens)
     assert made.ids == expected
     assert [made.ids[i] for i in made.positions] == [198] * 3
-    assert plain.encode("Why.\nOne.\n\nTwo\n").ids != expected[1:], "the small tokenizer joins at borders as well"
+    assert plain.encode("Why.\nOne.\n\nTwo\n").ids != expected[1:], "the whole text joins at borders"
 
 
 def test_a_template_of_the_model_itself_is_used_with_its_own_system_turn() -> None:
     protocol, _ = find_verifier("rlhflow-deepseek")
     assert isinstance(protocol, TokenProtocol)
-    tokens = Tokens(small.llama(), {"chat_template": LLAMA_31, "bos_token": {"content": "<|begin_of_text|>"}})
+    tokens = llama_with({"chat_template": LLAMA_31, "bos_token": {"content": "<|begin_of_text|>"}})
     made = protocol.render("Q", ["a", "b"], tokens)
     text = (
         "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\n"
@@ -116,8 +118,15 @@ def test_a_template_of_the_model_itself_is_used_with_its_own_system_turn() -> No
         "<|start_header_id|>assistant<|end_header_id|>\n\n+<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n"
         "b<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n+<|eot_id|>"
     )
-    assert made.ids == small.llama().encode(text, add_special_tokens=False).ids
+    assert made.ids == tokenizer("llama").encode(text, add_special_tokens=False).ids
     assert [made.ids[i + 1] for i in made.positions] == [10, 10]
+
+
+def llama_with(settings: dict[str, object]) -> Tokens:
+    """Llama's tokenizer with other settings."""
+    tokens = copy(published("llama"))
+    tokens.settings, tokens.learned = settings, {}
+    return tokens
 
 
 @pytest.mark.parametrize(
@@ -133,7 +142,7 @@ def test_a_template_of_the_model_itself_is_used_with_its_own_system_turn() -> No
 def test_a_template_that_cannot_be_cut_into_turns_is_refused(template: str, said: str) -> None:
     protocol, _ = find_verifier("rlhflow-deepseek")
     assert isinstance(protocol, TokenProtocol)
-    tokens = Tokens(small.llama(), {"chat_template": template})
+    tokens = llama_with({"chat_template": template})
     with pytest.raises(VerifierError, match=said):
         protocol.render("Q", ["a"], tokens)
 
@@ -156,7 +165,7 @@ def test_hostile_text_forges_nothing(asked: Asked, data: st.DataObject, question
 
 def test_ten_thousand_tokens_keep_their_tail(asked: Asked) -> None:
     _, protocol, tokens = asked
-    steps = [f"Step {i}: we add {i} and {i + 1} to see what comes out." for i in range(500)]
+    steps = [f"Step {i}: we add {i} and {i + 1} to see what comes out." for i in range(700)]
     assert len(protocol.render(QUESTION, steps, tokens).ids) > 10_000
     fitted = fit(protocol, QUESTION, steps, tokens, 4096)
     assert fitted.truncated
@@ -169,11 +178,9 @@ def test_ids_other_than_the_published_ones_are_refused() -> None:
     protocol, _ = find_verifier("qwen-prm")
     assert isinstance(protocol, TokenProtocol)
     with pytest.raises(VerifierError, match="this is another tokenizer"):
-        Tokens(small.mistral(), name="m").check(protocol.needs)
-    other = small.qwen()
-    other.add_special_tokens(["<late>"])
-    with pytest.raises(VerifierError, match="is 151653, expected 5"):
-        Tokens(other, name="m").check({"<late>": 5})
+        published("mistral").check(protocol.needs)
+    with pytest.raises(VerifierError, match="qwen: token '<tool_call>' is 151652, expected 5"):
+        published("qwen").check({"<tool_call>": 5})
 
 
 def test_a_folder_without_a_tokenizer_says_how_to_make_one(tmp_path: Path) -> None:

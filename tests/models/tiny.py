@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from tests.models import tokenizers_small as small
+from tests.models import vocabularies
 
 HIDDEN = 64  # two attention heads of 32: the smallest that vLLM's CPU build has
 SHAPE: dict[str, Any] = {
@@ -42,7 +42,7 @@ def qwen_prm(folder: Path) -> Path:
     settings |= {"architectures": ["Qwen2ForProcessRewardModel"], "auto_map": remote, "num_labels": 2}
     (folder / "config.json").write_text(json.dumps(settings))
     (folder / "modeling_qwen2_rm.py").write_text("raise SystemExit('remote code was run')\n")
-    small.save(small.qwen(), folder)
+    vocabularies.save("qwen", folder)
     return folder
 
 
@@ -50,19 +50,19 @@ def skywork(folder: Path) -> Path:
     _save(Qwen2ForCausalLM(Qwen2Config(vocab_size=151665, tie_word_embeddings=True, **SHAPE)), folder)
     head = {"v_head.summary.weight": torch.randn(1, HIDDEN) * 0.3, "v_head.summary.bias": torch.randn(1)}
     _more(folder, head)
-    small.save(small.qwen(), folder)
+    vocabularies.save("qwen", folder)
     return folder
 
 
 def llama(folder: Path) -> Path:
     _save(LlamaForCausalLM(LlamaConfig(vocab_size=128256, **SHAPE)), folder)
-    small.save(small.llama(), folder, bos_token="<|begin_of_text|>")
+    vocabularies.save("llama", folder, bos_token="<|begin_of_text|>")
     return folder
 
 
 def mistral(folder: Path) -> Path:
     _save(MistralForCausalLM(MistralConfig(vocab_size=32000, **SHAPE)), folder)
-    small.save(small.mistral(), folder, bos_token="<s>")
+    vocabularies.save("mistral", folder, bos_token="<s>")
     return folder
 
 
