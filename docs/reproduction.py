@@ -12,8 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
+from steelyard.caching import cache_folder
 from steelyard.reproduction.by_llm import averaged
-from steelyard.reproduction.cache import Cache, cache_folder
+from steelyard.reproduction.cache import Cache
 from steelyard.reproduction.experiment import experiment_names
 from steelyard.reproduction.running import Result, reproduce
 from steelyard.reproduction.settings import Settings

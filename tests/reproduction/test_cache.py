@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.reproduction.cache import Cache, cache_folder
+from steelyard.reproduction.cache import Cache
 from steelyard.reproduction.grid import Grid
 from steelyard.reproduction.running import reproduce
 from steelyard.reproduction.settings import Settings
@@ -39,29 +39,6 @@ def test_other_settings_or_another_grid_are_other_results(folder: Path, tmp_path
     assert cache.table("grid", source.key, Settings(seed=4)) is None
     assert cache.table("grid", GridSource.at(folder, quick=True).key, SETTINGS) is None
     assert cache.table("table1", source.key, SETTINGS) is None
-
-
-def test_drawings_are_kept_and_checked(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    calls: list[int] = []
-
-    def make() -> bytes:
-        calls.append(1)
-        return b"drawn"
-
-    assert cache.file("chart", "svg", make) == cache.file("chart", "svg", make) == b"drawn"
-    (kept,) = tmp_path.iterdir()
-    kept.write_bytes(b"x" * 40)
-    assert cache.file("chart", "svg", make) == b"drawn"
-    assert len(calls) == 2
-
-
-def test_the_cache_lies_where_the_user_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "steelyard"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "steelyard"
 
 
 def test_a_grid_made_of_pools_has_a_key_of_its_content(pool: sy.LabelledPool) -> None:

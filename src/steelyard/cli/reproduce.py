@@ -38,8 +38,9 @@ def run(
         show.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
         return
     wanted = chosen(names)
+    from steelyard.caching import cache_folder
     from steelyard.files import make_folder
-    from steelyard.reproduction.cache import Cache, cache_folder
+    from steelyard.reproduction.cache import Cache
     from steelyard.reproduction.running import reproduce
     from steelyard.reproduction.settings import Settings
     from steelyard.reproduction.sources import GridSource

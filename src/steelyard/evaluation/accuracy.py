@@ -6,6 +6,9 @@ percentiles of a bootstrap that draws questions with replacement.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +17,7 @@ from steelyard.pool import LabelledPool, Pool
 from steelyard.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
+KEPT = 10_000  # questions; the draws of more are not remembered
 LEVEL = 0.95
 
 
@@ -78,15 +82,23 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = Fals
 
 def bootstrapped(values: NDArray[np.float64], *, seed: int) -> NDArray[np.float64]:
     """Return the column means of [Q, K] over questions drawn with replacement, once a bootstrap [B, K]."""
-    questions = len(values)
+    draws = _kept if len(values) <= KEPT else _drawn
+    return np.concatenate([counts @ values / len(values) for counts in draws(len(values), seed)])
+
+
+def _drawn(questions: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """How often each question is drawn, once a bootstrap, in batches of bounded size."""
     rng = np.random.default_rng(seed)
     even = np.full(questions, 1 / questions)
     batch = max(1, 20_000_000 // questions)
-    draws = [
-        rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done)) @ values / questions
-        for done in range(0, BOOTSTRAPS, batch)
-    ]
-    return np.concatenate(draws)
+    for done in range(0, BOOTSTRAPS, batch):
+        yield rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done))
+
+
+@lru_cache(maxsize=2)
+def _kept(questions: int, seed: int) -> list[NDArray[np.int16]]:
+    """The same, remembered for the next method: drawing takes longer than adding."""
+    return [counts.astype(np.int16) for counts in _drawn(questions, seed)]
 
 
 def need_labels(pool: Pool) -> LabelledPool:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, cast
 
+from steelyard.caching import cache_folder, kept
 from steelyard.files import check_writable, write_atomically
 from steelyard.pool import LabelledPool
 from steelyard.report.ballots import encoded
@@ -21,6 +23,7 @@ from steelyard.version import __version__
 
 HERE = Path(__file__).parent
 LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
+EMBED = "window.vegaEmbed = vegaEmbed;"
 NOTICE = """/*
 Vega, Vega-Lite, Vega-Embed, Vega-Tooltip: Copyright (c) 2013-2025, University of Washington Interactive Data Lab and
 contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). With parts of D3 and TopoJSON: Copyright
@@ -85,8 +88,11 @@ def _hash(script: str) -> str:
 
 @cache
 def vega() -> str:
-    """The Vega libraries as one script, once for all charts, with their licence notice."""
+    """The Vega libraries as one script, with their licence notice; putting them together takes seconds."""
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    def make() -> bytes:
+        return vl_convert.javascript_bundle(EMBED).encode()
+
+    bundle = kept(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
     return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"
