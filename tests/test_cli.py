@@ -257,11 +257,11 @@ def test_a_closed_pipe_is_no_traceback(file: Path) -> None:
 
 
 def test_an_interrupt_is_one_word_and_exit_code_130(tmp_path: Path) -> None:
-    """Of compiled kernels: an interrupt may be lost while they are compiled for the first time."""
+    """At a moment at which kernels are compiled for the first time."""
     sy.write(sy.simulate(3000, 32), tmp_path / "t.parquet")
-    command = [sys.executable, "-m", "steelyard", "evaluate", str(tmp_path / "t.parquet"), "--resamples"]
-    subprocess.run([*command, "1"], capture_output=True, check=True)
-    with subprocess.Popen([*command, "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "steelyard", "evaluate", str(tmp_path / "t.parquet"), "--resamples", "100000"]
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         try:
             time.sleep(4)
             process.send_signal(signal.SIGINT)
@@ -269,6 +269,21 @@ def test_an_interrupt_is_one_word_and_exit_code_130(tmp_path: Path) -> None:
         finally:
             process.kill()
     assert (process.returncode, err) == (130, "stopped\n")
+
+
+@pytest.mark.parametrize("then", ["time.sleep(60)", "raise RuntimeError('no compiled object')"])
+def test_an_interrupt_in_a_callback_is_not_lost(then: str) -> None:
+    code = (
+        "import signal, sys, time, steelyard.cli, steelyard.__main__ as m\n"
+        "class Callback:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "def run():\n"
+        "    Callback()\n"
+        f"    {then}\n"
+        "steelyard.cli.main = run; m.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=50)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
 def test_running_the_module_is_running_the_command(file: Path) -> None:

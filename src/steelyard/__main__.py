@@ -1,10 +1,12 @@
 """`python -m steelyard`, and the `steelyard` command: quiet even when it is stopped while it starts or compiles."""
 
+import os
 import sys
-from _thread import interrupt_main
-from threading import Timer
+from signal import SIG_IGN, SIGINT, signal
+from threading import Event, Timer
 
 AGAIN = 0.05  # seconds
+LOST = Event()  # an interrupt came where it could not be raised
 
 
 def main() -> None:
@@ -15,16 +17,26 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        sys.exit(130)
+        _stopped()
+    except Exception:
+        if not LOST.is_set():
+            raise
+        _stopped()
 
 
 def _sent_again(lost: "sys.UnraisableHookArgs") -> None:
-    """An interrupt that could not be raised where it came, in a callback of the compiler, comes again soon."""
+    """An interrupt in a callback of the compiler is lost: the compiler may fail, or go on and be interrupted soon."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        Timer(AGAIN, interrupt_main).start()
+        LOST.set()
+        Timer(AGAIN, os.kill, (os.getpid(), SIGINT)).start()
     else:
         sys.__unraisablehook__(lost)
+
+
+def _stopped() -> None:
+    signal(SIGINT, SIG_IGN)  # whatever comes while Python ends
+    print("stopped", file=sys.stderr)
+    sys.exit(130)
 
 
 if __name__ == "__main__":
