@@ -12,6 +12,7 @@ import pytest
 import steelyard as sy
 from steelyard import kernels
 from steelyard.calibration.exact import intervals
+from steelyard.calibration.likelihood import likelihood_with_slope
 from steelyard.calibration.lines import lines
 from steelyard.calibration.question import question_ratio
 from steelyard.evaluation.chances import best_of_n, pass_at_n
@@ -67,6 +68,7 @@ def _everything(pool: Labelled) -> list[Any]:
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
         *drawn, pass_at_n(pool, sizes), best_of_n(replace(pool, scores=pool.known_scores.round(1)), sizes),
         *(v.code for v in verdicts), *(v.margin for v in verdicts), walk(sy.MajorityVote(), pool).rival,
+        likelihood_with_slope(found),
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard import kernels
 from steelyard.arrays import Bools, Ints
 from steelyard.calibration.lines import Lines
 
@@ -76,16 +77,6 @@ def log_likelihood(
     starts: Ints, x: NDArray[np.float64], right: Bools, theta: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return log-likelihood, its gradient, and the curvature of the normalising term."""
-    sizes = np.diff(np.append(starts, len(x)))
-    t = x @ theta
-    t -= np.repeat(np.maximum.reduceat(t, starts), sizes)
-    e = np.exp(t)
-    every = np.add.reduceat(e, starts)
-    some = np.add.reduceat(np.where(right, e, 0.0), starts)
-    p = e / np.repeat(every, sizes)
-    value = float(np.sum(np.log(np.maximum(some, np.finfo(float).tiny)) - np.log(every)))
-    given_right = np.where(right, e, 0.0) / np.repeat(np.maximum(some, np.finfo(float).tiny), sizes)
-    mean = np.add.reduceat(p[:, None] * x, starts)
-    slope = (given_right @ x) - mean.sum(axis=0)
-    curvature = (x * p[:, None]).T @ x - mean.T @ mean
+    slope, curvature = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+    value: float = kernels.log_likelihood(starts, x, right, theta, slope, curvature)
     return value, slope, curvature

@@ -12,6 +12,7 @@ from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.densities import question_ratios
 from steelyard.kernels.drawing import permutations
 from steelyard.kernels.grain import SNAP, compiled
+from steelyard.kernels.likelihood import log_likelihood
 from steelyard.kernels.offsets import intervals, lines, right_at
 from steelyard.kernels.resampling import resample
 from steelyard.kernels.voting import best_weights, tally
@@ -29,6 +30,7 @@ __all__ = [
     "intervals",
     "label_answers",
     "lines",
+    "log_likelihood",
     "pass_at",
     "permutations",
     "question_ratios",
