@@ -4,7 +4,7 @@ BIN := .venv/bin
 FUZZ ?= 60
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/stopping/*,*/evaluation/*
 
-.PHONY: demo local test test-models test-vllm check bench docs clean
+.PHONY: demo local test fuzz reproduction test-models test-vllm check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -15,7 +15,12 @@ test: check
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m pytest -n auto --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
+	$(MAKE) --jobs=2 fuzz reproduction
+
+fuzz: .venv/.developing
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
+
+reproduction: .venv/.developing
 	$(BIN)/python -m docs.reproduction --check
 
 test-models: .venv/.models .venv/.local .venv/vocabularies/.made
