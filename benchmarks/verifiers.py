@@ -58,11 +58,11 @@ def joined() -> list[str]:
 def named() -> list[str]:
     """Some of the responses of the file that is named, if one is."""
     path = os.environ.get("STEELYARD_RESPONSES")
-    if path is None:
+    if not path:
         return []
     texts = pl.read_parquet(path, columns=["response"])["response"].drop_nulls()
-    found: list[str] = texts.filter(texts != "").sample(RESPONSES, seed=0).to_list()
-    return found
+    found: list[str] = texts.filter(texts != "").sample(fraction=1, shuffle=True, seed=0).to_list()
+    return found[:RESPONSES]
 
 
 def rows() -> list[Row]:
@@ -73,6 +73,7 @@ def rows() -> list[Row]:
         protocol, verifier = find_verifier(name)
         if not isinstance(protocol, TokenProtocol):
             raise TypeError(name)
+        tokens(vocabulary).plain(joined())  # enough for the faster tokenizer to begin
         for kind, texts in {"bundled": bundled()[:RESPONSES], "long": joined(), "your": named()}.items():
             if not texts:
                 continue
@@ -96,9 +97,9 @@ def speed(protocol: TokenProtocol, how: str, tokens: Tokens, texts: Sequence[str
 
 def padding(name: str, lengths: Sequence[int]) -> Row:
     groups = []
-    for start in range(0, RESPONSES, WINDOW):
+    for start in range(0, len(lengths), WINDOW):
         groups += [[start + i for i in group] for group in batches(lengths[start : start + WINDOW])]
     lost = waste(lengths, groups)
-    plain = waste(lengths, [range(i, min(i + 16, RESPONSES)) for i in range(0, RESPONSES, 16)])
+    plain = waste(lengths, [range(i, min(i + 16, len(lengths))) for i in range(0, len(lengths), 16)])
     figure = f"{lost:.1%} (16 at a time in the order they came: {plain:.0%})"
     return Row(f"{name}: share of tokens that is padding", figure, "at most 15 %", lost <= 0.15)

@@ -28,6 +28,12 @@ def test_bytes_are_kept_and_checked(tmp_path: Path) -> None:
     assert kept(tmp_path, "another", "svg", lambda: b"other") == b"other"
 
 
+def test_what_another_user_left_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kept(tmp_path, "chart", "svg", lambda: b"planted") == b"planted"
+    monkeypatch.setattr("os.getuid", lambda: 12345)
+    assert kept(tmp_path, "chart", "svg", lambda: b"drawn") == b"drawn"
+
+
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for _ in range(2):

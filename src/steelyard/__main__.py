@@ -28,7 +28,9 @@ def _sent_again(lost: "sys.UnraisableHookArgs") -> None:
     """An interrupt in a callback of the compiler is lost: the compiler may fail, or go on and be interrupted soon."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         LOST.set()
-        Timer(AGAIN, os.kill, (os.getpid(), SIGINT)).start()
+        again = Timer(AGAIN, os.kill, (os.getpid(), SIGINT))
+        again.daemon = True
+        again.start()
     else:
         sys.__unraisablehook__(lost)
 

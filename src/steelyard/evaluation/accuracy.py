@@ -17,7 +17,7 @@ from steelyard.pool import LabelledPool, Pool
 from steelyard.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
-KEPT = 10_000  # questions; the draws of more are not remembered
+KEPT = 2000  # questions; the draws of more are not remembered
 LEVEL = 0.95
 
 
@@ -82,7 +82,7 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = Fals
 
 def bootstrapped(values: NDArray[np.float64], *, seed: int) -> NDArray[np.float64]:
     """Return the column means of [Q, K] over questions drawn with replacement, once a bootstrap [B, K]."""
-    draws = _kept if len(values) <= KEPT else _drawn
+    draws = _kept if len(values) <= KEPT and isinstance(seed, int) else _drawn
     return np.concatenate([counts @ values / len(values) for counts in draws(len(values), seed)])
 
 

@@ -10,33 +10,37 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import VerifierError
-from steelyard.verifiers.ordinary import ordinary
+from steelyard.verifiers.ordinary import Ordinary
 
 INSTALL = "pip install 'steelyard[prm]'"
 
 
 class Tokens:
-    """A tokenizer.json as protocols use it."""
+    """A tokenizer as protocols use it."""
 
-    def __init__(self, tokenizer: Mapping[str, Any], settings: Mapping[str, Any] | None = None, name: str = "") -> None:
+    def __init__(self, description: str, settings: Mapping[str, Any] | None = None, name: str = "") -> None:
+        from tokenizers import Tokenizer
+
         self.settings = settings or {}  # tokenizer_config.json
         self.name = name
-        self.added: dict[str, int] = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+        decoder = Tokenizer.from_str(description).get_added_tokens_decoder()  # the description is a tokenizer.json
+        self.added: dict[str, int] = {token.content: number for number, token in decoder.items()}
         self.learned: dict[str, Any] = {}  # what a protocol worked out once, by its name
-        self._ordinary = ordinary(tokenizer)
+        self._ordinary = Ordinary(description)
         self._never = frozenset(self.added.values())
         self._fixed: dict[str, list[int]] = {}
 
     @classmethod
     def load(cls, folder: Path) -> Tokens:
         """Read the tokenizer of a model's folder."""
-        if find_spec("tokenizers") is None:
-            raise VerifierError(f"tokenizers are not installed: {INSTALL}")
+        try:
+            import tokenizers  # noqa: F401
+        except ImportError:
+            raise VerifierError(f"tokenizers are not installed: {INSTALL}") from None
         file = folder / "tokenizer.json"
         if not file.is_file():
             raise VerifierError(
@@ -45,16 +49,17 @@ class Tokens:
             )
         settings = _settings(folder)
         try:
-            return cls(json.loads(file.read_text("utf-8")), settings, folder.name)
-        except Exception as error:  # noqa: BLE001 - tokenizers raises plain Exception
+            return cls(file.read_text("utf-8"), settings, folder.name)
+        except Exception as error:  # noqa: BLE001 - the package raises plain Exception
             raise VerifierError(f"cannot read {file}: {error}; download it again") from None
 
     def plain(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, none of them an added token. A lone surrogate is read as "?"."""
         try:
-            return [self._only_text(self._ordinary(text)) for text in texts]
+            rows = self._ordinary(texts)
         except UnicodeEncodeError:
-            return self.plain([text.encode("utf-8", "replace").decode() for text in texts])
+            rows = self._ordinary([text.encode("utf-8", "replace").decode() for text in texts])
+        return [self._only_text(row) for row in rows]
 
     def fixed(self, text: str) -> list[int]:
         """The ids of a text of the layout, remembered."""
@@ -96,6 +101,7 @@ class Tokens:
         return re.compile(f"({'|'.join(longest_first)})")
 
     def _only_text(self, ids: list[int]) -> list[int]:
+        """Take out added tokens that merges happen to build."""
         return ids if self._never.isdisjoint(ids) else [number for number in ids if number not in self._never]
 
 
