@@ -13,7 +13,7 @@ local: .venv/.installed .venv/.local
 
 test: check
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m pytest -n auto --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 	$(MAKE) --jobs=2 fuzz reproduction
 

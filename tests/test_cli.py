@@ -246,7 +246,8 @@ def test_an_interrupt_while_starting_is_one_word(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_demo_on_a_terminal(tmp_path: Path) -> None:
-    shown = _in_terminal("demo", "-o", tmp_path, "--pair", "grid:smol-much/probe")
+    sy.write(sy.simulate(100, 64), tmp_path / "t.parquet")
+    shown = _in_terminal("demo", "-o", tmp_path / "demo", "--pair", tmp_path / "t.parquet")
     assert "steelyard evaluate" in shown
 
 
