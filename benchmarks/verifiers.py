@@ -1,6 +1,6 @@
 """Verifiers: what padding wastes, and how fast protocols lay out responses (after `make test-models`).
 
-The vocabularies are the published ones (tests/models/vocabularies.py). The responses are the bundled ones (150
+The vocabularies are the published ones (tests/models/vocabularies.py). The responses are the bundled ones (175
 characters), long ones made by joining them (log-normal, 1,000 characters in the median, some of them four times that)
 and those of a Parquet file with a column `response` that STEELYARD_RESPONSES names.
 """
@@ -19,6 +19,7 @@ from benchmarks.measuring import Row
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.batches import WINDOW, batches, waste
 from steelyard.verifiers.fitting import fit
+from steelyard.verifiers.ordinary import agreeing, slowly
 from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.steps import split
 from steelyard.verifiers.tokens import Tokens
@@ -26,13 +27,7 @@ from steelyard.verifiers.tokens import Tokens
 RESPONSES = 2048
 MEDIAN = 1000  # characters
 QUESTION = "What is the sum of all of these?"
-FAMILY = {
-    "qwen-prm": "qwen",
-    "skywork-7b": "qwen",
-    "rlhflow-deepseek": "llama",
-    "math-shepherd": "mistral",
-    "versaprm": "llama",
-}
+NAMES = ("qwen-prm", "skywork-7b", "rlhflow-deepseek", "math-shepherd", "versaprm")
 
 
 def bundled() -> list[str]:
@@ -66,23 +61,43 @@ def named() -> list[str]:
 
 
 def rows() -> list[Row]:
-    from tests.models.vocabularies import tokens
+    from tests.models.vocabularies import OF, tokens
 
-    found = []
-    for name, vocabulary in FAMILY.items():
+    found = [faster(vocabulary) for vocabulary in sorted(set(OF.values()))]
+    for name in NAMES:
         protocol, verifier = find_verifier(name)
         if not isinstance(protocol, TokenProtocol):
             raise TypeError(name)
-        tokens(vocabulary).plain(joined())  # enough for the faster tokenizer to begin
+        read = tokens(OF[name])
+        read.plain(joined())  # enough for the faster tokenizer to begin
         for kind, texts in {"bundled": bundled()[:RESPONSES], "long": joined(), "your": named()}.items():
             if not texts:
                 continue
-            rate, lengths = speed(protocol, verifier.split, tokens(vocabulary), texts)
+            rate, lengths = speed(protocol, verifier.split, read, texts)
             about = f"{rate:,.0f} ({np.mean([*map(len, texts)]):,.0f} characters, {np.mean(lengths):.0f} tokens)"
             what = f"{name}: {kind} responses laid out a second of CPU"
             found.append(Row(what, about, "at least 2,000", rate >= 2000))
         found.append(padding(name, lengths))
     return found
+
+
+def faster(vocabulary: str) -> Row:
+    """fastokens against tokenizers on the same texts, and how long it takes to begin."""
+    from tests.models.vocabularies import bare
+
+    tokenizer, texts = bare(vocabulary), named() or joined()
+    times = [time.process_time()]
+    fast = agreeing(tokenizer.to_str(), tokenizer)
+    times.append(time.process_time())
+    if fast is None:
+        return Row(f"{vocabulary}: fastokens", "is not installed, or differs", "agrees", False)
+    for read in (fast, lambda text: slowly(tokenizer, [text])):
+        for text in texts:
+            read(text)
+        times.append(time.process_time())
+    begin, quick, slow = np.diff(times).tolist()
+    figure = f"{slow / quick:.0f} x (tokenizers: {sum(map(len, texts)) / slow / 1e6:.1f} million characters a second)"
+    return Row(f"{vocabulary}: fastokens, which begins in {begin:.1f} s, against tokenizers", figure, "no goal", True)
 
 
 def speed(protocol: TokenProtocol, how: str, tokens: Tokens, texts: Sequence[str]) -> tuple[float, list[int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from tokenizers import Tokenizer, models
 from steelyard.verifiers import ordinary as module
 from steelyard.verifiers.ordinary import Fast, Ordinary, agreeing, slowly
 from steelyard.verifiers.tokens import Tokens
-from tests.models.vocabularies import FOLDER, tokenizer, tokens
+from tests.models.vocabularies import FOLDER, bare, tokenizer, tokens
 
 NAMES = ("qwen", "llama", "mistral")
 PIECES = (
@@ -27,11 +26,6 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map
 
 def description(name: str) -> str:
     return (FOLDER / name / "tokenizer.json").read_text()
-
-
-def bare(name: str) -> Tokenizer:
-    """The tokenizer without added tokens, as its package reads it."""
-    return Tokenizer.from_str(json.dumps(json.loads(description(name)) | {"added_tokens": []}))
 
 
 def ids(made: Tokenizer, text: str) -> list[int]:

@@ -16,18 +16,12 @@ from steelyard.verifiers.fitting import fit
 from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.tokens import Tokens
 from tests.models.items import drawn
-from tests.models.vocabularies import tokenizer
+from tests.models.vocabularies import OF, tokenizer
 from tests.models.vocabularies import tokens as published
 from tests.test_protocols import QUESTION, STEPS, mixed
 
 GOLDEN = Path(__file__).parent / "golden"
-FAMILY = {
-    "qwen-prm": "qwen",
-    "skywork-1.5b": "qwen",
-    "rlhflow-mistral": "llama",
-    "math-shepherd": "mistral",
-    "versaprm": "llama",
-}
+NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-mistral", "math-shepherd", "versaprm")
 LLAMA_31 = (
     "{{- bos_token }}{%- set loop_messages = messages %}{{- '<|start_header_id|>system<|end_header_id|>\n\n' }}"
     "{{- 'Cutting Knowledge Date: December 2023\n' }}{{- 'Today Date: 26 Jul 2024\n\n' }}{{- '<|eot_id|>' }}"
@@ -37,11 +31,11 @@ LLAMA_31 = (
 )
 
 
-@pytest.fixture(scope="module", params=FAMILY)
+@pytest.fixture(scope="module", params=NAMES)
 def asked(request: pytest.FixtureRequest) -> tuple[str, TokenProtocol, Tokens]:
     protocol, _ = find_verifier(request.param)
     assert isinstance(protocol, TokenProtocol)
-    return request.param, protocol, published(FAMILY[request.param])
+    return request.param, protocol, published(OF[request.param])
 
 
 Asked = tuple[str, TokenProtocol, Tokens]
@@ -49,7 +43,7 @@ Asked = tuple[str, TokenProtocol, Tokens]
 
 def test_every_protocol_with_ids_has_its_vocabulary() -> None:
     ours = {protocol.verifiers[0].name for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
-    assert ours == set(FAMILY)
+    assert ours == set(NAMES)
 
 
 def test_ids_and_positions_are_the_golden_ones(asked: Asked) -> None:
@@ -65,7 +59,7 @@ def test_the_ids_are_those_of_the_whole_text(asked: Asked) -> None:
     name, protocol, tokens = asked
     if name == "skywork-1.5b":
         pytest.skip("its card encodes piece by piece")
-    whole = tokenizer(FAMILY[name])
+    whole = tokenizer(OF[name])
     for item in drawn(40, seed=3):
         steps = [step.replace("ки", "ok") for step in item.steps]
         question = item.question.replace("ки", "ok")

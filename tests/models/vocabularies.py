@@ -20,6 +20,15 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 
 from steelyard.verifiers.tokens import Tokens
 
+OF = {
+    "qwen-prm": "qwen",
+    "skywork-1.5b": "qwen",
+    "skywork-7b": "qwen",
+    "rlhflow-mistral": "llama",
+    "rlhflow-deepseek": "llama",
+    "math-shepherd": "mistral",
+    "versaprm": "llama",
+}  # the vocabulary of a verifier's model
 FOLDER = Path(__file__).parents[2] / ".venv" / "vocabularies"
 CUT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
@@ -42,6 +51,12 @@ LETTER = {byte: chr(byte) for byte in VISIBLE} | {byte: chr(256 + i) for i, byte
 def tokenizer(name: str) -> Tokenizer:
     """As the model's own package reads it, added tokens included."""
     return Tokenizer.from_file(str(FOLDER / name / "tokenizer.json"))
+
+
+def bare(name: str) -> Tokenizer:
+    """Without added tokens, as its package reads it."""
+    description = json.loads((FOLDER / name / "tokenizer.json").read_text())
+    return Tokenizer.from_str(json.dumps(description | {"added_tokens": []}))
 
 
 @cache
