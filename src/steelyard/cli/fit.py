@@ -93,7 +93,7 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
     if learned:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), show.points(row["gain"]), show.percent(row["se"])) for row in steps]
-        show.table("Gain on majority, in points, by questions fitted on", ("questions", "gain", "error"), cells)
+        show.table("Gain on majority, in points, by labelled questions", ("questions", "gain", "error"), cells)
         show.say(f"{learned['explained']}\n")
 
 

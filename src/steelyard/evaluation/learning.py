@@ -1,7 +1,7 @@
 """How many calibration questions are enough? What a method gains when it learns from fewer.
 
-Each question is decided by a fit on other questions; how many those are is the size. The gain is paired with
-the majority vote on the same questions.
+Each question is decided by a fit on other questions; how many those are is the size, with those that the method
+reserves among them. The gain is paired with the majority vote on the same questions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from steelyard.pool import LabelledPool
 
 @dataclass(frozen=True)
 class Learned:
-    """The gain of a method fitted on `questions` questions, on questions it has not seen."""
+    """The gain of a method that was given `questions` labelled questions, on questions it has not seen."""
 
     questions: int
     gain: float
