@@ -1,8 +1,8 @@
 """Texts to ids as the characters they are made of: by a tokenizer that knows no added token, so no text can make one.
 
-fastokens does it ten times as fast as tokenizers and more, but takes two seconds to begin. So it begins where tokenizers
-has read as much as it does in that time, and is used if it can read the tokenizer and agrees on a probe; a text that it
-gives up on goes to tokenizers.
+fastokens does it ten times as fast as tokenizers and more, but takes two seconds to begin. So it begins once
+tokenizers has read as much as it can in that time, and is used if it can read the tokenizer and agrees on a probe; a
+text that it gives up on goes to tokenizers.
 """
 
 from __future__ import annotations
