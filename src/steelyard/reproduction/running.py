@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
+from polars import selectors
 
 from steelyard.errors import SteelyardError
 from steelyard.reproduction.cache import Cache
@@ -17,6 +18,7 @@ from steelyard.reproduction.sources import GridSource
 
 PROBLEMS = "problems"
 MISSING = "missing"
+DECIMALS = 9  # of a figure; what differs beyond them is the machine's arithmetic, and no decision may rest on it
 COST = {"table-compute": 12, "fig-scaling": 12, "table1": 4, "table-n112": 4, "table-ablation": 4, "fig-offset": 1}
 
 
@@ -95,9 +97,18 @@ def _said(known: pl.DataFrame | None, grid: Grid) -> pl.DataFrame:
 def _measured(name: str, grid: Grid, settings: Settings) -> pl.DataFrame:
     """The tidy table, or one that holds the sentence why there is none."""
     try:
-        return experiment(name).measure(grid, settings)
+        return portable(experiment(name).measure(grid, settings))
     except SteelyardError as error:
         return pl.DataFrame({MISSING: [str(error)]})
+
+
+def portable(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows as any machine would have them: equal figures are equal, whatever the last bits say.
+
+    >>> portable(pl.DataFrame({"gain": [0.1 + 0.2, 0.3]}))["gain"].n_unique()
+    1
+    """
+    return rows.with_columns(selectors.float().round(DECIMALS))
 
 
 def _result(name: str, rows: pl.DataFrame) -> Result:

@@ -14,6 +14,7 @@ from steelyard.weights.kde import FLOOR, silverman
 
 Values = NDArray[np.float64]
 SCORES: Values = np.linspace(0.01, 0.99, 99)
+CONSTANT = 1e-9  # nats; a function of equal densities is 0 up to rounding, and its shape would be that of the rounding
 FEWEST = 3  # right and wrong responses a question needs
 
 
@@ -44,13 +45,15 @@ def question_function(pool: LabelledPool, question: int) -> Values:
 
 
 def scaled(values: Values) -> Values:
-    """Scale the range of a function to (-0.5, 0.5); a constant is 0.
+    """Scale the range of a function to (-0.5, 0.5); a constant is 0, also one that rounding has made uneven.
 
     >>> scaled(np.array([2.0, 3.0, 6.0]))
     array([-0.5 , -0.25,  0.5 ])
+    >>> scaled(np.array([2.0, 2.0 + 4e-16]))
+    array([0., 0.])
     """
     low, high = values.min(), values.max()
-    return np.zeros_like(values) if high == low else (values - low) / (high - low) - 0.5
+    return np.zeros_like(values) if high - low < CONSTANT else (values - low) / (high - low) - 0.5
 
 
 def zero_crossing(values: Values, seen: Ints) -> float | None:
