@@ -1,5 +1,9 @@
 """Profiles of the property tests, and the pools most tests use."""
 
+# isort: off
+from tests import nudging  # noqa: F401  # before steelyard, whose loops are compiled with what it changes
+# isort: on
+
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,10 +17,11 @@ from tests.building import labelled
 from tests.upstreams import CANARY, FaultUpstream, fault_upstream
 
 settings.register_profile(
-    "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("long", settings.get_profile("ci"), max_examples=2000, derandomize=False)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
+settings.register_profile("long", settings.get_profile("quick"), max_examples=2000, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # Numba's cache knows the file a loop stands in, not the files of the loops it calls: forget what is older than any.
 KERNELS = Path(sy.__file__).parent / "kernels"
@@ -42,6 +47,12 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
     """A server whose faults are chosen by the model's name."""
     with fault_upstream(tmp_path_factory.mktemp("upstream")) as server:
         yield server
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses between tries are tested by themselves; elsewhere nobody waits for them."""
+    monkeypatch.setattr("steelyard.runs.asking.FIRST_PAUSE", 0.02)
 
 
 @pytest.fixture
