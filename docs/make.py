@@ -16,23 +16,32 @@ from rich.text import Text
 from steelyard.answers.normal import normal_form
 
 HERE = Path(__file__).parent
-HEAD = """# The command line
-
-Made by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in the input
-(one line on stderr says which and what to do), 130 an interrupt.
-"""
 VERBS = (
     "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "vote", "plan-budget", "compare",
     "reproduce", "answers", "grid", "simulate", "doctor",
 )  # fmt: skip
 
 
-def help_of(*words: str) -> str:
-    """What `steelyard WORDS --help` prints in a pipe 100 columns wide."""
-    command = [sys.executable, "-m", "steelyard", *words, "--help"]
+HELP = """
+import sys
+from steelyard.cli import main
+for words in {words!r}:
+    sys.argv = ["steelyard", *words, "--help"]
+    try:
+        main()
+    except SystemExit:
+        print(end={mark!r}, flush=True)
+"""
+
+
+def help_pages(words: list[tuple[str, ...]]) -> list[str]:
+    """What `steelyard WORDS --help` prints in a pipe 100 columns wide, for each of these; one process for all."""
+    mark = "\0"
+    command = [sys.executable, "-c", HELP.format(words=words, mark=mark)]
     environment = os.environ | {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "TERM": "dumb", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+    pages = done.stdout.split(mark)[:-1]
+    return ["\n".join(line.rstrip() for line in page.splitlines()).strip("\n") for page in pages]
 
 
 def cli_page() -> str:
@@ -41,9 +50,10 @@ def cli_page() -> str:
         "# The command line\n\nMade by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in"
     ]
     parts[0] += "\nthe input (one line on stderr says which and what to do), 130 an interrupt.\n"
-    for words in ((), *((verb,) for verb in VERBS)):
+    asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
+    for words, page in zip(asked, help_pages(asked), strict=True):
         name = " ".join(("steelyard", *words))
-        parts.append(f"## {name}\n\n```text\n{help_of(*words)}\n```\n")
+        parts.append(f"## {name}\n\n```text\n{page}\n```\n")
     return "\n".join(parts)
 
 

@@ -39,7 +39,7 @@ def samples(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 def wait_for_samples(run: Path, count: int) -> None:
     journal = run / "journal.jsonl"
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not (journal.exists() and journal.read_bytes().count(b'"kind":"sample"') >= count):
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -36,6 +36,7 @@ def test_the_stored_figures_are_measured_again(name: str) -> None:
         assert fresh[2:] == pytest.approx(kept[2:], abs=2e-6)
 
 
+@pytest.mark.long
 def test_the_stored_confidence_and_promises_are_measured_again() -> None:
     name = "smol-misled/prm_soft"
     pool = sy.load_grid(*name.split("/"))

@@ -239,7 +239,7 @@ def test_ctrl_c_ends_it_at_once_without_a_traceback(upstream: FaultUpstream) -> 
         while len(upstream.asked(model)) < 2:
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.strip() == "stopped"
 

@@ -249,7 +249,8 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(tmp_pa
     target.write_text("old")
     sy.write(sy.simulate(400, 4), inputs / "t.parquet")
     sy.VanillaVote().save(inputs / "plan.json")
-    verb = f"fit {inputs}/t.parquet" if name == "plan.json" else f"vote {inputs}/t.parquet --plan {inputs}/plan.json"
+    words = f"fit {inputs}/t.parquet --method kde", f"vote {inputs}/t.parquet --plan {inputs}/plan.json"
+    verb = words[name != "plan.json"]
     code = (
         "import resource, sys, numba, steelyard.cli\n"
         "numba.config.DISABLE_JIT = True\n"

@@ -45,12 +45,20 @@ def test_permuting_samples_changes_no_verdict(kind: type[sy.Method], cal: Labell
     assert np.array_equal(method.predict(seen(method, smooth)).code, method.predict(seen(method, mixed)).code)
 
 
-@every_method
-def test_renaming_answers_changes_no_verdict(kind: type[sy.Method], cal: Labelled) -> None:
+@pytest.fixture(scope="module")
+def renamed() -> tuple[Labelled, Labelled]:
+    """The same responses twice; in the second every answer has another name."""
     table = sy.simulate(40, 8, seed=4)
-    renamed = table.with_columns(answer=pl.lit("<") + pl.col("answer").str.reverse() + pl.lit(">"))
+    other = table.with_columns(answer=pl.lit("<") + pl.col("answer").str.reverse() + pl.lit(">"))
+    return labelled(table), labelled(other)
+
+
+@every_method
+def test_renaming_answers_changes_no_verdict(
+    kind: type[sy.Method], cal: Labelled, renamed: tuple[Labelled, Labelled]
+) -> None:
     method = kind().fit(cal)
-    one, two = (method.predict(seen(method, labelled(t))).to_polars() for t in (table, renamed))
+    one, two = (method.predict(seen(method, pool)).to_polars() for pool in renamed)
     back = two["answer"].str.strip_prefix("<").str.strip_suffix(">").str.reverse()
     assert back.to_list() == one["answer"].to_list()
 

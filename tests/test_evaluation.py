@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 import steelyard as sy
-from steelyard.evaluation.accuracy import estimate, estimates
+from steelyard.evaluation.accuracy import KEPT, estimate, estimates
 from steelyard.evaluation.auroc import auroc, auroc_within
 from tests.building import Labelled, labelled, make, pools
 
@@ -31,14 +31,18 @@ def test_accuracy_is_a_number_with_standard_error_and_interval(test: Labelled) -
 
 def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
-    covered = [e.low <= 0.6 <= e.high for e in (estimate(rng.random(200) < 0.6, seed=s) for s in range(300))]
+    covered = [e.low <= 0.6 <= e.high for e in (estimate(rng.random(200) < 0.6) for _ in range(300))]
     assert 0.9 < np.mean(covered) < 0.985
 
 
-def test_the_bootstrap_of_many_columns_draws_the_same_questions_in_batches() -> None:
-    rng = np.random.default_rng(0)
-    values = rng.random((30_000, 2))
-    assert estimates(values)[1].low == pytest.approx(estimate(values[:, 1]).low)
+def test_the_bootstrap_draws_the_same_questions_in_batches_and_for_every_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(0).random((KEPT + 1, 2))
+    whole = estimates(values)[1]
+    monkeypatch.setattr("steelyard.evaluation.accuracy.A_BATCH", 700 * len(values))
+    assert estimates(values)[1].low == pytest.approx(whole.low)
+    assert estimate(values[:, 1]).low == pytest.approx(whole.low)
 
 
 def test_one_question_has_no_standard_error() -> None:

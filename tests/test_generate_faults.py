@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +11,7 @@ import pytest
 from tests.generating import SUFFIX, ask_for, failures, generate, samples, wait_for_samples
 from tests.upstreams import FaultUpstream, command, fault_upstream
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 
 
 @pytest.mark.parametrize(
@@ -111,16 +110,14 @@ def test_a_server_that_is_always_busy_ends_in_failures_that_say_so(upstream: Fau
 
 @pytest.mark.parametrize("kind", ["silent", "slow@0.1"])
 def test_a_silent_server_costs_the_deadline_and_one_sample(upstream: FaultUpstream, tmp_path: Path, kind: str) -> None:
-    words = ("-n", 1, "--try-timeout", 0.3, "--retries", 1, "--max-failures", 1)
-    begin = time.monotonic()
+    words = ("-n", 1, "--try-timeout", 1.5, "--retries", 0, "--max-failures", 1)
     done = generate(upstream, tmp_path, f"fault:{kind}?BAD", *words, bad=1)
     assert done.code == 0, done.err
-    assert failures(tmp_path) == {("q0", 0): "no answer within 0.3 s"}
-    assert time.monotonic() - begin < 20
+    assert failures(tmp_path) == {("q0", 0): "no answer within 1.5 s"}
 
 
 def test_a_sample_has_a_deadline_for_all_its_tries(upstream: FaultUpstream, tmp_path: Path) -> None:
-    words = ("-n", 1, "--sample-timeout", 0.5, "--retries", 9, "--max-failures", 1)
+    words = ("-n", 1, "--sample-timeout", 2, "--retries", 9, "--max-failures", 1)
     done = generate(upstream, tmp_path, "fault:silent?BAD", *words, bad=1)
     assert done.code == 0, done.err
     assert set(failures(tmp_path)) == {("q0", 0)}
@@ -134,7 +131,7 @@ def test_a_server_that_goes_away_stops_the_run_without_failures(tmp_path: Path) 
         )  # fmt: skip
         process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
         wait_for_samples(tmp_path / "run", 10)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "no connection to" in said or "connection broke" in said
     assert said.count("\n") == 1

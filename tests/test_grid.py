@@ -89,6 +89,7 @@ def found() -> dict[str, object]:
     return figures()
 
 
+@pytest.mark.long
 def test_the_card_has_the_figures_of_the_file(found: dict[str, object]) -> None:
     text = CARD.read_text()
     for table in (base_table(found), auroc_table(found, "auroc"), auroc_table(found, "auroc_within"), log_table()):
@@ -103,6 +104,7 @@ def test_the_card_compares_the_methods_as_the_library_does(pair: tuple[str, str]
     assert lines[2] in CARD.read_text()
 
 
+@pytest.mark.long
 def test_the_command_prints_what_the_library_finds(found: dict[str, object]) -> None:
     with patch("steelyard.grid.figures", return_value=found):
         assert json.loads(steelyard("grid", "--json").out) == found

@@ -182,6 +182,7 @@ def test_hostile_texts_and_names_are_escaped(made: dict[str, Path]) -> None:
     assert "&lt;img src=x onerror=window.hacked=1&gt;.jsonl" in page
 
 
+@pytest.mark.long
 def test_a_thousand_questions_with_long_texts_stay_under_five_megabytes(tmp_path: Path) -> None:
     table = sy.simulate(1000, 64, seed=0)
     text = pl.concat_str(pl.lit("so it is <> " * 20), pl.col("question"), pl.col("sample").cast(pl.String))
@@ -247,7 +248,7 @@ def visit(browser: Any) -> Iterator[Any]:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         contexts.append(context)
         tab = context.new_page()
-        tab.set_default_timeout(8000)
+        tab.set_default_timeout(60_000)
         tab.on("console", lambda message: logged.append(message.text))
         tab.on("pageerror", lambda error: logged.append(str(error)))
         tab.on("request", lambda request: asked.append(request.url))

@@ -17,6 +17,7 @@ from steelyard.pool import LabelledPool, Pool
 from steelyard.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
+A_BATCH = 20_000_000  # draws held at once
 KEPT = 2000  # questions; the draws of more are not remembered
 LEVEL = 0.95
 
@@ -90,7 +91,7 @@ def _drawn(questions: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """How often each question is drawn, once a bootstrap, in batches of bounded size."""
     rng = np.random.default_rng(seed)
     even = np.full(questions, 1 / questions)
-    batch = max(1, 20_000_000 // questions)
+    batch = max(1, A_BATCH // questions)
     for done in range(0, BOOTSTRAPS, batch):
         yield rng.multinomial(questions, even, min(batch, BOOTSTRAPS - done))
 
