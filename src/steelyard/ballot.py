@@ -8,6 +8,7 @@ complete, so neither the verdict nor the stop depends on who was quick.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from math import isnan
 from numbers import Real
@@ -74,6 +75,7 @@ class Ballot:
         self._reader = AnswerReader(answers) if isinstance(answers, str) else answers
         self._given: dict[int, Entry] = {}
         self._codes: dict[str | None, int] = {None: -1}  # by text, of those counted
+        self._crowded = False  # whether pairs of answers were left undecided
         self._names = pl.Series("answer", [], pl.String)  # by code
         self.method.check_pool(self._pool([(None, None)]))  # a method that cannot vote says so now
 
@@ -122,8 +124,8 @@ class Ballot:
 
     def _count(self, samples: int) -> None:
         entries = [self._given[i] for i in range(samples)]
-        if entries[-1][0] not in self._codes:
-            self._group([text for text in self._codes if text is not None] + [str(entries[-1][0])])
+        if entries[-1][0] not in self._codes or self._crowded:
+            self._group(Counter(text for text, _ in entries if text is not None))
         verdicts = self.method.predict(self._pool(entries))
         step = standing(verdicts)
         self.standing = Standing(
@@ -137,10 +139,16 @@ class Ballot:
             why=self.rule.why(step) if self.rule else "no stopping rule: sampling ends when you end it",
         )
 
-    def _group(self, texts: list[str]) -> None:
-        """Number the answers anew, in the order in which they were first seen: a new text may join two others."""
+    def _group(self, votes: Counter[str]) -> None:
+        """Number the answers anew, in the order in which they were first seen: a new text may join two others.
+
+        Where there are more open pairs than are asked about, those with most votes go first, so every vote may matter.
+        """
+        texts, before = list(votes), self._reader.undecided
         known = pl.Series("answer", texts, pl.String)
-        keys = self._reader.keys(known, np.zeros(len(texts), np.int64)).to_list()
+        question = np.zeros(len(texts), np.int64)
+        keys = self._reader.keys(known, question, lambda: np.array(list(votes.values()))).to_list()
+        self._crowded = self._reader.undecided > before
         numbers: dict[str, int] = {}
         codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
         self._codes = {None: -1, **dict(zip(texts, codes, strict=True))}

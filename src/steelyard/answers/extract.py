@@ -33,19 +33,25 @@ class Extracted(NamedTuple):
 NOTHING = Extracted(None, "none")
 Rule = Callable[[str], str | None]
 
-_SAID = re.compile(r"(?:final answer|answer)\s*(?:is|:|=)\s*[:*]*\s*([^\n]{1,400})", re.IGNORECASE)
-_FINAL = re.compile(r"final\s+answer\s*(?:is|:|=)\s*[:*]*\s*([^\n]{1,400})", re.IGNORECASE)
-_LABEL = re.compile(r"(?:^|\n)[ \t>*_#-]{0,8}(?:the\s+)?answer\s*(?:is\s*)?[:=]\s*\**\s*([^\n]{1,400})", re.IGNORECASE)
-_HASHES = re.compile(r"####[ \t]*([^\n]{1,400})")
-_NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?%?|-?\.\d+")
+# White space and marks are taken possessively (*+): no pattern goes back over them, so each is linear in the text.
+_SAID = re.compile(r"(?:final answer|answer)\s*+(?:is|:|=)\s*+[:*]*+\s*+([^\n]{1,400})", re.IGNORECASE)
+_FINAL = re.compile(r"final\s++answer\s*+(?:is|:|=)\s*+[:*]*+\s*+([^\n]{1,400})", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:^|\n)[ \t>*_#-]{0,8}(?:the\s++)?answer\s*+(?:is\s*+)?[:=]\s*+\**+\s*+([^\n]{1,400})", re.IGNORECASE
+)
+_HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")
+_NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?(?:/\d++)?%?|-?\.\d++")
 _FIELD = re.compile(
     r'"answer"\s{0,20}:\s{0,20}(?:"((?:[^"\\]|\\.){0,4000})"|(-?[\d.][\d.eE+-]{0,60})|(true|false))', re.DOTALL
 )
-_BOLD = re.compile(r"\*\*\s*\(?([A-J])\)?[.:)]?\s*\*\*")
-_LETTER = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?\(?([A-J])\)?[.:]?\s*\}")
-_SAID_LETTER = re.compile(r"answer\s*(?:is|:|=)?\s*[:*]*\s*(?:option\s*)?\(?\**([A-J])\**(?![A-Za-z'])", re.IGNORECASE)
+_BOLD = re.compile(r"\*\*\s*+\(?([A-J])\)?[.:)]?\s*+\*\*")
+_LETTER = re.compile(r"\\boxed\s*+\{\s*+(?:\\text\s*+\{\s*+)?\(?([A-J])\)?[.:]?\s*+\}")
+_SAID_LETTER = re.compile(
+    r"answer\s*+(?:is|:|=)?\s*+[:*]*+\s*+(?:option\s*+)?\(?\**+([A-J])\**(?![A-Za-z'])", re.IGNORECASE
+)
+_END = re.compile(r"[.!?](?:\s|\*|$)|,\s++(?=[a-z])")  # of a statement
 _PAREN = re.compile(r"\(([A-J])\)")
-_ALONE = re.compile(r"\s*\(?([A-J])\)?[.:]?\s*")
+_ALONE = re.compile(r"\s*+\(?([A-J])\)?[.:]?\s*+")
 
 
 def extract(text: str, kind: str = "math") -> Extracted:
@@ -116,9 +122,7 @@ def _json_field(text: str) -> str | None:
     start = text.rfind('"answer"')
     if start < 0:
         return None
-    found = re.compile(
-        r'"answer"\s{0,20}:\s{0,20}(?:"((?:[^"\\]|\\.){0,4000})"|(-?[\d.][\d.eE+-]{0,60})|(true|false))', re.DOTALL
-    ).match(text, start)
+    found = _FIELD.match(text, start)
     if not found:
         return None
     if found[1] is None:
@@ -156,7 +160,7 @@ def _statement(text: str | None) -> str | None:
         if said.startswith(opening):
             inside, closed, _ = said[len(opening) :].partition(closing)
             return inside if closed else said
-    end = re.search(r"[.!?](?:\s|\*|$)|,\s+(?=[a-z])", said)
+    end = _END.search(said)
     return (said[: end.start()] if end else said).strip("*_`\"' ") or None
 
 

@@ -1,8 +1,9 @@
 """The normal form of an answer: two answers with one normal form are the same answer.
 
-Own code, in process, linear in the length of the text, nothing evaluated that could grow: numbers, fractions, powers
-and roots are exact rationals and polynomials of bounded size; tuples, sets, intervals and matrices are normalised
-entry by entry; words are folded. What cannot be read is its own cleaned text.
+Own code, in process, within a budget of steps that grows with the length of the text (budget.py), nothing evaluated
+that could grow: numbers, fractions, powers and roots are exact rationals and polynomials of bounded size; tuples, sets,
+intervals and matrices are normalised entry by entry; words are folded. What cannot be read is its own cleaned text,
+and what runs out of its budget is a class of its own.
 """
 
 from __future__ import annotations
@@ -11,28 +12,35 @@ import re
 from collections.abc import Iterable
 from math import pi, prod
 
+from steelyard.answers.budget import OutOfBudget, budget_for, spend
 from steelyard.answers.cleaning import LONGEST, ROW, plain
 from steelyard.answers.parsing import expression
 from steelyard.answers.polynomials import Poly, TooHard, divide, number, render
 
 MOST_PARTS = 200
+DEEPEST = 12  # tuples within tuples
 PASSES = 6
 VERBATIM = "text:"  # before an answer that no number of passes settles
+COSTLY = "costly:"  # before an answer that cost more steps than its length allows
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _CHOICE = re.compile(r"\(?([A-J])\)?[.:]?")
 _PREFIX = re.compile(
-    r"(?:[A-Za-z](?:_\{?\w{1,8}\}?)?|[A-Za-z]\([A-Za-z]\)|\\theta|\\alpha)\s*(?:=|\\in(?![A-Za-z])|:)\s*(?=\S)"
+    r"(?:[A-Za-z](?:_\{?\w{1,8}\}?)?|[A-Za-z]\([A-Za-z]\)|\\theta|\\alpha)\s*+(?:=|\\in(?![A-Za-z])|:)\s*+(?=\S)"
 )
-_DEGREES = re.compile(r"\^?\s*\{?\s*\\circ\s*\}?|\s*degrees?$", re.IGNORECASE)
-_UNIT = re.compile(r"(?<=[\d)}%])(?:\s+[A-Za-z]{2,}|\s*[A-Za-z]{4,})(?:\s+[A-Za-z]+)*(?:\s*\^\s*\{?[23]\}?)?\.?$")
+_DEGREES = re.compile(r"\^?\s*+\{?\s*+\\circ\s*+\}?|\s*+degrees?$", re.IGNORECASE)
+_UNIT = re.compile(
+    r"(?<=[\d)}%])(?:\s++[A-Za-z]{2,}+|\s*+[A-Za-z]{4,}+)(?:\s++[A-Za-z]++)*+(?:\s*+\^\s*+\{?[23]\}?)?\.?$"
+)
 _NO_UNIT = re.compile(
     r"\b(?:or|and|to|than|less|more|not|no|if|am|pm|mod|times|plus|minus)\b|^\s*(?:or|and)(?:less|more|fewer)",
     re.IGNORECASE,
 )
-_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}(?:\s*\^\s*\{?[23]\}?)?")
-_BASE = re.compile(r"([_^])\s*\{\s*(\w+)\s*\}")
-_SUBSCRIPT = re.compile(r"(-?\d+)\s*_\s*\{?\s*\w{1,2}\s*\}?")  # the base of a number, which its question names
+_TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}(?:\s*+\^\s*+\{?[23]\}?)?")
+_BASE = re.compile(r"([_^])\s*+\{\s*+(\w++)\s*+\}")
+_SUBSCRIPT = re.compile(r"(-?\d++)\s*+_\s*+\{?\s*+\w{1,2}\s*+\}?")  # the base of a number, which its question names
 _GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that parts no words
+_AND = re.compile(r"\s++(?:and|or)\s++|\s*+;\s*+")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})++(?:\.\d++)?")
 _MATRIX = re.compile(r"\\begin\{([a-zA-Z]*matrix|array)\}(?:\{[clr|]*\})?(.*)\\end\{\1\}", re.DOTALL)
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -45,35 +53,52 @@ def normal_form(answer: str) -> str:
     >>> normal_form("(3, 4]"), normal_form(r"\\{2, 1\\}"), normal_form(r"\\text{East}")
     ('(3,4]', '{1,2}', 'east')
     """
-    if len(answer) > LONGEST or answer.startswith(VERBATIM):
+    if len(answer) > LONGEST or answer.startswith((VERBATIM, COSTLY)):
         return answer.strip()
     text = answer
-    for _ in range(PASSES):  # what one pass uncovers the next may read
-        if _WHOLE.fullmatch(text):
-            return text
-        again = _pass(text)
-        if again == text:
-            return text
-        text = again
+    try:
+        with budget_for(answer):
+            for _ in range(PASSES):  # what one pass uncovers the next may read
+                if _WHOLE.fullmatch(text):
+                    return text
+                again = _pass(text)
+                if again == text:
+                    return text
+                text = again
+    except OutOfBudget:
+        return COSTLY + answer.strip()
     return VERBATIM + answer.strip()
 
 
+def too_costly(form: str) -> bool:
+    """Whether a normal form is that of an answer which ran out of its budget."""
+    return form.startswith(COSTLY)
+
+
 def _pass(text: str) -> str:
+    spend(1 + len(text) // 4)
     unwrapped = _unwrapped(plain(text))
     return _read(unwrapped) or _words(unwrapped)
 
 
 def was_read(form: str) -> bool:
     """Whether a normal form was understood as a value, not kept as text."""
-    return bool(_WHOLE.fullmatch(form)) or _read(form) == form
+    if _WHOLE.fullmatch(form):
+        return True
+    try:
+        with budget_for(form):
+            return _read(form) == form
+    except OutOfBudget:
+        return False
 
 
 def number_of(form: str) -> float | str:
     """The number a form that was read stands for, "symbolic" if it has letters or is a list."""
     try:
-        value = expression(form)
+        with budget_for(form):
+            value = expression(form)
         return sum(float(c) * prod(_size(atom) ** k for atom, k in m) for m, c in value.items()) if value else 0.0
-    except (TooHard, ValueError, OverflowError):
+    except (OutOfBudget, TooHard, ValueError, OverflowError):
         return "symbolic"
 
 
@@ -122,6 +147,7 @@ def _unwrapped(text: str) -> str:
 
 def _split(text: str, separator: str) -> list[str]:
     """Cut at separators outside all brackets."""
+    spend(1 + len(text) // 2)
     depth, start, parts = 0, 0, []
     for i, char in enumerate(text):
         if char in _OPEN:
@@ -139,6 +165,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 def _encloses(text: str) -> bool:
     """Whether the first bracket is closed by the last character."""
+    spend(1 + len(text) // 2)
     depth = 0
     for i, char in enumerate(text):
         depth += (char in _OPEN) - (char in _CLOSE)
@@ -147,13 +174,13 @@ def _encloses(text: str) -> bool:
     return False
 
 
-def _part(text: str) -> str:
+def _part(text: str, depth: int = 0) -> str:
     """The normal form of an entry of a tuple, a set or a matrix."""
-    if not text:
+    if not text or depth > DEEPEST:
         raise TooHard
     if text in ("\\infty", "+\\infty", "-\\infty"):
         return text.lstrip("+")
-    form = _listed(text)
+    form = _listed(text, depth + 1)
     return _value(text) if form is None else form
 
 
@@ -172,20 +199,20 @@ def _union(text: str) -> str | None:
     return "\\cup".join(sorted(_part(part.strip()) for part in text.split("\\cup")))
 
 
-def _listed(text: str) -> str | None:
+def _listed(text: str, depth: int = 0) -> str | None:
     """Tuples and intervals keep their order; sets and bare lists are sorted."""
     if len(text) > 2 and text[0] in _OPEN and text[-1] in _CLOSE and _encloses(text):
         parts = _split(text[1:-1].strip(), ",")
         if text[0] + text[-1] == "{}":
-            return "{" + ",".join(_sorted(map(_part, parts))) + "}"
+            return "{" + ",".join(_sorted(_part(part, depth) for part in parts)) + "}"
         if len(parts) > 1:
-            return text[0] + ",".join(map(_part, parts)) + text[-1]
+            return text[0] + ",".join(_part(part, depth) for part in parts) + text[-1]
         return None
-    spaced = re.sub(r"\s+(?:and|or)\s+|\s*;\s*", ", ", text)
-    if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
+    spaced = _AND.sub(", ", text)
+    if _THOUSANDS.fullmatch(text):
         return None
     parts = _split(spaced, ",")
-    return "{" + ",".join(_sorted(map(_part, parts))) + "}" if len(parts) > 1 else None
+    return "{" + ",".join(_sorted(_part(part, depth) for part in parts)) + "}" if len(parts) > 1 else None
 
 
 def _sorted(parts: Iterable[str]) -> list[str]:

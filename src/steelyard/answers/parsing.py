@@ -1,4 +1,7 @@
-"""LaTeX, plain or mixed text of one expression -> an exact polynomial. Linear time, bounded depth."""
+"""LaTeX, plain or mixed text of one expression -> an exact polynomial.
+
+Every token is read once, from the left, to a bounded depth, and each costs a step of the answer's budget (budget.py).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from fractions import Fraction
 from math import factorial
 
+from steelyard.answers.budget import spend
 from steelyard.answers.polynomials import (
     Poly,
     TooHard,
@@ -33,7 +37,10 @@ _FUNCTIONS = "fghpqFGHPQC"  # before a bracket these are rather called than mult
 
 
 class Tokens:
-    """The tokens of an expression, read from the left."""
+    """The tokens of an expression, read from the left.
+
+    A fraction that was read to see whether it makes a mixed number, and does not, becomes one token with its value.
+    """
 
     def __init__(self, text: str) -> None:
         self.kinds: list[str] = []
@@ -46,7 +53,9 @@ class Tokens:
             self.texts.append(found[0])
             if len(self.kinds) > MOST_TOKENS:
                 raise TooHard
+        spend(1 + len(text) // 8)
         self.at = 0
+        self.fractions: dict[int, Poly] = {}  # values of fractions already read, by the place of their token
         self.mixed = "number" in self.kinds or any(text in "+-*/^=" for text in self.texts)
 
     @property
@@ -62,8 +71,15 @@ class Tokens:
             raise TooHard
         if self.at >= len(self.texts):
             raise TooHard
+        spend()
         self.at += 1
         return self.texts[self.at - 1]
+
+    def put_back(self, fraction: Poly) -> None:
+        """Let a fraction that was read stand for the tokens it was made of."""
+        self.at -= 1
+        self.kinds[self.at], self.texts[self.at] = "word", "\\frac"
+        self.fractions[self.at] = fraction
 
 
 def expression(text: str) -> Poly:
@@ -138,7 +154,7 @@ def _factorial(value: Poly) -> Poly:
 
 def _atom(tokens: Tokens, depth: int) -> Poly:
     if tokens.kind == "number":
-        return _number(tokens)
+        return _number(tokens, depth)
     if tokens.kind == "word":
         return _word(tokens, depth)
     if tokens.text in ("(", "{", "["):
@@ -146,7 +162,7 @@ def _atom(tokens: Tokens, depth: int) -> Poly:
     raise TooHard
 
 
-def _number(tokens: Tokens) -> Poly:
+def _number(tokens: Tokens, depth: int) -> Poly:
     """A number; a whole one before a proper fraction is a mixed number."""
     text = tokens.take().replace(",", "")
     value = number(Fraction(text))
@@ -158,18 +174,19 @@ def _number(tokens: Tokens) -> Poly:
             raise TooHard
         return number(Fraction(text) + part / whole)
     if tokens.text == "\\frac" and text.isdigit():
-        start = tokens.at
         tokens.take()
-        top, bottom = _argument(tokens, 0), _argument(tokens, 0)
+        top, bottom = _argument(tokens, depth), _argument(tokens, depth)
         if set(top) == set(bottom) == {()} and 0 < top[()] < bottom[()]:
             return add(value, divide(top, bottom))
-        tokens.at = start
+        tokens.put_back(divide(top, bottom))
     return value
 
 
 def _word(tokens: Tokens, depth: int) -> Poly:
     word = tokens.take()
     name = word.lstrip("\\")
+    if tokens.at - 1 in tokens.fractions:
+        return tokens.fractions.pop(tokens.at - 1)
     if name == "frac":
         top = _argument(tokens, depth)
         return divide(top, _argument(tokens, depth))

@@ -7,7 +7,9 @@ letter, pi, i, or a square-free integer n standing for sqrt(n). Sizes are bounde
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
+from math import gcd, isqrt
+
+from steelyard.answers.budget import spend
 
 Monomial = tuple[tuple[str, int], ...]
 Poly = dict[Monomial, Fraction]
@@ -35,13 +37,18 @@ def checked(p: Poly) -> Poly:
     kept = {m: c for m, c in p.items() if c}
     if len(kept) > MOST_TERMS:
         raise TooHard
-    for c in kept.values():
-        if c.numerator.bit_length() + c.denominator.bit_length() > MOST_BITS:
-            raise TooHard
+    if _bits(kept) > MOST_BITS:
+        raise TooHard
     return kept
 
 
+def _bits(p: Poly) -> int:
+    """The size of the largest coefficient."""
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in p.values()), default=1)
+
+
 def add(a: Poly, b: Poly) -> Poly:
+    spend(len(a) + len(b) * (1 + _bits(b) // 64))
     total = dict(a)
     for m, c in b.items():
         total[m] = total.get(m, Fraction(0)) + c
@@ -55,6 +62,7 @@ def negate(a: Poly) -> Poly:
 def multiply(a: Poly, b: Poly) -> Poly:
     if len(a) * len(b) > MOST_TERMS * MOST_TERMS:
         raise TooHard
+    spend(len(a) * len(b) * (2 + (_bits(a) + _bits(b)) // 64))
     total: Poly = {}
     for ma, ca in a.items():
         for mb, cb in b.items():
@@ -103,9 +111,8 @@ def power(a: Poly, exponent: Poly) -> Poly:
 
 def _too_large(a: Poly, n: int) -> bool:
     """Whether a^n would outgrow the bounds, before anything is computed."""
-    bits = max((c.numerator.bit_length() + c.denominator.bit_length() for c in a.values()), default=1)
     powers = max((abs(k) for m in a for _, k in m), default=0)
-    return n > 4096 or (len(a) > 1 and n > 16) or powers * n > MOST_POWER or (bits - 2) * n > MOST_BITS
+    return n > 4096 or (len(a) > 1 and n > 16) or powers * n > MOST_POWER or (_bits(a) - 2) * n > MOST_BITS
 
 
 def _atom_power(atom: str, k: int) -> Poly:
@@ -127,38 +134,53 @@ def root(a: Poly) -> Poly:
     if value < 0:
         return multiply(symbol("i"), root({(): -value}))
     inside = value.numerator * value.denominator
-    outside, rest = 1, inside
     exact = isqrt(inside)
     if exact * exact == inside:
         return number(Fraction(exact, value.denominator))
     if inside > LARGEST_ROOT:
         raise TooHard
-    d = 2
-    while d * d <= rest:
-        while rest % (d * d) == 0:
-            rest //= d * d
-            outside *= d
+    outside, free = _square_part(inside)
+    return {((str(free), 1),): Fraction(outside, value.denominator)}
+
+
+def _square_part(n: int) -> tuple[int, int]:
+    """Write n as s^2 f with f square-free, and return s and f.
+
+    Divisors are tried up to the cube root of what is left: that is then 1, a prime, a prime squared or two primes.
+
+    >>> _square_part(72), _square_part(9409 * 2), _square_part(9697)
+    ((6, 2), (97, 2), (1, 9697))
+    """
+    square, free, d = 1, 1, 2
+    while d * d * d <= n:
+        times = 0
+        while n % d == 0:
+            n //= d
+            times += 1
+        square *= d ** (times // 2)
+        free *= d ** (times % 2)
         d += 1
-    return {((str(rest), 1),): Fraction(outside, value.denominator)}
+    spend(d // 8)
+    exact = isqrt(n)
+    return (square * exact, free) if exact * exact == n else (square, free * n)
 
 
 def _times(a: Monomial, b: Monomial) -> tuple[Monomial, Fraction]:
     """Multiply monomials; roots and i reduce to a factor."""
-    powers: dict[str, int] = dict(a)
+    powers: dict[str, int] = {}
     factor = Fraction(1)
-    radicand = 1
-    for atom, k in b:
-        powers[atom] = powers.get(atom, 0) + k
-    for atom in [atom for atom in powers if atom.isdigit()]:
-        if powers.pop(atom) % 2:
-            radicand *= int(atom)
-        if dict(a).get(atom, 0) and dict(b).get(atom, 0):
-            factor *= int(atom)
+    radicand = 1  # square-free, as the numbers under every root are
+    for atom, k in (*a, *b):
+        if atom.isdigit():
+            shared = gcd(radicand, int(atom))
+            factor *= shared
+            radicand = radicand // shared * (int(atom) // shared)
+        else:
+            powers[atom] = powers.get(atom, 0) + k
+    if radicand > LARGEST_ROOT:
+        raise TooHard
     if radicand > 1:
-        ((m, c),) = root(number(radicand)).items() if radicand <= LARGEST_ROOT else _refuse()
-        factor *= c
-        for atom, _ in m:
-            powers[atom] = 1
+        powers[str(radicand)] = 1
     turns = powers.pop("i", 0) % 4
     if turns in (2, 3):
         factor = -factor
@@ -167,10 +189,6 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, Fraction]:
     if any(abs(k) > MOST_POWER for k in powers.values()):
         raise TooHard
     return tuple(sorted((atom, k) for atom, k in powers.items() if k)), factor
-
-
-def _refuse() -> list[tuple[Monomial, Fraction]]:
-    raise TooHard
 
 
 def render(p: Poly) -> str:

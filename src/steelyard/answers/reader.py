@@ -1,10 +1,13 @@
 """Answers of a whole table -> keys that are equal exactly when the answers are the same; null = unreadable.
 
-Each distinct text is normalised once and each undecided pair judged once, however large the table.
+Each distinct text is normalised once and each open pair judged once, however large the table; what was not decided,
+and what cost too much to read, is counted and told.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,14 +15,17 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import NOTHING, Extracted, check_kind, extract
-from steelyard.answers.grouping import looks_symbolic, open_pairs, representatives
-from steelyard.answers.normal import normal_form, was_read
+from steelyard.answers.grouping import looks_symbolic, representatives
+from steelyard.answers.normal import normal_form, too_costly, was_read
+from steelyard.answers.pairs import OpenPairs, open_pairs
+from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
-    from steelyard.answers.judge import Judge, Pair
+    from steelyard.answers.judge import Judge
     from steelyard.arrays import Ints
 
 EXACT = "exact"
+KEPT = 1_000_000  # texts remembered from one part of a table to the next
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal form
 
 
@@ -28,7 +34,9 @@ class AnswerReader:
 
     def __init__(self, kind: str = "math") -> None:
         self.kind = kind if kind == EXACT else check_kind(kind)
-        self.unknown: set[Pair] = set()
+        self.undecided = 0  # pairs that nobody could decide, or that were not asked about
+        self.apart: set[str] = set()  # keys that stay apart from one they may equal
+        self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._judge: Judge | None = None
@@ -38,17 +46,32 @@ class AnswerReader:
         kind = "math" if self.kind == EXACT else self.kind
         return [NOTHING if text is None else extract(text, kind) for text in responses]
 
-    def keys(self, texts: pl.Series, question: Ints) -> pl.Series:
-        """Return the key of every answer; `question` says which belong together [len(texts)]."""
+    def keys(self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None) -> pl.Series:
+        """Return the key of every answer; `question` says which belong together, `votes` how often each was given.
+
+        The votes are only asked for where the judge is needed: its time goes to the answers with most of them.
+        """
         rest = texts if self.kind == EXACT else texts.filter(~texts.str.contains(_WHOLE))
-        if not len(rest):
+        distinct = rest.drop_nulls().unique()
+        if not len(distinct):
             return texts
+        if len(self._forms) + len(distinct) > KEPT:
+            self._forms.clear()
+            self._symbolic.clear()
         form = self._form()
-        new = [text for text in rest.drop_nulls().unique() if text not in self._forms]
-        self._forms.update((text, form(text) or None) for text in new)
-        used = {text: self._forms[text] for text in rest.drop_nulls().unique()}
-        keys = texts.replace(list(used), list(used.values())) if used else texts
-        return self._judged(keys, question) if self.kind not in (EXACT, "choice", "text") else keys
+        for text in distinct:
+            if text not in self._forms:
+                self._forms[text] = form(text) or None
+                self.costly += form is normal_form and too_costly(self._forms[text] or "")
+        keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
+        return self._judged(keys, question, votes) if self.kind not in (EXACT, "choice", "text") else keys
+
+    def warn(self) -> None:
+        """Say what was not decided or not read for its cost; the answers stay apart."""
+        if self.undecided:
+            _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
+        if self.costly:
+            _warn(f"{self.costly:,} answers are too costly to read for their length and are compared as written")
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed."""
@@ -64,35 +87,54 @@ class AnswerReader:
         }
         return forms.get(self.kind, normal_form)
 
-    def _judged(self, keys: pl.Series, question: Ints) -> pl.Series:
+    def _judged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
         """Merge what only the judge can tell to be the same."""
-        for key in keys.drop_nulls().unique():
+        distinct = keys.drop_nulls().unique()
+        for key in distinct:
             if key not in self._symbolic:
-                self._symbolic[key] = not was_read(key) and looks_symbolic(key)
-        odd = [key for key in keys.drop_nulls().unique() if self._symbolic[key]]
+                self._symbolic[key] = looks_symbolic(key) and not was_read(key)
+        odd = {key for key in distinct if self._symbolic[key]}
         if not odd:
             return keys
-        asked = np.unique(question[keys.is_in(odd).fill_null(False).to_numpy()])
-        rows = {int(q): np.flatnonzero(question == q) for q in asked}
-        forms = {q: [key for key in keys.gather(at).to_list() if key is not None] for q, at in rows.items()}
-        merged = keys.to_list()
-        for q, verdicts in self._ask(odd, forms).items():
-            least = representatives(forms[q], [pair for pair, same in verdicts if same])
-            self.unknown.update(pair for pair, same in verdicts if same is None)
-            for row in rows[q]:
-                merged[row] = least.get(merged[row], merged[row])
+        rows = _rows_of(question, np.unique(question[keys.is_in(list(odd)).fill_null(False).to_numpy()]))
+        weight = np.ones(len(keys), np.int64) if votes is None else votes()
+        merged: list[str | None] = keys.to_list()
+        counted: list[Counter[str]] = []
+        for at in rows:
+            count: Counter[str] = Counter()
+            for row in at.tolist():
+                if (key := merged[row]) is not None:
+                    count[key] += int(weight[row])
+            counted.append(count)
+        for at, count, (found, verdicts) in zip(rows, counted, self._ask(odd, counted), strict=True):
+            pairs = list(zip(found.asked, verdicts, strict=True))
+            least = representatives(list(count), [pair for pair, same in pairs if same])
+            late = [pair for pair, same in pairs if same is None]
+            self.undecided += found.unasked + len(late)
+            self.apart |= found.apart | {form for pair in late for form in pair if form in odd}
+            for row in at.tolist():
+                if (key := merged[row]) is not None:
+                    merged[row] = least[key]
         return pl.Series(keys.name, merged, pl.String)
 
-    def _ask(self, odd: list[str], forms: dict[int, list[str]]) -> dict[int, list[tuple[Pair, bool | None]]]:
-        """Value every odd form once, then decide the pairs that may be equal, of all questions together."""
+    def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
+        """Find the open pairs of every question, then decide those of all questions together."""
         from steelyard.answers.judge import Judge
 
         self._judge = judge = self._judge or Judge()
-        judge.values(odd)
-        pairs = {q: open_pairs(group, judge) for q, group in forms.items()}
-        every = [pair for asked, _ in pairs.values() for pair in asked]
+        found = [open_pairs(votes, [form for form in votes if form in odd], judge) for votes in counted]
+        every = list(dict.fromkeys(pair for each in found for pair in each.asked))
         verdict = dict(zip(every, judge.decide(every), strict=True))
-        return {
-            q: [(pair, verdict[pair]) for pair in asked] + [(pair, None) for pair in unknown]
-            for q, (asked, unknown) in pairs.items()
-        }
+        return [(each, [verdict[pair] for pair in each.asked]) for each in found]
+
+
+def _rows_of(question: Ints, wanted: Ints) -> list[Ints]:
+    """The rows of each wanted question, in one pass over all of them."""
+    order = np.argsort(question, kind="stable")
+    ordered = question[order]
+    ends = zip(np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right"), strict=True)
+    return [order[start:end] for start, end in ends]
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}; 'steelyard answers FILE' shows them", SteelyardWarning, stacklevel=3)

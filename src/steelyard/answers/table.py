@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import Extracted
-from steelyard.answers.normal import was_read
+from steelyard.answers.normal import COSTLY
 from steelyard.answers.reader import AnswerReader
 
 
@@ -22,6 +22,7 @@ class Reading:
     merged: pl.DataFrame  # question, answer, spellings, responses
     unreadable: int
     undecided: int
+    costly: int  # answers that cost more steps than their length allows: each is a class of its own
 
 
 def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None = None) -> Reading:
@@ -31,13 +32,12 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
     `undecided` marks an answer that nobody could tell from another one of its question in time.
     """
     rows = table if "answer" in table.columns else _extracted(table, reader, progress)
-    distinct = rows.select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String)).unique(
-        maintain_order=True
-    )
+    spelled = rows.select(pl.col("question", "answer").cast(pl.String))
+    distinct = spelled.group_by("question", "answer", maintain_order=True).agg(votes=pl.len().cast(pl.Int64))
     ids = distinct["question"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    keys = reader.keys(distinct["answer"], ids)
-    odd = [form for form in {form for pair in reader.unknown for form in pair} if not was_read(form)]
-    known = distinct.with_columns(keys.alias("same_as"), keys.is_in(odd).fill_null(False).alias("undecided"))
+    keys = reader.keys(distinct["answer"], ids, distinct["votes"].to_numpy)
+    apart = keys.is_in(list(reader.apart)).fill_null(False)
+    known = distinct.drop("votes").with_columns(keys.alias("same_as"), apart.alias("undecided"))
     texts = rows.with_columns(pl.col("question", "answer").cast(pl.String))
     full = texts.join(known, on=["question", "answer"], how="left", nulls_equal=True, maintain_order="left")
     return Reading(
@@ -46,6 +46,7 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
         _merged(full),
         full["same_as"].null_count(),
         int(full["undecided"].sum()),
+        int(full["same_as"].str.starts_with(COSTLY).sum()),
     )
 
 

@@ -37,7 +37,7 @@ def run(
     size = found.table.height
     if json:
         show.as_json(
-            {"responses": size, "unreadable": found.unreadable, "undecided": found.undecided}
+            {"responses": size, "unreadable": found.unreadable, "undecided": found.undecided, "costly": found.costly}
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
         return
@@ -53,4 +53,6 @@ def run(
     show.say(f"{found.unreadable:,} responses have no readable answer; they cast no vote.")
     if found.undecided:
         show.say(f"{found.undecided:,} answers could not be told from another one in time: they stay apart.")
+    if found.costly:
+        show.say(f"{found.costly:,} answers are too costly to read for their length: they are compared as written.")
     show.say(f"Table written to {output}" if output else "Not saved: add -o read.parquet to keep the table.")

@@ -30,13 +30,19 @@ def pool_from_frame(
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
     gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
     known = texts if gold is None else pl.concat((texts, gold.alias(texts.name)))
-    keys = reader.keys(known, which if gold is None else np.concatenate((which, np.arange(len(questions)))))
+
+    def place() -> Ints:
+        """Where among the texts each response's answer stands; beyond them if it has none."""
+        return np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
+
+    def votes() -> Ints:
+        """How many responses gave each text; a gold answer comes first, as labels depend on it."""
+        given = np.bincount(place(), minlength=len(texts) + 1)[: len(texts)]
+        return given if gold is None else np.concatenate((given, np.full(len(questions), frame.height)))
+
+    keys = reader.keys(known, which if gold is None else np.concatenate((which, np.arange(len(questions)))), votes)
     merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys.head(len(texts)))
-    if len(firsts) < len(texts):
-        place = np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
-        answer = np.append(merged, np.int32(-1))[place]
-    else:
-        answer = codes
+    answer = np.append(merged, np.int32(-1))[place()] if len(firsts) < len(texts) else codes
     pool = Pool(
         starts=starts,
         answer=answer,

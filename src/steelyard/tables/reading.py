@@ -84,6 +84,7 @@ def each_pool(
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
     finally:
         reader.close()
+    reader.warn()
     if not results:
         raise TableError(f"{name} is empty: it has no rows to read")
     return results

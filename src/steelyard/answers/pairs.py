@@ -1,0 +1,75 @@
+"""Which pairs of a question's answers only the judge can decide: those with most votes first, the others counted.
+
+A form the judge cannot read is a class of its own. Two forms whose numbers differ are two answers. Of one question the
+judge is asked to value MOST_FORMS forms and to decide MOST_PAIRS pairs: a question with more open answers than that
+keeps the others apart, and they are counted, never passed over in silence.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import combinations
+from typing import NamedTuple
+
+from steelyard.answers.judge import UNKNOWN, Judge, Pair
+from steelyard.answers.normal import number_of, was_read
+
+MOST_PAIRS = 200
+MOST_FORMS = 100
+NEAR = 1e-9  # relative: numbers closer than this may be one
+
+
+class OpenPairs(NamedTuple):
+    """The pairs to ask about; how many are left out; the forms that stay apart from one they may equal."""
+
+    asked: list[Pair]
+    unasked: int
+    apart: set[str]
+
+
+def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], judge: Judge) -> OpenPairs:
+    """Find the open pairs among the forms of a question; `symbolic` are those that only the judge can read."""
+
+    def by_votes(form: str) -> tuple[int, str]:
+        return -votes[form], form
+
+    asked_for = nsmallest(MOST_FORMS, symbolic, key=by_votes)
+    values = {form: value for form, value in zip(asked_for, judge.values(asked_for), strict=True) if value is not None}
+    apart = {form for form, value in values.items() if value == UNKNOWN} | (set(symbolic) - set(asked_for))
+    known = {form: value for form, value in values.items() if value != UNKNOWN}
+    read = {form: number_of(form) for form in votes if was_read(form)}
+    with_letters = [form for form, value in read.items() if not isinstance(value, float)]
+    compared = nsmallest(MOST_FORMS, with_letters, key=by_votes)
+    pairs = list(_candidates(known, read, compared))
+    asked = nsmallest(MOST_PAIRS, pairs, key=lambda pair: (-votes[pair[0]] - votes[pair[1]], pair))
+    left = set(pairs) - set(asked)
+    apart |= {form for pair in left for form in pair if form in known}
+    lettered = sum(not isinstance(value, float) for value in known.values())
+    unasked = len(left) + lettered * (len(with_letters) - len(compared))
+    never = len(set(symbolic) & apart - known.keys())
+    return OpenPairs(asked, unasked + never * (len(known) + len(read)) + never * (never - 1) // 2, apart)
+
+
+def _candidates(known: Mapping[str, object], read: Mapping[str, object], compared: Sequence[str]) -> Iterator[Pair]:
+    """The pairs that may be equal: two of `known`, or one of them and a form that was read."""
+    numbers = sorted((value, form) for form, value in read.items() if isinstance(value, float))
+    places = [value for value, _ in numbers]
+    for a, b in combinations(sorted(known), 2):
+        if _may_be_equal(known[a], known[b]):
+            yield a, b
+    for form, value in known.items():
+        if isinstance(value, float):
+            reach = NEAR * max(1.0, abs(value))
+            near = numbers[bisect_left(places, value - 2 * reach) : bisect_right(places, value + 2 * reach)]
+            others = [other for place, other in near if _may_be_equal(value, place)]
+        else:
+            others = list(compared)
+        yield from ((min(form, other), max(form, other)) for other in others)
+
+
+def _may_be_equal(a: object, b: object) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= NEAR * max(1.0, abs(a), abs(b))
+    return type(a) is type(b)
