@@ -32,6 +32,14 @@ for index in KERNELS.glob("__pycache__/*.nbi"):
             index.unlink()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quiet_logs() -> Iterator[None]:
+    """No line of progress, however long a busy machine takes; the tests of progress ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("steelyard.cli.show.QUIET", float("inf"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def cal() -> sy.LabelledPool:
     return labelled(sy.simulate(120, 16, seed=1))

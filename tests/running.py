@@ -26,6 +26,11 @@ def unmeasured(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("COV")}
 
 
+def without_progress(err: str) -> str:
+    """What a process said beside the lines of progress that a busy machine makes it write."""
+    return "".join(line for line in err.splitlines(keepends=True) if not line.rstrip().endswith(" %"))
+
+
 def steelyard(*words: object) -> Done:
     """Run `steelyard WORDS` and return its exit code and what it printed."""
     out, err = io.StringIO(), io.StringIO()
