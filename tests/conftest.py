@@ -36,7 +36,8 @@ for index in KERNELS.glob("__pycache__/*.nbi"):
 def quiet_logs() -> Iterator[None]:
     """No line of progress, however long a busy machine takes; the tests of progress ask for it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("steelyard.cli.show.QUIET", float("inf"))
+        for place in ("show", "live"):
+            patch.setattr(f"steelyard.cli.{place}.QUIET", float("inf"))
         yield
 
 
