@@ -13,7 +13,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.answers.budget import BASE, PER_CHARACTER
 from steelyard.answers.normal import normal_form
+from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
 
 HERE = Path(__file__).parent
 VERBS = (
@@ -74,6 +76,10 @@ def answers_page() -> str:
         (HERE / "answers.template.md")
         .read_text()
         .format(
+            base=BASE,
+            per=PER_CHARACTER,
+            forms=MOST_FORMS,
+            pairs=MOST_PAIRS,
             extracted="\n".join(read),
             same="\n".join(same),
             different=", ".join(f"{code(a)} and {code(b)}" for a, b in DIFFERENT),
