@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def start(ulps: int) -> None:
     """Nudge from here on. Call it before steelyard is imported, so that its loops are compiled with it."""
     import numba
 
-    numba.config.CACHE_DIR = str(Path(gettempdir()) / f"steelyard-nudged-{ulps}")  # apart from the true loops
+    numba.config.CACHE_DIR = str(Path(sys.prefix) / f"nudged-{ulps}")  # apart from the true loops
     numba.njit(lambda x: np.exp(x) + math.log(x))(1.0)  # numba takes stock of numpy when it first compiles
     for module, make in ((np, _array_function), (math, _number_function)):
         for name in NAMES:
