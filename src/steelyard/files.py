@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -14,25 +15,46 @@ from pathlib import Path
 from steelyard.errors import SettingError
 
 
-def check_writable(path: str | Path) -> Path:
+class UnwritableError(SettingError):
+    """A file cannot be written; `why` is the reason alone."""
+
+    def __init__(self, path: str | Path, why: str, fix: str = "choose another path with -o") -> None:
+        super().__init__(f"cannot write {path}: {why}; {fix}")
+        self.why = why
+
+
+def reason(error: BaseException) -> str:
+    """Return why the system refused, also where it gave a number and no words.
+
+    >>> reason(OSError(28, ""))
+    'No space left on device (ENOSPC)'
+    """
+    if isinstance(error, OSError) and not error.strerror and error.errno:
+        return f"{os.strerror(error.errno)} ({errno.errorcode.get(error.errno, error.errno)})"
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(said.split())[:200] or type(error).__name__
+
+
+def check_writable(path: str | Path, *, follow: bool = True) -> Path:
     """Fail now, not after the work, when a result could not be written; return where it will go.
 
-    A link is followed; devices, pipes and other things that are not files are left alone.
+    A link is followed, unless `follow` is false: then it is what gets replaced. Devices, pipes and other things that
+    are not files are left alone.
     """
     try:
         str(path).encode()
-        target = Path(path).resolve()
-        kind = target.stat().st_mode if target.exists() else None
+        target = Path(path).resolve() if follow else Path(path).parent.resolve() / Path(path).name
+        kind = target.stat().st_mode if target.exists() and not target.is_symlink() else None
     except (OSError, ValueError, RuntimeError) as error:
-        raise SettingError(f"cannot write {str(path)!r:.100}: {error}; choose another path with -o") from None
+        raise UnwritableError(f"{str(path)!r:.100}", str(error) or reason(error)) from None
     if kind is not None and stat.S_ISDIR(kind):
-        raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
+        raise UnwritableError(path, "it is a folder", "name a file in it")
     if kind is not None and not stat.S_ISREG(kind):
-        raise SettingError(f"cannot write {path}: it is a device or a pipe; name a file")
+        raise UnwritableError(path, "it is a device or a pipe", "name a file")
     if not target.parent.is_dir():
-        raise SettingError(f"cannot write {path}: there is no folder {target.parent}; make it first")
+        raise UnwritableError(path, f"there is no folder {target.parent}", "make it first")
     if not os.access(target.parent, os.W_OK) or (kind is not None and not os.access(target, os.W_OK)):
-        raise SettingError(f"cannot write {path}: permission denied; choose another path with -o")
+        raise UnwritableError(path, "permission denied")
     return target
 
 
@@ -41,7 +63,8 @@ def make_folder(path: str | Path) -> Path:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise SettingError(f"cannot make the folder {str(path)!r:.100}: {error}; choose another with -o") from None
+        why = str(error) or reason(error)
+        raise SettingError(f"cannot make the folder {str(path)!r:.100}: {why}; choose another with -o") from None
     return Path(path)
 
 
@@ -59,16 +82,16 @@ def free_bytes(folder: Path) -> str:
     try:
         return f"{shutil.disk_usage(folder).free:,} bytes free"
     except OSError as error:
-        return f"nobody knows how much is free: {error.strerror}"
+        return f"nobody knows how much is free: {reason(error)}"
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
+def replacing(path: str | Path, *, durable: bool = False, follow: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block ends well.
 
-    With `durable`, what was written is on the disk before it takes its place, and so is its name before this returns.
+    A link stays one and what it leads to is replaced; with `follow` false the link is. With `durable`, what was written is on the disk before it takes its place, and so is its name before this returns.
     """
-    target = check_writable(path)
+    target = check_writable(path, follow=follow)
     temporary = None
     try:
         prefix = f".{target.name}.{os.getpid()}."
@@ -86,7 +109,7 @@ def replacing(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
         if durable:
             sync_folder(target.parent)
     except OSError as error:
-        raise SettingError(f"cannot write {path}: {error.strerror or error}; choose another path with -o") from None
+        raise UnwritableError(path, reason(error)) from None
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -100,7 +123,7 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | Path, content: bytes, *, durable: bool = False) -> None:
+def write_atomically(path: str | Path, content: bytes, *, durable: bool = False, follow: bool = True) -> None:
     """Write bytes to a file in one step."""
-    with replacing(path, durable=durable) as temporary:
+    with replacing(path, durable=durable, follow=follow) as temporary:
         temporary.write_bytes(content)

@@ -47,4 +47,4 @@ def run(
         show.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
     elif found["samples"]["left"] or found["samples"]["failed"]:
         show.say("To finish it, give the 'steelyard generate' command of this run again: nothing is asked twice.")
-    show.say(f"Its table is {found['table']}.")
+    show.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections import defaultdict
@@ -13,7 +12,8 @@ import numpy as np
 
 from steelyard.arrays import Ints
 from steelyard.runs.lines import Lines, body_of
-from steelyard.runs.state import SUCCESS, head_of
+from steelyard.runs.records import heads, parsed_at
+from steelyard.runs.state import SUCCESS
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # within a text the quotes would be escaped
 WIDE = 32  # bits for the number of a sample
@@ -35,6 +35,10 @@ class Places:
             self._keys.append(key)
             self._offsets.append(offset)
 
+    def __len__(self) -> int:
+        """How many keys have a success."""
+        return len(np.unique(np.array(self._keys, np.int64)))
+
     def sorted(self) -> tuple[Ints, Ints]:
         """Keys in order, and the offsets of their records."""
         keys, first = np.unique(np.array(self._keys, np.int64), return_index=True)
@@ -50,21 +54,23 @@ class Index:
     """The places of all samples, and of all scores by verifier."""
 
     def __init__(self, journal: Path, questions: list[str]) -> None:
+        self.journal = journal
         number = {question: i for i, question in enumerate(questions)}
         samples, scores = Places(), defaultdict[str, Places](Places)
         self.logprobs = False  # whether the server gave any
-        for offset, body in Lines(journal):
-            head = head_of(body)
+        for offset, head, body in heads(Lines(journal)):
             if head and (question := number.get(head[2][0])) is not None:
-                self.logprobs = self.logprobs or bool(_LOGPROB.search(body))
+                self.logprobs = self.logprobs or (isinstance(body, bytes) and bool(_LOGPROB.search(body)))
                 places = scores[head[1]] if head[1] else samples
                 places.see(head[0], question, head[2][1], offset)
         self.keys, self.offsets = samples.sorted()
         self.scores = {name: scores[name].sorted() for name in sorted(scores)}
+        self.holds = {"rows": len(self.keys), "samples": len(samples)}
+        self.holds |= {f"scores of {name}": len(scores[name]) for name in self.scores}
 
     def rows(self, file: IO[bytes], part: slice) -> list[dict[str, Any]]:
         """Read the records of some samples."""
-        return [_read(file, int(offset)) for offset in self.offsets[part]]
+        return [self._read(file, int(offset)) for offset in self.offsets[part]]
 
     def scored(self, file: IO[bytes], verifier: str, part: slice) -> list[dict[str, Any] | None]:
         """Read what a verifier said of some samples; None where it said nothing."""
@@ -72,12 +78,10 @@ class Index:
         wanted = self.keys[part]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return [
-            _read(file, int(offset)) if key == found else None
+            self._read(file, int(offset)) if key == found else None
             for key, found, offset in zip(wanted, keys[at], offsets[at], strict=True)
         ]
 
-
-def _read(file: IO[bytes], offset: int) -> dict[str, Any]:
-    file.seek(offset)
-    record: dict[str, Any] = json.loads(body_of(file.readline().rstrip(b"\n") + b"\n"))
-    return record
+    def _read(self, file: IO[bytes], offset: int) -> dict[str, Any]:
+        file.seek(offset)
+        return parsed_at(self.journal, offset, body_of(file.readline().rstrip(b"\n") + b"\n"))

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 
 from steelyard.errors import RunError
-from steelyard.files import free_bytes, sync_folder
+from steelyard.files import free_bytes, reason, sync_folder
 from steelyard.runs.lines import Lines
 
 Waiter = tuple[bytes, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
@@ -36,14 +36,15 @@ class Journal:
         self._thread: Thread | None = None
         try:
             new = not self.path.exists()
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._file = os.open(self.path, how, 0o666)
             if new:
                 sync_folder(self.path.parent)
             if read.torn:
                 os.ftruncate(self._file, self.size)
                 os.fsync(self._file)
         except OSError as error:
-            raise RunError(f"cannot write {self.path}: {error.strerror}; make the run folder writable") from None
+            raise RunError(f"cannot write {self.path}: {reason(error)}; make the run folder writable") from None
         if read.unended:
             self.append([b"\n"])
 
@@ -82,7 +83,7 @@ class Journal:
             os.ftruncate(self._file, self.size)
             os.fsync(self._file)
         return RunError(
-            f"cannot write {wanted:,} bytes to {self.path}: {error.strerror} ({free_bytes(self.path.parent)}); the "
+            f"cannot write {wanted:,} bytes to {self.path}: {reason(error)} ({free_bytes(self.path.parent)}); the "
             f"{self.size:,} bytes before them are safe: make room or mend the disk, and run the same command again"
         )
 

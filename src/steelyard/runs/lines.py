@@ -13,10 +13,11 @@ import math
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from steelyard.errors import RunError
+from steelyard.files import reason
 
 LONGEST = 256 << 20  # bytes of one record
 NEWLINE = ord("\n")
@@ -64,6 +65,15 @@ def decode(line: bytes) -> bytes | None:
     return body if line[:start] == b"%08x %d " % (crc32(body), len(body)) else None
 
 
+def open_journal(path: Path) -> BinaryIO:
+    """Open a journal, a file of its own: what is appended to a link would go elsewhere, and a pipe never ends."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RunError(
+            f"{path} is a link or no file, and a run keeps its journal in its own folder: put the file itself in place"
+        )
+    return path.open("rb", buffering=1 << 20)
+
+
 class Lines:
     """Iterates over (offset, JSON) of a journal; afterwards `end` and `torn` say what is sound and what is not.
 
@@ -79,7 +89,7 @@ class Lines:
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         number = 0
         try:
-            with self.path.open("rb", buffering=1 << 20) as file:
+            with open_journal(self.path) as file:
                 while line := file.readline(MOST):
                     number += 1
                     start = line.find(b"{")  # `decode`, written out: a journal may have millions of lines
@@ -94,7 +104,7 @@ class Lines:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise RunError(f"{self.path} cannot be read: {error.strerror}; copy the run to another disk") from None
+            raise RunError(f"{self.path} cannot be read: {reason(error)}; copy the run to another disk") from None
 
     def _last(self, line: bytes) -> Iterator[tuple[int, bytes]]:
         """A last line without its end is torn, unless the record is whole and only the line end is missing or wrong."""

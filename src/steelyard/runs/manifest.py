@@ -11,11 +11,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from steelyard.errors import RunError
 from steelyard.files import write_atomically
+from steelyard.sampling.request import MOST_SAMPLES
 from steelyard.version import __version__
 
 FILE = "manifest.json"
 FORMAT = "steelyard-run"
 VERSION = 1
+_KINDS = {"n": int, "seed": int, "params": dict}  # the others are text
 MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n only upwards
 
 
@@ -42,6 +44,15 @@ class Manifest:
         parts = urlsplit(self.upstream)
         object.__setattr__(self, "upstream", urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])))
 
+    def check(self) -> None:
+        """Raise a ValueError for a value that no command writes."""
+        for each in fields(self):
+            kind, value = _KINDS.get(each.name, str), getattr(self, each.name)
+            if type(value) is not kind:
+                raise ValueError(f"{each.name} is {value!r:.40}")
+        if not 1 <= self.n <= MOST_SAMPLES:
+            raise ValueError(f"n is {self.n!r:.40}")
+
     def changes(self, wanted: Manifest) -> list[str]:
         """What keeps samples of `wanted` out of this run, one sentence a setting.
 
@@ -57,7 +68,10 @@ class Manifest:
         """Write manifest.json in one step."""
         content = {"format": FORMAT, "version": VERSION, **asdict(self)}
         write_atomically(
-            folder / FILE, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), durable=True
+            folder / FILE,
+            (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(),
+            durable=True,
+            follow=False,
         )
 
     @classmethod
@@ -70,10 +84,17 @@ class Manifest:
                 raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
             if content["version"] > VERSION:
                 raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
-            return cls(**{each.name: content[each.name] for each in fields(cls)})
+            found = cls(**{each.name: content[each.name] for each in fields(cls)})
+            found.check()
+            return found
         except FileNotFoundError:
+            if (folder / "journal.jsonl").exists() or (folder / "table.parquet").exists():
+                fix = f"{folder} has lost its {FILE}: restore it; {folder / 'table.parquet'} can still be read by its name"
+                raise RunError(fix) from None
             raise RunError(f"{folder} is no run: it has no {FILE}; make one with 'steelyard generate'") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except RecursionError:
+            raise RunError(f"{path} is damaged (it is nested too deep): restore it, or start another run") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{path} is damaged ({error}): restore it, or start another run") from None
 
 

@@ -13,10 +13,10 @@ FILE = "questions.parquet"
 COLUMNS = ("question", "prompt", "gold", "domain")
 
 
-def write_questions(folder: Path, questions: pl.DataFrame) -> None:
-    """Write questions.parquet, unless it is there and whole."""
+def write_questions(folder: Path, questions: pl.DataFrame, *, anew: bool = False) -> None:
+    """Write questions.parquet, unless it is there and whole; `anew`: in any case, they are others."""
     table = _checked(questions)
-    if sealed(folder / FILE) is None:
+    if anew or sealed(folder / FILE) is None:
         write_sealed(folder / FILE, lambda path: _write(table, path), {})
 
 

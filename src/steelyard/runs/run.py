@@ -5,11 +5,12 @@ questions.parquet  question, prompt, gold, domain
 journal.jsonl      every sample, failure and score, in the order they came; the truth
 lock               who writes now
 table.parquet      the journal as one long table, derived; table.json says from what
+
+The journal and the lock are files, never links: what is written to them stays in the folder.
 """
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -23,12 +24,14 @@ from steelyard.files import make_folder, remove_leftovers
 from steelyard.runs.journal import Journal
 from steelyard.runs.lines import Lines, body_of, encode
 from steelyard.runs.lock import RunLock
+from steelyard.runs.losses import bytes_read, held
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.questions import read_questions, write_questions
-from steelyard.runs.seal import read_seal
+from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.state import Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
+TABLE = "table.parquet"
 
 
 class Run:
@@ -42,8 +45,8 @@ class Run:
         self._lock = lock
         self._journal: Journal | None = None
         lines = Lines(folder / JOURNAL)
-        for _, body in lines:
-            self.state.see(head_of(body), body)
+        for _, head, record in heads(lines):
+            self.state.see(head, record)
         self.torn = lines.torn
         if lock:
             remove_leftovers(folder)
@@ -56,11 +59,11 @@ class Run:
         make_folder(folder)
         if not (folder / FILE).exists():
             _check_empty(folder)
-        lock = RunLock(folder)
+        lock = _locked(folder)
         try:
             there = Manifest.read(folder) if (folder / FILE).exists() else None
             manifest = _continued(folder, there, manifest) if there else manifest
-            write_questions(folder, questions)
+            write_questions(folder, questions, anew=bool(there) and there.questions_sha256 != manifest.questions_sha256)
             if manifest != there:
                 manifest.write(folder)
             return cls(folder, manifest, read_questions(folder), lock)
@@ -72,7 +75,7 @@ class Run:
     def open(cls, folder: Path, *, write: bool = False) -> Run:
         """Open an existing run: to read, also while another process writes, or to write to it."""
         manifest = Manifest.read(folder)
-        lock = RunLock(folder) if write else None
+        lock = _locked(folder) if write else None
         try:
             return cls(folder, manifest, read_questions(folder), lock)
         except BaseException:
@@ -82,16 +85,16 @@ class Run:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Every record in order; a torn one at the end is passed over."""
-        for _, body in Lines(self.folder / JOURNAL):
-            yield json.loads(body)
+        path = self.folder / JOURNAL
+        for offset, _, body in heads(Lines(path)):
+            yield parsed_at(path, offset, body)
 
     def samples(self) -> Iterator[dict[str, Any]]:
         """The samples that stand, each once, in the order they came; one at a time, as a journal may be large."""
-        seen = Marks()
-        for _, body in Lines(self.folder / JOURNAL):
-            head = head_of(body)
+        seen, path = Marks(), self.folder / JOURNAL
+        for offset, head, body in heads(Lines(path)):
             if head and head[0] == "sample" and seen.add(head[2]):
-                yield json.loads(body)
+                yield parsed_at(path, offset, body)
 
     def unscored(self, verifier: str) -> Iterator[dict[str, Any]]:
         """The samples that a verifier has not scored yet."""
@@ -146,9 +149,12 @@ class Run:
 
     def _warn(self, lines: Lines) -> None:
         """Say what is mended, or has gone since the table was made."""
-        had = (read_seal(self.folder / "table.parquet") or {}).get("journal", {}).get("bytes", 0)
-        if lines.end < had:
-            text = f"is shorter than it was ({lines.end:,} bytes, once {had:,}): what is gone is asked again"
+        had = bytes_read(self.folder / TABLE)
+        if lines.end + lines.torn < had:
+            text = (
+                f"is shorter than it was ({lines.end:,} bytes, once {had:,}): what is gone is asked again, and the "
+                f"table stays as it is until there is as much; stop now to keep to {self.folder / TABLE}"
+            )
         elif lines.torn:
             text = (
                 f"ended in an unfinished record of {lines.torn:,} bytes, which nobody was told is safe: it is dropped"
@@ -169,6 +175,13 @@ class Run:
         self.close()
 
 
+def _locked(folder: Path) -> RunLock:
+    """Take the lock; one that is a link would be written through."""
+    if (folder / "lock").is_symlink():
+        raise RunError(f"{folder / 'lock'} is a link, and a run writes into its own folder only: remove the link")
+    return RunLock(folder)
+
+
 def _check_empty(folder: Path) -> None:
     """A new run needs a folder of its own; what a killed start left behind does no harm."""
     ours = ("lock", "questions.parquet", "questions.json")
@@ -180,7 +193,7 @@ def _check_empty(folder: Path) -> None:
 def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
     """The manifest to go on with; more samples a question are welcome, other settings only while nothing was drawn."""
     if changes := there.changes(wanted):
-        if not any(head_of(body) for _, body in Lines(folder / JOURNAL)):
+        if not held(folder / TABLE).get("rows") and not any(head for _, head, _ in heads(Lines(folder / JOURNAL))):
             return wanted
         raise RunError(
             f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, give it "

@@ -13,6 +13,7 @@ from steelyard.errors import SettingError
 from steelyard.runs.run import Run
 from steelyard.runs.score import Scored, Scoring, score
 from steelyard.runs.standing import Allowed
+from steelyard.runs.state import TAKEN
 from steelyard.sampling.local import LOCAL
 from steelyard.sampling.upstream import check_upstream, model_name, served
 from steelyard.verifiers import find_verifier
@@ -21,8 +22,6 @@ from steelyard.verifiers.scoring import Runner
 from steelyard.verifiers.steps import known_split
 from steelyard.verifiers.where import check_place, connect
 
-TAKEN = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
-TAKEN |= {"failure", "answer", "correct", "self_logprob"}
 Result = TypeVar("Result")
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError, SettingError
-from steelyard.files import free_bytes, replacing, write_atomically
+from steelyard.errors import RunError
+from steelyard.files import UnwritableError, free_bytes, reason, replacing, write_atomically
 from steelyard.runs.manifest import sha256_of
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -24,17 +24,18 @@ DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 def write_sealed(path: Path, write: Callable[[Path], int], made_from: dict[str, Any]) -> None:
     """Let `write` fill a file beside `path` and say its rows; check it as a reader would; then put it in place."""
     try:
-        with replacing(path, durable=True) as temporary:
+        with replacing(path, durable=True, follow=False) as temporary:
             rows = write(temporary)
             found = _count(temporary)
             if found != rows:
                 raise RunError(f"{path} was written with {found:,} rows instead of {rows:,}: run the command again")
             seal = {"rows": rows, "bytes": temporary.stat().st_size, "sha256": sha256_of(temporary), **made_from}
-        write_atomically(_seal(path), (json.dumps(seal, indent=2) + "\n").encode(), durable=True)
-    except SettingError as error:
-        raise _refused(path, str(error).partition(f"{path}: ")[2].partition("; ")[0]) from None
+        content = (json.dumps(seal, indent=2) + "\n").encode()
+        write_atomically(_seal(path), content, durable=True, follow=False)
+    except UnwritableError as error:
+        raise _refused(path, error.why) from None
     except DAMAGE as error:
-        raise _refused(path, str(error).strip().splitlines()[0][:200]) from None
+        raise _refused(path, reason(error)) from None
 
 
 def _refused(path: Path, why: str) -> RunError:
@@ -49,7 +50,7 @@ def sealed(path: Path) -> dict[str, Any] | None:
     try:
         seal = read_seal(path)
         return seal if seal and path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"] else None
-    except (OSError, KeyError):
+    except (OSError, KeyError, ValueError):
         return None
 
 
@@ -58,7 +59,7 @@ def read_seal(path: Path) -> dict[str, Any] | None:
     try:
         seal = json.loads(_seal(path).read_bytes())
         return seal if isinstance(seal, dict) else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

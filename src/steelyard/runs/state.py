@@ -13,14 +13,18 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from steelyard.sampling.request import MOST_SAMPLES
+
 Key = tuple[str, int]  # question id, sample number
 
 SUCCESS = {"sample", "score"}
 FAILURE = {"failure", "score-failure"}
+TAKEN = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
+TAKEN |= {"failure", "answer", "correct", "self_logprob"}  # columns of the table that no verifier may have
 _TEXT = rb'"([^"\\]*)"'
 _HEAD = re.compile(
     rb'\{"kind":"(sample|failure|score|score-failure)",(?:"verifier":'
-    + _TEXT + rb',)?"question":' + _TEXT + rb',"sample":(\d+)[,}]'
+    + _TEXT + rb',)?"question":' + _TEXT + rb',"sample":(\d{1,9})[,}]'
 )  # fmt: skip
 
 
@@ -41,17 +45,29 @@ _texts = _Texts({None: ""})
 def head_of(body: bytes) -> Head | None:
     """Read the front of a record without the rest of it; None for a record that is about no sample.
 
+    A front that cannot be ours is a ValueError that says why: a sample is one bit at the place of its number, so a
+    number without bounds would be memory without bounds.
+
     >>> head_of(b'{"kind":"sample","question":"q","sample":3,"response":"..."}')
     ('sample', '', ('q', 3))
     """
     found = _HEAD.match(body)
     if found:
-        kind, verifier, question, sample = found.groups()
-        return _texts[kind], _texts[verifier], (_texts[question], int(sample))
-    record = json.loads(body)
-    if record.get("kind") not in SUCCESS | FAILURE:
-        return None
-    return record["kind"], str(record.get("verifier", "")), (str(record["question"]), int(record["sample"]))
+        named = found.groups()
+        kind, verifier, question, sample = _texts[named[0]], _texts[named[1]], _texts[named[2]], int(named[3])
+    else:
+        record = json.loads(body)
+        kind, verifier = record.get("kind"), record.get("verifier", "")
+        if not isinstance(kind, str) or kind not in SUCCESS | FAILURE:
+            return None
+        question, sample = record.get("question"), record.get("sample")
+        if not isinstance(question, str) or not isinstance(verifier, str) or type(sample) is not int:
+            raise ValueError("it names no question and sample")
+    if not 0 <= sample < MOST_SAMPLES:
+        raise ValueError(f"its sample is not one of 0 to {MOST_SAMPLES - 1:,}")
+    if kind.startswith("score") != bool(verifier) or verifier in TAKEN:
+        raise ValueError(f"its verifier is {verifier!r:.40}")
+    return kind, verifier, (question, sample)
 
 
 class Marks:
@@ -100,18 +116,24 @@ class State:
     scores: defaultdict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     notes: list[dict[str, Any]] = field(default_factory=list)
 
-    def see(self, head: Head | None, record: bytes | dict[str, Any]) -> bool:
-        """Take in a record; whether it counts (False: its sample or score was there before)."""
+    @property
+    def holds(self) -> dict[str, int]:
+        """How many rows a table of it has, and how many samples and scores are in them."""
+        done = {"samples": len(self.samples.done)}
+        rows = {"rows": len(self.samples.done) + len(self.samples.failed)}
+        return rows | done | {f"scores of {name}": len(tally.done) for name, tally in self.scores.items()}
+
+    def see(self, head: Head | None, record: Any) -> bool:
+        """Take in a record; whether it counts (False: its sample or score was there before).
+
+        `record` is a dictionary; of a sample or a score nothing but its head is looked at.
+        """
         if head is None:
-            self.notes.append(_read(record))
+            self.notes.append(record)
             return True
         kind, verifier, key = head
         tally = self.scores[verifier] if verifier else self.samples
         if kind in SUCCESS:
             return tally.succeed(key)
-        tally.fail(key, str(_read(record).get("reason", "unknown")))
+        tally.fail(key, record.get("reason") or "unknown")
         return True
-
-
-def _read(record: bytes | dict[str, Any]) -> dict[str, Any]:
-    return json.loads(record) if isinstance(record, bytes) else record

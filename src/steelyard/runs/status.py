@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.runs.lock import holder
+from steelyard.runs.losses import lost
 from steelyard.runs.run import Run
 from steelyard.runs.state import Tally
 from steelyard.runs.table import FILE, is_fresh
@@ -15,12 +16,15 @@ from steelyard.runs.table import FILE, is_fresh
 def status_of(folder: Path) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
-    `table` is "up to date", "older than the journal" or "not made yet"; `writer` is the process that writes to the run
+    `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
+    what is gone in `lost`; `writer` is the process that writes to the run
     now; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
     """
     writer = holder(folder)
     with Run.open(folder) as run:
         table = "up to date" if is_fresh(folder, run.manifest) else "older than the journal"
+        gone = "" if table == "up to date" else lost(folder / FILE, run.state.holds)
+        table = "made from more than the journal holds" if gone else table
         samples = run.state.samples
         return {
             "run": str(folder),
@@ -29,7 +33,8 @@ def status_of(folder: Path) -> dict[str, Any]:
             "n": run.manifest.n,
             "samples": _counts(samples, run.wanted),
             "verifiers": {name: _counts(tally, len(samples.done)) for name, tally in sorted(run.state.scores.items())},
-            "table": table if (folder / FILE).exists() else "not made yet",
+            "table": table if gone or (folder / FILE).exists() else "not made yet",
+            "lost": gone,
             "writer": writer,
             "torn_bytes": run.torn,
         }

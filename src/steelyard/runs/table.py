@@ -19,6 +19,8 @@ import polars as pl
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import RunError
 from steelyard.runs.index import WIDE, Index
+from steelyard.runs.lines import open_journal
+from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.questions import read_questions
 from steelyard.runs.seal import read_seal, sealed, write_sealed
@@ -35,7 +37,11 @@ def fresh_table(folder: Path) -> Path:
     manifest = Manifest.read(folder)
     if not is_fresh(folder, manifest):
         made_from = _made_from(folder, manifest)
-        write_sealed(folder / FILE, lambda path: derive(folder, manifest, path), made_from)
+        questions = read_questions(folder)
+        index = Index(folder / JOURNAL, questions["question"].to_list())
+        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds)
+        make = TableMaker(questions, manifest, index)
+        write_sealed(folder / FILE, lambda path: derive(make, path), made_from | {"holds": index.holds})
     return folder / FILE
 
 
@@ -60,7 +66,7 @@ def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
 def _position(journal: Path) -> dict[str, int]:
     """How long a journal is and how it ends: enough to tell a file that is only appended to."""
     try:
-        with journal.open("rb") as file:
+        with open_journal(journal) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 65536))
             return {"bytes": size, "end": crc32(file.read())}
@@ -68,16 +74,14 @@ def _position(journal: Path) -> dict[str, int]:
         return {"bytes": 0, "end": 0}
 
 
-def derive(folder: Path, manifest: Manifest, target: Path) -> int:
+def derive(make: TableMaker, target: Path) -> int:
     """Write the table of a run to a file; return its rows."""
     from polars.io.plugins import register_io_source
 
-    questions = read_questions(folder)
-    index = Index(folder / JOURNAL, questions["question"].to_list())
-    make = TableMaker(questions, manifest, index)
+    index = make.index
 
     def batches(*_: object) -> Iterator[pl.DataFrame]:
-        with (folder / JOURNAL).open("rb") as file:
+        with index.journal.open("rb") as file:
             yield from (make.batch(file, part) for part in _parts(index.keys >> WIDE))
 
     if not len(index.keys):
@@ -138,7 +142,7 @@ class TableMaker:
             columns["correct"] = self._correct(columns["answer"], columns["gold"], which)
         for verifier in self.index.scores:
             said = self.index.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score else None for score in said]
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
     def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
@@ -150,7 +154,7 @@ class TableMaker:
 
 
 def _probability(logprob: float | None) -> float | None:
-    return None if logprob is None else min(1.0, exp(logprob))
+    return None if logprob is None else exp(min(0.0, logprob))
 
 
 def _tame(value: Any) -> Any:

@@ -69,7 +69,9 @@ def _open_file(path: Path) -> pl.LazyFrame:
 def _table_of_run(folder: Path) -> Path:
     """The table of a run folder, made anew if its journal has grown; runs stand above tables, so they go by name."""
     if not (folder / "manifest.json").is_file():
-        raise TableError(f"{folder} is a folder and no run: name a file (.parquet, .jsonl or .csv)")
+        there = folder / "table.parquet"
+        name = f"{there}, which can still be read" if there.exists() else "a file (.parquet, .jsonl or .csv)"
+        raise TableError(f"{folder} is a folder and no run: name {name}")
     table: Path = import_module("steelyard.runs.table").readable_table(folder)
     return table
 
