@@ -1,8 +1,9 @@
 """A fitted method as plain JSON: what it is, what it learned, where that came from, and when to stop sampling.
 
 A plan is read by people and by other programs, so it is never a pickle, and a plan that is
-damaged, made by a newer Steelyard, or not finite where it must be, is refused with a reason.
-This file knows the format only; what a method stores is the method's business.
+damaged, made by a newer Steelyard, or holds more or larger things than a fit can make, is refused with a reason:
+every number, text and list is bounded here, so that a method adds and multiplies without a thought of overflow.
+This file knows the format only; what a method stores, and which values make sense, is the method's business.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from steelyard.version import __version__
 FORMAT = "steelyard-plan"
 VERSION = 1
 LARGEST = 64 << 20  # bytes
+LARGE, SMALL = 1e15, 1e-200  # a number that is not 0 lies between these, whatever its sign
+MOST_TEXT = 1 << 16  # characters
+MOST_LISTED = 1 << 22  # entries of a list: more would not fit into a file that we read
+MOST_NAMED = 1000  # entries of an object
 LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset has
 
 
@@ -94,28 +99,29 @@ def read_plan(path: str | Path) -> Plan:
     try:
         fitted_on = content["fitted_on"]
         return Plan(
-            str(content["method"]),
-            {str(key): _finite(value) for key, value in content["settings"].items()},
-            {key: _from_json(value) for key, value in content["learned"].items()},
+            str(_bounded(content["method"])),
+            dict(_bounded(content["settings"]).items()),
+            {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
             None if fitted_on is None else _provenance({"evidence": (), **fitted_on}),
             _stopping(content["stopping"]) if "stopping" in content else None,
-            content.get("mix"),
+            _bounded(content.get("mix")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:
+    found = _bounded(found)
     for name in ("n", "questions", "responses"):
         if type(found[name]) is not int or found[name] < 1:
-            raise ValueError(f"{name} is {found[name]!r}")
+            raise ValueError(f"{name} is {found[name]!r:.40}")
     for name in ("score", "llm", "verifier"):
         if not isinstance(found[name], str | None):
-            raise TypeError(f"{name} is {found[name]!r}")
+            raise TypeError(f"{name} is {found[name]!r:.40}")
     for name in ("accuracy", "standard_error"):
-        if not isinstance(found[name], int | float | None) or not 0 <= (found[name] or 0) <= 1:
-            raise ValueError(f"{name} is {found[name]!r}")
-    if not all(type(z) in (int, float) and math.isfinite(z) for z in found["evidence"]):
+        if type(found[name]) not in (int, float, type(None)) or not 0 <= (found[name] or 0) <= 1:
+            raise ValueError(f"{name} is {found[name]!r:.40}")
+    if not all(type(z) in (int, float) for z in found["evidence"]):
         raise ValueError("evidence that is not a number")
     found["evidence"] = tuple(map(float, found["evidence"]))
     return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
@@ -124,12 +130,26 @@ def _provenance(found: dict[str, Any]) -> Provenance:
 def _stopping(found: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise TypeError(f"stopping is {found!r:.40}")
-    return {str(key): _finite(value) for key, value in found.items()}
+    return dict(_bounded(found))
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, int | float) and not math.isfinite(value):
-        raise ValueError("a number too large")
+def _bounded(value: Any) -> Any:
+    """Return a value as it is, or raise a ValueError where something in it is larger than any fit makes it."""
+    if isinstance(value, dict):
+        if len(value) > MOST_NAMED or any(len(name) > MOST_TEXT for name in value):
+            raise ValueError("too many names, or one too long")
+        for inner in value.values():
+            _bounded(inner)
+    elif isinstance(value, list):
+        if len(value) > MOST_LISTED:
+            raise ValueError("a list too long")
+        for inner in value:
+            _bounded(inner)
+    elif isinstance(value, str):
+        if len(value) > MOST_TEXT:
+            raise ValueError("a text too long")
+    elif value and not SMALL <= abs(value) <= LARGE:
+        raise ValueError("a number too large, or too near to 0")
     return value
 
 
@@ -161,7 +181,7 @@ def _from_json(value: Any) -> Any:
         return array
     if isinstance(value, str):
         return LIMITS[value]
-    return float(_finite(value)) if type(value) is int else _finite(value)
+    return float(value) if type(value) is int else value
 
 
 def _pretty(content: dict[str, Any]) -> str:

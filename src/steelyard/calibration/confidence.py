@@ -14,13 +14,14 @@ import numpy as np
 
 from steelyard.arrays import Bools, Floats, Ints
 from steelyard.calibration.choice import Theta, chances
-from steelyard.calibration.judge import SIZE, Judge, Vector, winners
+from steelyard.calibration.judge import LEAST, SIZE, Judge, Vector, winners
 from steelyard.calibration.slate import Slate, slate
 from steelyard.errors import PlanError
 from steelyard.pool import LabelledPool
 
 NUMBERS = 3 * SIZE + 4  # of a judge
 FEWEST = 10  # questions for a judge
+MOST, FAR = 64, 500.0  # judges, and what they learn: e^FAR times any odds is still finite
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Jury:
         samples, middle, spread, theta = np.split(rows, np.cumsum((1, SIZE, SIZE)), axis=1)
         whole = np.isfinite(rows).all() and (samples == np.floor(samples)).all()
         rising = len(rows) and samples[0] >= 1 and (np.diff(samples[:, 0]) > 0).all()
-        if not whole or not rising or (spread <= 0).any():
+        if not whole or not rising or len(rows) > MOST or (spread < LEAST).any() or (np.abs(rows[:, 1:]) > FAR).any():
             raise PlanError("its confidence is damaged")
         return cls(tuple(Judge(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)))
 

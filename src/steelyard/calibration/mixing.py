@@ -30,6 +30,7 @@ from steelyard.weights.logit import evidence, expit
 
 PENALTY = 1.0  # as much as one question says
 FOLDS = 5
+STEEPEST = 1e15  # no coefficient is larger
 FLAT = 1e-9  # a spread below this is none
 FLATTEST = 0.1  # slope in units of the spread: where questions contradict it, the order within them stays
 KEYS = ("coefficient", "mean", "spread")
@@ -136,6 +137,8 @@ class Mix:
         finite = np.isfinite(np.concatenate([*map(np.ravel, columns), [mix.intercept]])).all()
         if not whole or not finite or len(names) < 2 or min(mix.spread.min(), mix.coefficient.min()) < 0:
             raise PlanError("its mix of scores is damaged")
+        if ((mix.spread > 0) & (mix.spread < FLAT)).any() or max(map(np.max, map(np.abs, columns))) > STEEPEST:
+            raise PlanError("its mix of scores is damaged: it has a spread or a coefficient that no fit finds")
         return mix
 
 

@@ -17,6 +17,8 @@ from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_me
 if TYPE_CHECKING:
     from steelyard.methods._base import Method
 
+SHOWN = 500  # characters of what is wrong with a plan, which may hold anything
+
 
 @cache
 def method_names() -> tuple[str, ...]:
@@ -67,4 +69,4 @@ def load(path: str | Path) -> Method:
     try:
         return method_class(plan.method).from_plan(plan)
     except SteelyardError as error:
-        raise PlanError(f"{path}: {error}") from None
+        raise PlanError(f"{path}: {error!s:.{SHOWN}}") from None

@@ -22,6 +22,8 @@ from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
 from steelyard.calibration.lines import lines, snap
 from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
+from steelyard.methods._stored import FARTHEST, check_seed, within
+from steelyard.plan import LARGE
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights.linear import shifted
 
@@ -100,15 +102,18 @@ class OffsetVote(Method):
             raise SettingError(f"unknown rule {self.rule!r}: {did_you_mean(self.rule, RULES)}")
         if not 2 <= self.points <= 100_001:
             raise SettingError(f"points must lie between 2 and 100,001, not {self.points}")
-        if self.seed < 0:
-            raise SettingError(f"seed must be 0 or more, not {self.seed}")
+        check_seed(self.seed)
 
     def check_learned(self) -> None:
         edges, counts = self.edges_, self.correct_
         if edges is None or counts is None or len(counts) != len(edges) + 1 or not np.all(np.diff(edges) > 0):
             raise PlanError("its accuracy curve is damaged: it needs rising edges and one more count than edges")
-        if not np.isfinite(self.prior_):
-            raise PlanError("its prior is not finite")
+        if not within(0, self.fitted_on_.questions if self.fitted_on_ else 0, counts, self.limit_):
+            raise PlanError("its accuracy curve is damaged: it counts more questions than there were")
+        if not within(-LARGE, LARGE, edges, self.top_, self.slope_ or 0.0) or not within(-FARTHEST, FARTHEST, self.prior_):
+            raise PlanError("its prior, its slope or its accuracy curve is not finite")
+        if not all(isinstance(offset, float) for offset in self.offsets_.values()):
+            raise PlanError("one of its offsets is not a number")
         if set(self.offsets_) != set(RULES):
             raise PlanError(f"its offsets are {sorted(self.offsets_)}, not one for each rule")
 

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from steelyard.calibration.mixing import Mix
-from steelyard.errors import PlanError
+from steelyard.calibration.shift import KEPT
+from steelyard.errors import PlanError, SettingError
 from steelyard.plan import Plan, Provenance, write_plan
 from steelyard.stopping import rule_from
 from steelyard.stopping._base import Rule
 
+FARTHEST = 35.0  # the evidence of a score within 1e-15 of 0 or 1, the narrowest clip
+MOST_FOLDS, MOST_ERRORS = 1000, 1e6
 APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
 
 
@@ -47,7 +51,8 @@ class Stored:
             ("learned values", plan.learned, blank.learned()),
         ):
             if set(has) != set(needs):
-                raise PlanError(f"{cls.name()} has the {what} {sorted(needs)}, this plan {sorted(has)}: fit it again")
+                known, found = sorted(needs), sorted(has)
+                raise PlanError(f"{cls.name()} has the {what} {known}, this plan {found!r:.200}: fit it again")
         kinds = get_type_hints(cls)
         for key, value in {**plan.settings, **plan.learned}.items():
             missing = value is None and key in plan.learned and plan.fitted_on is not None
@@ -57,10 +62,13 @@ class Stored:
         method.check_settings()
         for key, value in plan.learned.items():
             setattr(method, key, value)
+        remembered = plan.fitted_on.evidence if plan.fitted_on else ()
+        if len(remembered) > KEPT or not within(-FARTHEST, FARTHEST, remembered):
+            raise PlanError(f"it remembers evidence that no {KEPT} questions have")
         method.fitted_on_ = plan.fitted_on
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
         method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
-        if plan.fitted_on is not None:
+        if plan.fitted_on is not None or not cls.learns:
             method.check_learned()
         return method
 
@@ -88,6 +96,29 @@ class Stored:
     def learned(self) -> dict[str, Any]:
         """What fit found."""
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that no generator takes."""
+    if not 0 <= seed < 2**63:
+        raise SettingError(f"seed must be 0 or more and below 2^63, not {seed}")
+
+
+def check_folds(folds: int, errors: float) -> None:
+    """Refuse a cross-validation that cannot be done, or that would never end."""
+    if not 2 <= folds <= MOST_FOLDS:
+        raise SettingError(f"folds must be 2 or more and at most {MOST_FOLDS}, not {folds}")
+    if not 0 <= errors <= MOST_ERRORS:
+        raise SettingError(f"errors must be 0 or more and at most {MOST_ERRORS:g}, not {errors}")
+
+
+def within(low: float, high: float, *values: ArrayLike) -> bool:
+    """Whether all values are there, no NaN, and lie between two bounds.
+
+    >>> within(0, 1, 0.5, [0.0, 1.0]), within(0, 1, np.inf), within(0, 1, [np.nan])
+    (True, False, False)
+    """
+    return all(bool(np.all((np.asarray(value) >= low) & (np.asarray(value) <= high))) for value in values)
 
 
 def _is_a(value: Any, kind: Any) -> bool:

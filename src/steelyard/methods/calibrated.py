@@ -28,6 +28,8 @@ from steelyard.methods._assessing import against, assessed
 from steelyard.methods._base import Method, P
 from steelyard.methods._enough import FEWEST_QUESTIONS
 from steelyard.methods._explaining import explained
+from steelyard.methods._stored import FARTHEST, check_folds, check_seed, within
+from steelyard.plan import LARGE
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 
@@ -169,19 +171,21 @@ class CalibratedVote(Method):
 
     def check_settings(self) -> None:
         logit.check_clip(self.clip)
-        if self.folds < 2:
-            raise SettingError(f"folds must be 2 or more, not {self.folds}")
+        check_folds(self.folds, self.errors)
+        check_seed(self.seed)
         if not 0 <= self.reserve <= 0.9:
             raise SettingError(f"reserve must lie between 0 and 0.9, not {self.reserve}")
-        if not 0 <= self.errors < np.inf:
-            raise SettingError(f"errors must be 0 or more, not {self.errors}")
 
     def check_learned(self) -> None:
-        if not np.isfinite((*self.theta, self.prior_)).all() or self.penalty_ not in PENALTIES:
+        if not within(-LARGE, LARGE, self.theta) or self.penalty_ not in PENALTIES:
             raise PlanError("its coefficients are damaged")
+        if not within(-FARTHEST, FARTHEST, self.prior_):
+            raise PlanError("its prior is the evidence of no score")
+        if not within(0, 1, self.against_) or not all(isinstance(gain, float) for gain in self.gains_.values()):
+            raise PlanError("what it gained is damaged")
         Jury.of(self.judge_)
         pairs = ((self.held_, self.held_right_), (self.reserved_, self.reserved_right_))
-        if any(c is None or r is None or len(c) != len(r) for c, r in pairs):
+        if any(c is None or r is None or len(c) != len(r) or not within(0, 1, c, r) for c, r in pairs):
             raise PlanError("its held-out confidences are damaged")
 
     def summary(self) -> dict[str, Any]:

@@ -28,6 +28,8 @@ from steelyard.calibration.lines import lines, snap
 from steelyard.calibration.reliability import BINS, bin_reliability, log_odds, question_reliability
 from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
+from steelyard.methods._stored import within
+from steelyard.plan import LARGE
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 from steelyard.weights.kde import density, interpolate, log_ratio
@@ -35,6 +37,7 @@ from steelyard.weights.linear import shifted
 
 RELIABILITIES = ("floored", "printed", "fitted")
 NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
+FINEST = 1e-9  # step of a grid, in logits
 
 
 @dataclass(repr=False)
@@ -116,10 +119,11 @@ class KDEVote(Method):
 
     def check_learned(self) -> None:
         ratio, shares = self.ratio_, self.shares_
-        numbers = (self.low_, self.step_, self.prior_ratio_)
-        if ratio is None or len(ratio) < 2 or not np.all(np.isfinite((*ratio, *numbers))) or self.step_ <= 0:
+        if ratio is None or len(ratio) < 2 or not within(-LARGE, LARGE, ratio, self.prior_ratio_):
+            raise PlanError("its densities are damaged")
+        if not within(-WIDEST, WIDEST, self.low_) or not within(FINEST, WIDEST, self.step_):
             raise PlanError("its densities are damaged")
         if shares is None or len(shares) != self.bins:
             raise PlanError(f"it must have a share for each of {self.bins} bins")
-        if not all(0 <= share <= 1 for share in (*shares, self.prior_share_)):
+        if not within(0, 1, shares, self.prior_share_):
             raise PlanError("its shares must lie between 0 and 1")

@@ -20,10 +20,13 @@ from steelyard.calibration.lines import lines, snap
 from steelyard.calibration.platt import platt
 from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
+from steelyard.methods._stored import check_folds, check_seed, within
+from steelyard.plan import LARGE
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 
 CURVES = ("platt", "isotonic")
+NARROW, WIDE = 1e-9, 1e9  # spreads of the evidence
 THRESHOLDS = np.linspace(0, 0.95, 39)
 
 
@@ -75,15 +78,18 @@ class PlattVote(Method):
         logit.check_clip(self.clip)
         if self.curve not in CURVES:
             raise SettingError(f"unknown curve {self.curve!r}: {did_you_mean(self.curve, CURVES)}")
-        if self.folds < 2:
-            raise SettingError(f"folds must be 2 or more, not {self.folds}")
+        check_folds(self.folds, self.errors)
+        check_seed(self.seed)
 
     def check_learned(self) -> None:
         scores, shares = self.scores_, self.shares_
-        numbers = (self.intercept_, self.slope_, self.centre_, self.prior_, self.threshold_)
+        line = (self.intercept_, self.slope_, self.centre_, self.gain_, self.gain_error_)
         if scores is None or shares is None or len(scores) != len(shares) or not len(scores):
             raise PlanError("its curve is damaged")
-        if not np.isfinite((*numbers, *scores, *shares)).all() or self.scale_ <= 0 or (np.diff(scores) < 0).any():
+        shared = (self.prior_, self.threshold_, scores, shares)
+        if not within(-LARGE, LARGE, *line) or not within(0, 1, *shared) or (np.diff(scores) < 0).any():
+            raise PlanError("its probabilities are damaged")
+        if not within(NARROW, WIDE, self.scale_):
             raise PlanError("its probabilities are damaged")
 
     def _learn(self, pool: Pool) -> None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.errors import PlanError
 from steelyard.methods._base import Method
+from steelyard.methods._stored import within
 from steelyard.pool import Pool
 
 
@@ -23,6 +25,10 @@ class VanillaVote(Method):
     """
 
     prior_: float | None = field(default=None, init=False)
+
+    def check_learned(self) -> None:
+        if self.prior_ is not None and not within(0, 1, self.prior_):
+            raise PlanError("its prior is no score")
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         p = np.asarray(pool.known_scores, np.float64)

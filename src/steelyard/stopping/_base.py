@@ -19,6 +19,8 @@ from steelyard.arrays import Bools, Ints
 from steelyard.errors import SettingError
 from steelyard.stopping._walk import Walk
 
+MOST = 1_000_000  # samples a question
+
 
 @dataclass(frozen=True)
 class Rule(ABC):
@@ -34,6 +36,8 @@ class Rule(ABC):
         for name in ("cap", "least"):
             if type(getattr(self, name)) is not int:
                 raise SettingError(f"{name} is {getattr(self, name)!r:.40}: give a whole number of samples")
+        if self.cap > MOST:
+            raise SettingError(f"cap is {self.cap!r:.40}: give at most {MOST:,} samples")
         if not 1 <= self.least <= self.cap:
             raise SettingError(f"least is {self.least} and cap is {self.cap}: they need 1 <= least <= cap")
         if type(self.threshold) not in (int, float) or not 0 < self.threshold <= 1:

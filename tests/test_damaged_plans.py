@@ -1,0 +1,138 @@
+"""Plans with anything in them: one line on load, or a vote that works."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.calibration.shift import KEPT, question_evidence, shift
+from steelyard.methods import configured, method_names
+from steelyard.stopping import rule_from
+from tests.building import Labelled, labelled
+
+NUMBERS = [1e308, -1e308, 9e14, -9e14, 5e-324, -5e-324, 1e-199, 0, -1, 0.5, 3, 10**18, -(10**18), 10**400, True, None]
+LISTS: list[Any] = [[], [1.0] * 5000, [[1.0]], [[]], ["inf"], [None], [1e308] * 3, {}, "inf"]
+TEXTS: list[Any] = ["", "x" * 100_000, "inf", "-inf", 7, [], None]
+GONE = object()
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every place of a plan; of a list its ends and its middle."""
+    if at:
+        yield at, value
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths(inner, (*at, name))
+    elif isinstance(value, list) and value:
+        for i in sorted({0, len(value) // 2, len(value) - 1}):
+            yield from paths(value[i], (*at, i))
+
+
+def damaged(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every plan that differs in one place, with the place and what was put there."""
+    for at, value in paths(content):
+        texts = TEXTS if isinstance(value, str) else []
+        lists = LISTS if isinstance(value, list | dict) else []
+        for new in [*NUMBERS, *texts, *lists, *([GONE] if isinstance(at[-1], str) else [])]:
+            copy = json.loads(json.dumps(content))
+            inner = copy
+            for step in at[:-1]:
+                inner = inner[step]
+            if new is GONE:
+                del inner[at[-1]]
+            else:
+                inner[at[-1]] = new
+            yield f"{at} = {'gone' if new is GONE else repr(new)[:30]}", copy
+
+
+def plans() -> dict[str, tuple[Any, dict[str, Any]]]:
+    return {
+        **{name: (name, {}) for name in method_names()},
+        "platt, isotonic": ("platt", {"curve": "isotonic"}),
+        "kde, fitted": ("kde", {"reliability": "fitted"}),
+        "calibrated, mixed, reserved and stopping": ("calibrated", {"reserve": 0.3}),
+    }
+
+
+def _pool(seed: int, *, two: bool) -> Labelled:
+    table = sy.simulate(40, 6, seed=seed)
+    if not two:
+        return labelled(table.with_columns(score=pl.when(pl.int_range(pl.len()) % 11 > 0).then("score")))
+    mixed = table.with_columns(other=(pl.col("score") * 0.5 + 0.3), prm="score").drop("score")
+    return labelled(mixed, score="prm+other")
+
+
+@pytest.mark.parametrize("most", [150, pytest.param(10**9, marks=pytest.mark.long)])
+@pytest.mark.parametrize("plan", plans())
+def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
+    plan: str, most: int, tmp_path: Path
+) -> None:
+    name, settings = plans()[plan]
+    two = "mixed" in plan
+    cal, test = _pool(0, two=two), _pool(1, two=two)
+    path = tmp_path / "plan.json"
+    fitted = configured(name, settings).fit(cal)
+    if "stopping" in plan:
+        fitted.stopping_ = rule_from({"rule": "beta", "cap": 6, "least": 2, "threshold": 0.9})
+    fitted.save(path)
+    content = json.loads(path.read_text())
+    voted = 0
+    every = list(damaged(content))
+    for what, changed in random.Random(0).sample(every, min(most, len(every))):
+        path.write_text(json.dumps(changed))
+        try:
+            loaded = sy.load(path)
+        except sy.PlanError as error:
+            assert "\n" not in str(error), what
+            assert len(str(error)) < 800, what
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                verdicts = loaded.predict(test)
+                assert not hasattr(loaded, "weight") or np.isfinite([loaded.weight(0.3), loaded.weight(1.0)]).all()
+                shift(loaded.fitted_on_.evidence if loaded.fitted_on_ else (), question_evidence(loaded.mixed(test)))
+                repr(loaded)
+                json.dumps(loaded.summary(), allow_nan=False)
+            except (sy.PlanError, sy.CalibrationError):
+                continue  # for another score, or fitted on nothing
+            except Exception as error:
+                raise AssertionError(f"{what}: {error!r}") from error
+        assert np.isfinite(verdicts.confidence).all(), what
+        assert ((verdicts.confidence >= 0) & (verdicts.confidence <= 1)).all(), what
+        assert np.isfinite(verdicts.margin).all(), what
+        voted += 1
+    assert voted
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("fitted_on", "evidence"), [0.5] * (KEPT + 1)),
+        (("fitted_on", "evidence"), [0.5] * 100_000),
+        (("learned", "votes_"), 1e308),
+        (("learned", "judge_"), [1.0] * 100_000),
+        (("learned", "gains_"), {f"g{i}": 1.0 for i in range(5000)}),
+        (("fitted_on", "llm"), "m" * 1_000_000),
+    ],
+)
+def test_a_plan_with_more_than_a_fit_can_make_is_refused_on_load(
+    cal: Labelled, tmp_path: Path, place: tuple[str, str], value: Any
+) -> None:
+    path = tmp_path / "plan.json"
+    sy.CalibratedVote().fit(cal).save(path)
+    content = json.loads(path.read_text())
+    assert len(content["fitted_on"]["evidence"]) <= KEPT
+    content[place[0]][place[1]] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(sy.PlanError):
+        sy.load(path)
