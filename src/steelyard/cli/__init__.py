@@ -25,6 +25,7 @@ from steelyard.cli import (
     report,
     reproduce,
     score,
+    show,
     simulate,
     status,
     vote,
@@ -131,7 +132,7 @@ def _one_line(text: str) -> str:
     """
     for python, shell in SPOKEN:
         text = python.sub(shell, text)
-    return " ".join(text.split())
+    return show.plain(" ".join(text.split()))
 
 
 SPOKEN = [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from steelyard.cli.show import shortened
+from steelyard.cli.show import aside, shortened
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,7 +34,7 @@ def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
 
         def log(draw: Draw) -> None:
             keep(draw)
-            print(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}", file=sys.stderr)
+            aside(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}")
 
         yield log
         return

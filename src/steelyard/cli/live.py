@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from steelyard.cli.show import QUIET
+from steelyard.cli.show import QUIET, aside, plain
 
 if TYPE_CHECKING:
     from steelyard.runs.standing import Standing
@@ -33,7 +33,7 @@ def live(what: str) -> Iterator[Callable[[Standing], None]]:
 
         def show(standing: Standing) -> None:
             there = standing.there + standing.done + standing.failed
-            bar.update(task, total=standing.wanted, completed=there, says=sentence(standing))
+            bar.update(task, total=standing.wanted, completed=there, says=plain(sentence(standing)))
 
         yield show
 
@@ -46,7 +46,7 @@ def _lines(what: str) -> Callable[[Standing], None]:
         nonlocal last
         if time.monotonic() - last > QUIET:
             last = time.monotonic()
-            print(f"{what}: {sentence(standing)}", file=sys.stderr, flush=True)
+            aside(f"{what}: {sentence(standing)}")
 
     return show
 

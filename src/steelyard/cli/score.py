@@ -57,7 +57,7 @@ def run(
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
-        print(f"What was scored is saved; to go on: {again}", file=sys.stderr)
+        show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
     _show(done, folder, column or verifier, json)
 

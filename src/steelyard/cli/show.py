@@ -17,14 +17,34 @@ if TYPE_CHECKING:
 QUIET = 10.0  # seconds between lines of progress in a log
 
 
+def plain(text: str) -> str:
+    r"""Show what a terminal would obey, or what would turn a line around, as what it is.
+
+    Names, answers and file names come from outside: all that is printed goes through here.
+
+    >>> plain("\x1b]0;owned\x07"), plain("a\tb")
+    ('\\x1b]0;owned\\x07', 'a b')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char == "\n" or char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in text
+    )
+
+
 def say(text: str = "") -> None:
     """Print a line of text."""
-    print(text)
+    print(plain(text))
+
+
+def aside(text: str) -> None:
+    """Print a line of text beside the output, on stderr."""
+    print(plain(text), file=sys.stderr, flush=True)
 
 
 def note(text: str) -> None:
     """Say beside the output, on stderr, what the user must know."""
-    print(f"note: {text}", file=sys.stderr)
+    aside(f"note: {text}")
 
 
 def as_json(content: Any) -> None:
@@ -37,6 +57,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
 
     The first column is text, the others are numbers; row `best` stands out on a terminal.
     """
+    title, columns = plain(title), [_cell(name) for name in columns]
+    rows = [[_cell(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         from rich import box
         from rich.console import Console
@@ -45,7 +67,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
 
         drawn = Table(box=box.SIMPLE_HEAD)
         for i, column in enumerate(columns):
-            drawn.add_column(column, justify="right" if i else "left", no_wrap=True)
+            drawn.add_column(Text(column), justify="right" if i else "left", no_wrap=True)
         for i, row in enumerate(rows):
             drawn.add_row(*map(Text, row), style="bold green" if i == best else None)
         Console().print(Text(title, style="bold"))
@@ -60,6 +82,10 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
         ]
         print("  ".join(cells).rstrip())
     print()
+
+
+def _cell(text: str) -> str:
+    return plain(text).replace("\n", " ")
 
 
 def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: set[str]) -> None:
@@ -114,6 +140,7 @@ def mix(found: Mix) -> None:
 
 def step(command: str) -> None:
     """Show the command that comes next."""
+    command = plain(command)
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.text import Text
@@ -144,6 +171,7 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows the share of work done: a bar on a terminal, a line now and then in a log."""
+    what = plain(what)
     if not sys.stderr.isatty():
         yield _line_now_and_then(lambda share: f"{what}: {100 * share:.0f} %")
         return
@@ -164,6 +192,7 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
 @contextmanager
 def waiting(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that is told the seconds so far: a spinner on a terminal, a line now and then in a log."""
+    what = plain(what)
     if not sys.stderr.isatty():
         yield _line_now_and_then(lambda seconds: f"{what}: {seconds:.0f} s")
         return

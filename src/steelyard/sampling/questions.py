@@ -21,6 +21,7 @@ from steelyard.tables.formats import DAMAGE, first_line, open_table
 from steelyard.tables.reading import renamed
 
 COLUMNS = ("question", "prompt", "gold", "domain")
+LONGEST_TEXT = 1 << 20  # bytes of one field
 OWN = Layout("own", "math", lambda table: table)
 _LETTER = re.compile(r"[A-J]")
 
@@ -40,6 +41,7 @@ def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, 
     try:
         found = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
         table = renamed(found.lazy(), rename or {}).collect()
+        _check_sizes(table)
         layout = layout_of(table) or OWN
         table = _checked(layout.read(table))
     except DAMAGE as error:
@@ -58,6 +60,19 @@ def fingerprint(table: pl.DataFrame) -> str:
     for row in table.iter_rows():
         digest.update(json.dumps(row).encode())
     return digest.hexdigest()
+
+
+def _check_sizes(table: pl.DataFrame) -> None:
+    """Refuse a text that no model reads, before anything looks into it."""
+    for name, kind in table.schema.items():
+        column = pl.col(name).list.join("") if kind == pl.List(pl.String) else pl.col(name)
+        if kind in (pl.String, pl.List(pl.String)):
+            sizes = table.select(column.str.len_bytes().fill_null(0)).to_series()
+            if len(sizes) and (row := sizes.arg_max()) is not None and sizes[row] > LONGEST_TEXT:
+                raise ColumnError(
+                    f"row {row + 1} has a text of {sizes[row]:,} bytes in {name!r:.60}, more than {LONGEST_TEXT:,}: "
+                    "shorten it, or leave the row or the column out"
+                )
 
 
 def _checked(table: pl.DataFrame) -> pl.DataFrame:

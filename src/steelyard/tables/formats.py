@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from steelyard.errors import TableError
@@ -16,6 +17,8 @@ from steelyard.tables.grid import is_grid, open_grid
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 DEEPEST = 100  # brackets within brackets
+MOST_COLUMNS = 5000
+LONGEST_LINE = 64 << 20  # bytes of JSON, twice the longest reply that is read from a server
 # Whole numbers beyond 64 bits become null in polars, halves of surrogate pairs something else.
 _ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{19}|\\u[dD][89a-fA-F]")
 TEXT = {"question": pl.String, "answer": pl.String, "gold": pl.String, "response": pl.String, "prompt": pl.String}
@@ -58,7 +61,7 @@ def _open_file(path: Path) -> pl.LazyFrame:
         if path.stat().st_size == 0:
             raise TableError(f"{path} is empty: it has no rows to read")
         frame = opener(path)
-        frame.collect_schema()
+        _check_width(path, len(frame.collect_schema()))
         return frame
     except (*DAMAGE, ValueError) as error:
         raise TableError(
@@ -76,6 +79,12 @@ def _table_of_run(folder: Path) -> Path:
     return table
 
 
+def _check_width(path: Path, columns: int) -> None:
+    """Refuse a table so wide that naming its columns takes longer than reading them."""
+    if columns > MOST_COLUMNS:
+        raise TableError(f"{path} has {columns:,} columns, more than {MOST_COLUMNS:,}: keep those that are needed")
+
+
 def _open_jsonl(path: Path) -> pl.LazyFrame:
     """Read JSON lines; where polars gives up or would guess (NaN, mixed types, odd numbers), line by line."""
     lines, plain = _screened(path)
@@ -90,27 +99,37 @@ def _open_jsonl(path: Path) -> pl.LazyFrame:
 
 
 def _screened(path: Path) -> tuple[int, bool]:
-    """Count the lines that hold something; refuse deep nesting; say whether polars may read them."""
+    """Count the lines that hold something; refuse long, wide and deep ones; say whether polars may read them."""
     lines, plain = 0, True
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            if len(line) > LONGEST_LINE:
+                raise TableError(f"{path}, line {number} is longer than {LONGEST_LINE >> 20} MB: shorten or remove it")
             lines += bool(line.strip())
             plain = plain and not _ODD_JSON.search(line)
-            if line.count(b"{") + line.count(b"[") > DEEPEST and _depth(line) > DEEPEST:
+            if line.count(b"{") + line.count(b"[") > DEEPEST and _is_deep(line):
                 raise TableError(f"{path}, line {number} is not JSON we read: it is nested more than {DEEPEST} deep")
+            if line.count(b":") > MOST_COLUMNS:
+                _check_width(path, _bare(line).count(b":"))
     return lines, plain
 
 
-def _depth(line: bytes) -> int:
-    """How deep brackets are nested, those inside strings included."""
-    depth = deepest = 0
-    for byte in line:
-        if byte in b"{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"}]":
-            depth -= 1
-    return deepest
+def _bare(line: bytes) -> bytes:
+    """The part of a line outside strings: without its escapes, every other piece between quotes."""
+    return b"".join(line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
+
+
+def _is_deep(line: bytes) -> bool:
+    """Whether brackets are nested more than DEEPEST deep, those inside strings left out.
+
+    None of this is a loop over the letters of a line, which may be long.
+    """
+    bare = _bare(line)
+    if bare.count(b"{") + bare.count(b"[") <= DEEPEST:
+        return False
+    letters = np.frombuffer(bare, np.uint8)
+    steps = np.isin(letters, list(b"[{")).astype(np.int64) - np.isin(letters, list(b"]}"))
+    return int(steps.cumsum().max(initial=0)) > DEEPEST
 
 
 def _json_rows(path: Path) -> list[dict[str, Any]]:
@@ -154,6 +173,8 @@ def _whole(text: str) -> str:
 
 def _open_csv(path: Path) -> pl.LazyFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("rb") as file:
+        _check_width(path, 1 + file.readline(LONGEST_LINE).count(separator.encode()))
     header = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
     types = {name: kind for name, kind in TEXT.items() if name in header}
     table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
