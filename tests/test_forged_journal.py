@@ -132,7 +132,9 @@ def test_what_is_ours_is_read_however_it_is_spelled(run: Path) -> None:
     assert status_of(run)["samples"]["done"] == 4
 
 
-@pytest.mark.parametrize("changes", [{"n": "8"}, {"n": 0}, {"n": 10**9}, {"params": []}, {"model": None}, {"seed": 1.5}])
+@pytest.mark.parametrize(
+    "changes", [{"n": "8"}, {"n": 0}, {"n": 10**9}, {"params": []}, {"model": None}, {"seed": 1.5}]
+)
 def test_a_manifest_with_something_else_in_it_is_one_line(run: Path, changes: dict[str, Any]) -> None:
     path = run / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))

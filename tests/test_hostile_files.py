@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests.running import steelyard
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
 SHOWN = r"\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
-WRITERS = {
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".parquet": pl.DataFrame.write_parquet,
     ".csv": pl.DataFrame.write_csv,
     ".jsonl": pl.DataFrame.write_ndjson,
@@ -43,7 +44,9 @@ def test_brackets_inside_strings_are_not_nesting(tmp_path: Path, text: str) -> N
     assert open_table(path).collect()["response"].to_list() == [text] * 3
 
 
-@pytest.mark.parametrize("deep", ["[" * 101 + "]" * 101, '{"a":' * 150 + "1" + "}" * 150, '[["x",' * 60 + '""' + "]]" * 60])
+@pytest.mark.parametrize(
+    "deep", ["[" * 101 + "]" * 101, '{"a":' * 150 + "1" + "}" * 150, '[["x",' * 60 + '""' + "]]" * 60]
+)
 def test_real_nesting_is_still_refused_with_its_line(tmp_path: Path, deep: str) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": 1, "answer": "1"}\n{"question": 1, "answer": "[[", "x": ' + deep + "}\n")
@@ -75,7 +78,7 @@ def test_a_file_with_too_many_columns_is_refused_before_it_is_read(tmp_path: Pat
 def test_a_wide_line_is_refused_before_polars_sees_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps({f"c{i}": ":" for i in range(100_000)}) + "\n")
-    monkeypatch.setattr(formats.pl, "read_ndjson", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr(pl, "read_ndjson", lambda *_, **__: pytest.fail("it was read"))
     with pytest.raises(sy.TableError, match="100,000 columns"):
         open_table(path)
 
@@ -141,7 +144,9 @@ def test_mixed_scores_with_such_names_are_shown_as_what_they_are(tmp_path: Path)
     assert not control(done.err + done.out)
 
 
-@pytest.mark.parametrize("write", [show.say, show.note, show.aside, show.step, lambda text: show.table(text, ("a", text), [(text, text)])])
+@pytest.mark.parametrize(
+    "write", [show.say, show.note, show.aside, show.step, lambda text: show.table(text, ("a", text), [(text, text)])]
+)
 def test_whatever_prints_shows_control_characters_as_what_they_are(
     write: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

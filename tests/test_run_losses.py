@@ -80,7 +80,9 @@ def test_the_table_or_its_seal_alone_still_tells_that_something_is_lost(run: Pat
     assert derived(run) == before
 
 
-@pytest.mark.parametrize("seal", ["[]", "{", '{"journal": 5}', '{"holds": [], "rows": "x"}', '{"rows": -1}', "[" * 9999])
+@pytest.mark.parametrize(
+    "seal", ["[]", "{", '{"journal": 5}', '{"holds": [], "rows": "x"}', '{"rows": -1}', "[" * 9999]
+)
 def test_a_damaged_seal_does_not_let_a_shorter_journal_pass(run: Path, seal: str) -> None:
     good = (run / "table.parquet").read_bytes()
     (run / "table.json").write_text(seal)
@@ -94,10 +96,9 @@ def test_a_damaged_seal_does_not_let_a_shorter_journal_pass(run: Path, seal: str
 def test_a_command_that_asks_again_replaces_the_table_only_when_there_is_as_much(run: Path) -> None:
     before, whole = derived(run), lines(run)
     (run / "journal.jsonl").unlink()
-    with (
-        pytest.warns(sy.SteelyardWarning, match="the table stays as it is until there is as much"),
-        Run.open(run, write=True) as opened,
-    ):
+    with pytest.warns(sy.SteelyardWarning, match="the table stays as it is until there is as much"):
+        opened = Run.open(run, write=True)
+    with opened:
         assert len(list(opened.missing())) == 32
         records = [json.loads(line[line.index(b"{") :]) for line in whole]
         opened.add_now(records[:31])

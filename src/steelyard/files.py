@@ -89,7 +89,8 @@ def free_bytes(folder: Path) -> str:
 def replacing(path: str | Path, *, durable: bool = False, follow: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block ends well.
 
-    A link stays one and what it leads to is replaced; with `follow` false the link is. With `durable`, what was written is on the disk before it takes its place, and so is its name before this returns.
+    A link stays one and what it leads to is replaced; with `follow` false the link is. With `durable`, what was
+    written is on the disk before it takes its place, and so is its name before this returns.
     """
     target = check_writable(path, follow=follow)
     temporary = None

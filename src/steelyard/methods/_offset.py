@@ -110,7 +110,9 @@ class OffsetVote(Method):
             raise PlanError("its accuracy curve is damaged: it needs rising edges and one more count than edges")
         if not within(0, self.fitted_on_.questions if self.fitted_on_ else 0, counts, self.limit_):
             raise PlanError("its accuracy curve is damaged: it counts more questions than there were")
-        if not within(-LARGE, LARGE, edges, self.top_, self.slope_ or 0.0) or not within(-FARTHEST, FARTHEST, self.prior_):
+        if not within(-LARGE, LARGE, edges, self.top_, self.slope_ or 0.0) or not within(
+            -FARTHEST, FARTHEST, self.prior_
+        ):
             raise PlanError("its prior, its slope or its accuracy curve is not finite")
         if not all(isinstance(offset, float) for offset in self.offsets_.values()):
             raise PlanError("one of its offsets is not a number")

@@ -89,8 +89,10 @@ class Manifest:
             return found
         except FileNotFoundError:
             if (folder / "journal.jsonl").exists() or (folder / "table.parquet").exists():
-                fix = f"{folder} has lost its {FILE}: restore it; {folder / 'table.parquet'} can still be read by its name"
-                raise RunError(fix) from None
+                table = folder / "table.parquet"
+                raise RunError(
+                    f"{folder} has lost its {FILE}: restore it; {table} can still be read by its name"
+                ) from None
             raise RunError(f"{folder} is no run: it has no {FILE}; make one with 'steelyard generate'") from None
         except RecursionError:
             raise RunError(f"{path} is damaged (it is nested too deep): restore it, or start another run") from None

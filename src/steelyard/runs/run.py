@@ -63,7 +63,8 @@ class Run:
         try:
             there = Manifest.read(folder) if (folder / FILE).exists() else None
             manifest = _continued(folder, there, manifest) if there else manifest
-            write_questions(folder, questions, anew=bool(there) and there.questions_sha256 != manifest.questions_sha256)
+            others = there is not None and there.questions_sha256 != manifest.questions_sha256
+            write_questions(folder, questions, anew=others)
             if manifest != there:
                 manifest.write(folder)
             return cls(folder, manifest, read_questions(folder), lock)
