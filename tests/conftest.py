@@ -61,7 +61,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries are tested by themselves; elsewhere nobody waits for them."""
-    monkeypatch.setattr("steelyard.runs.asking.FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("steelyard.sampling.backoff.FIRST", 0.02)
+    monkeypatch.setattr("steelyard.sampling.backoff.LONGEST", 0.05)
 
 
 @pytest.fixture

@@ -155,8 +155,8 @@ def test_a_retry_after_that_cannot_be_read_is_none(text: str) -> None:
     assert retry_after({"Retry-After": text}) is None
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("0", 0.0), ("1.5", 1.5), ("-3", 0.0), ("1e9", 3600.0)])
-def test_a_retry_after_is_kept_within_bounds(text: str, seconds: float) -> None:
+@pytest.mark.parametrize(("text", "seconds"), [("0", 0.0), ("1.5", 1.5), ("-3", 0.0), ("1e9", 1e9)])
+def test_a_retry_after_is_never_before_now(text: str, seconds: float) -> None:
     assert retry_after({"retry-after": text}) == seconds
 
 

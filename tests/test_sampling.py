@@ -20,6 +20,7 @@ from steelyard.sampling.abilities import QUESTION, probe
 from steelyard.sampling.address import Address, read_address
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import BusyError, RefusedError, TryError
+from steelyard.sampling.parsing import parsed
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
 from tests.fault_upstream.asked import text_of
@@ -39,7 +40,7 @@ def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 5.0
 
     async def once() -> Reply:
         async with Client(Address(upstream.url, CANARY), try_timeout=timeout) as client:
-            return read_reply(await client.chat(body_of(Sampling(model, n=n), ALL, prompt, n=n, first=0)), n)
+            return await client.sample(body_of(Sampling(model, n=n), ALL, prompt, n=n, first=0), n)
 
     return asyncio.run(once())
 
@@ -248,7 +249,7 @@ def test_no_json_at_all_makes_the_reader_stumble(body: object, n: int) -> None:
         {"choices": [{"message": body, "logprobs": body}]},
     ):
         with suppress(TryError):
-            reply = read_reply(json.dumps(content).encode(), n)
+            reply = read_reply(parsed(json.dumps(content).encode()), n)
             assert set(reply.good) | set(reply.wrong) == set(range(n))
             assert not set(reply.good) & set(reply.wrong)
 
@@ -256,13 +257,13 @@ def test_no_json_at_all_makes_the_reader_stumble(body: object, n: int) -> None:
 def test_numbers_no_float_can_hold_are_no_logprob() -> None:
     entries = [{"logprob": 10**400}, {"logprob": -0.5}]
     body = {"choices": [{"message": {"content": "x"}, "logprobs": {"content": entries}}]}
-    assert read_reply(json.dumps(body).encode(), 1).good[0].logprob is None
+    assert read_reply(parsed(json.dumps(body).encode()), 1).good[0].logprob is None
 
 
 @given(body=st.binary(max_size=200))
 def test_no_bytes_at_all_make_the_reader_stumble(body: bytes) -> None:
     with pytest.raises(TryError):
-        read_reply(body, 1)
+        read_reply(parsed(body), 1)
 
 
 def test_a_good_server_is_asked_once(upstream: FaultUpstream) -> None:

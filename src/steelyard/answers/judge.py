@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import select
 import subprocess
 import sys
@@ -16,6 +18,13 @@ START = 60.0  # seconds for a worker to come up
 Pair = tuple[str, str]
 Reply = float | str | bool | None
 UNKNOWN = "unknown"  # timed out, or the worker died
+KEY_NAMES: set[str] = set()  # variables that were read as keys
+_KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+
+
+def without_keys() -> dict[str, str]:
+    """The environment for a process that has no need of keys: text from outside is read there."""
+    return {name: value for name, value in os.environ.items() if name not in KEY_NAMES and not _KEYLIKE.search(name)}
 
 
 class Worker:
@@ -57,6 +66,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
+                env=without_keys(),
             )
             if self._line(self.process, START) != b"ready\n":
                 self.stop()

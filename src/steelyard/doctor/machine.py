@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from steelyard.doctor.finding import BAD, GOOD, NOTE, Finding
+from steelyard.sampling.address import KEY_ENV
 from steelyard.version import __version__
 
 LEAST_DISK = 1.0  # GB
@@ -33,7 +34,7 @@ def disk(folder: Path) -> Finding:
     try:
         free = shutil.disk_usage(there).free / 1e9
     except OSError as error:
-        return Finding("disk", BAD, f"{there}: {error.strerror}", "choose another folder with -o")
+        return Finding("disk", BAD, f"{there}: {error.strerror or error}", "choose another folder with -o")
     if not os.access(there, os.W_OK):
         return Finding("disk", BAD, f"{there} cannot be written to", "choose another folder with -o")
     if free < LEAST_DISK:
@@ -74,10 +75,11 @@ def gpu(*, needed: bool) -> Finding:
 
 
 def _key(name: str) -> Finding:
-    """Whether a key is set; the key itself is nobody's business."""
+    """Whether a key is set; the key itself is nobody's business, nor a name that may be the key."""
     if os.environ.get(name, "").strip():
         return Finding("key", GOOD, f"${name} is set")
-    return Finding("key", NOTE, f"${name} is not set", "fine for a server of your own; a cloud wants one")
+    what = f"${name} is" if name == KEY_ENV else "the variable named by --key-env is"
+    return Finding("key", NOTE, f"{what} not set", "fine for a server of your own; a cloud wants one")
 
 
 def _version(package: str) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 from steelyard.doctor.finding import BAD, GOOD, NOTE, Finding
 from steelyard.errors import UpstreamError
-from steelyard.sampling.abilities import asked, probe
+from steelyard.sampling.abilities import Prober, probe
 from steelyard.sampling.address import Address
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import RefusedError, TryError
@@ -30,7 +30,7 @@ async def look(address: Address, model: str | None) -> AsyncIterator[Finding]:
             return
         sampling = Sampling(model, n=SAMPLES)
         try:
-            able = await probe(client, sampling)
+            able = await probe(client, sampling, patience=TRY)
         except UpstreamError as error:
             yield Finding("model", BAD, str(error), "see what the server's own log says")
             return
@@ -43,7 +43,7 @@ async def look(address: Address, model: str | None) -> AsyncIterator[Finding]:
 async def _there(client: Client) -> Finding:
     """Whether anybody answers, and which models it names."""
     try:
-        listed = _models(await client.request("GET", "/models"))
+        listed = [client.address.masked(name, 80) for name in _models(await client.request("GET", "/models"))]
     except RefusedError as error:
         if error.status in (404, 405):
             return Finding("server", GOOD, f"{client.address.base} answers, but lists no models")
@@ -56,11 +56,10 @@ async def _there(client: Client) -> Finding:
     return Finding("server", GOOD, f"{client.address.base} answers; its models: {names or 'none listed'}")
 
 
-def _models(body: bytes) -> list[str]:
+def _models(content: Any) -> list[str]:
     try:
-        content = json.loads(body)
-        return [str(entry["id"])[:80] for entry in content["data"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return [str(entry["id"]) for entry in content["data"]]
+    except (KeyError, TypeError):
         return []
 
 
@@ -87,9 +86,8 @@ async def _seeds(client: Client, sampling: Sampling, able: Abilities) -> Finding
             "seeds", NOTE, "seeds are refused", "nothing to do: samples are drawn, but cannot be drawn again"
         )
     try:
-        first, again, *others = [
-            (await asked(client, sampling, able, n=1, first=seed)).good[0].text for seed in (0, 0, 1, 2)
-        ]
+        prober = Prober(client, sampling, TRY)
+        first, again, *others = [(await prober.ask(able, n=1, first=seed)).good[0].text for seed in (0, 0, 1, 2)]
     except TryError as error:
         return Finding("seeds", BAD, error.reason, "the server answers now and then: see what its own log says")
     if first != again:

@@ -1,33 +1,41 @@
 """One request of a run and all that becomes of it: samples in the journal, or failures with their reasons.
 
 A try that fails is made again up to `retries` times, then its samples are failures. A busy server (429, 503) does not
-use up tries: everybody waits as long as it says, and one sample at most BUSY times. When n samples at once are refused,
-one of them is asked for by itself: if it comes, n was too large for the server, and that is remembered; if not, the
-question is at fault. A server that sends fewer choices than asked for is remembered too. Clocks are monotonic.
+use up tries: everybody waits (backoff.py), and one sample at most BUSY times; a sample whose time is over while the
+server asks for more fails then. No error is kept while another try is made: its frames hold what was read.
+
+When n samples at once are refused, one of them is asked for by itself: if it comes, n was too large for the server, and
+that is remembered; if not, the question is at fault. A server that sends fewer choices than asked for is remembered
+too. Clocks are monotonic.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from steelyard.errors import UpstreamError
 from steelyard.runs.batch import Batch, Limits
 from steelyard.runs.run import Run
 from steelyard.sampling.abilities import advice
+from steelyard.sampling.backoff import BUSY, in_turn, pause
 from steelyard.sampling.client import Client
-from steelyard.sampling.faults import BusyError, GoneError, LateError, RefusedError, TooLargeError, TryError
+from steelyard.sampling.faults import BusyError, GoneError, RefusedError, SpentError, TooLargeError, TryError, bare
 from steelyard.sampling.pace import Pace
-from steelyard.sampling.reply import Reply, read_reply
+from steelyard.sampling.reply import Reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
+from steelyard.sampling.room import Hold
 
-BUSY = 20  # times one sample is put off by a busy server
-FIRST_PAUSE = 0.5  # seconds; doubled with every try
-LONGEST_PAUSE = 60.0
+
+class Missing(NamedTuple):
+    """What a reply lacks: how many samples it had, the reasons for the others, and whether it was simply too short."""
+
+    good: int
+    reasons: dict[int, str]
+    short: bool
 
 
 class Asker:
@@ -56,55 +64,58 @@ class Asker:
 
     async def settle(self, batch: Batch) -> None:
         """Return when every sample of the batch is in the journal, as a sample or as a failure."""
+        left: Batch | None = batch
+        while left is not None:
+            left = await self._step(left)
+
+    async def _step(self, batch: Batch) -> Batch | None:
+        """Ask once, and keep what comes; return what is left to be asked for after a pause."""
         if batch.count > self.most:
             await self._parts(batch)
-            return
-        try:
-            reply = await self._try(batch)
-        except BusyError as error:
-            await self._later(replace(batch, put_off=batch.put_off + 1), error.reason, batch.put_off < BUSY, 0.0)
-        except RefusedError as error:
-            await self._refused(batch, error)
-        except TooLargeError as error:
-            if batch.count == 1:
-                await self._again(batch, error.reason)
-            else:
-                self._learn(batch.count // 2)
-                await self._parts(batch)
-        except TryError as error:
-            if isinstance(error, GoneError) and batch.tries >= self.limits.retries:
-                raise UpstreamError(
-                    f"{error.reason}; what was sampled is safe: start the server and run the same command again"
-                ) from None
-            await self._again(batch, error.reason)
-        else:
-            await self._take(batch, reply)
+            return None
+        found = await self._try(batch)
+        return await (self._rest(batch, found) if isinstance(found, Missing) else self._after(batch, found))
 
-    async def _try(self, batch: Batch) -> Reply:
-        """One request, in its place among the others."""
+    async def _after(self, batch: Batch, found: TryError) -> Batch | None:
+        """What to do about a try that gave nothing."""
+        if isinstance(found, SpentError):
+            return await self._fail(batch, found.reason)
+        if isinstance(found, BusyError):  # the gate is closed as long as it says
+            later = replace(batch, put_off=batch.put_off + 1)
+            return later if batch.put_off < BUSY else await self._fail(later, found.reason)
+        if isinstance(found, RefusedError):
+            return await self._refused(batch, found)
+        if isinstance(found, TooLargeError) and batch.count > 1:
+            self._learn(batch.count // 2)
+            return batch
+        if isinstance(found, GoneError) and batch.tries >= self.limits.retries:
+            raise UpstreamError(
+                f"{found.reason}; what was sampled is safe: start the server and run the same command again"
+            )
+        return await self._again(batch, found.reason)
+
+    async def _try(self, batch: Batch) -> Missing | TryError:
+        """One request in its place among the others; its samples are kept. A long reply holds its room until then."""
         body = body_of(self.sampling, self.abilities, batch.prompt, n=batch.count, first=batch.first)
-        async with self.pace.slot() as sent:
-            left = batch.since + self.limits.sample_timeout - time.monotonic()
-            if left <= 0:
-                raise TryError(f"no sample within {self.limits.sample_timeout:.3g} s")
+        until = batch.since + self.limits.sample_timeout
+        with Hold(self.client.room) as hold:
+
+            async def send() -> Reply:
+                return await self.client.sample(body, batch.count, timeout=until - time.monotonic(), hold=hold)
+
             try:
-                content = await self.client.chat(body, timeout=left)
-            except BusyError as error:
-                pause = _pause(batch.put_off) if error.wait is None else error.wait
-                self.pace.pushed_back(sent, pause)
-                raise
-            except (GoneError, LateError):
-                self.pace.pushed_back(sent)
-                raise
+                return await self._keep(batch, await in_turn(self.pace, until, batch.put_off, send))
+            except SpentError as error:
+                return SpentError(f"no sample within {self.limits.sample_timeout:.3g} s: {error.reason}")
             except RefusedError as error:
                 if error.everywhere:
                     self.pace.close()
-                raise
-            self.pace.worked()
-        return read_reply(content, batch.count)
+                return bare(error)
+            except TryError as error:
+                return bare(error)
 
-    async def _take(self, batch: Batch, reply: Reply) -> None:
-        """Keep the samples of a reply; what is missing in it is asked for again."""
+    async def _keep(self, batch: Batch, reply: Reply) -> Missing:
+        """Write down the samples of a reply; return what is missing in it."""
         self.saving += 1
         try:
             if batch.count == 1 and reply.good:
@@ -114,50 +125,59 @@ class Asker:
         finally:
             self.saving -= 1
         self._settled(len(reply.good), 0, sum(choice.tokens or 0 for choice in reply.good.values()), "")
-        if not reply.wrong:
-            return
-        parts = [(batch.part(batch.first + j, 1), reason) for j, reason in sorted(reply.wrong.items())]
-        if reply.short and batch.count > 1:  # it does not do n, or not as many: not the samples' fault
-            self._learn(len(reply.good))
+        return Missing(len(reply.good), reply.wrong, reply.short)
+
+    async def _rest(self, batch: Batch, found: Missing) -> Batch | None:
+        """What a reply did not hold is asked for again, each sample by itself."""
+        if batch.count == 1:
+            return await self._again(batch, found.reasons[0]) if found.reasons else None
+        parts = [(batch.part(batch.first + j, 1), reason) for j, reason in sorted(found.reasons.items())]
+        if found.short:  # it does not do n, or not as many: not the samples' fault
+            self._learn(found.good)
             await _together(self.settle(part) for part, _ in parts)
         else:
-            await _together(self._again(part, reason) for part, reason in parts)
+            await _together(self._settle_again(part, reason) for part, reason in parts)
+        return None
 
-    async def _refused(self, batch: Batch, error: RefusedError) -> None:
+    async def _settle_again(self, batch: Batch, reason: str) -> None:
+        left = await self._again(batch, reason)
+        if left is not None:
+            await self.settle(left)
+
+    async def _refused(self, batch: Batch, error: RefusedError) -> Batch | None:
         """A wrong key or model stops the run; a question that is refused is a failure; else n was too large."""
         if error.everywhere:
             raise UpstreamError(
                 f"{self.client.address.base} refuses to sample: {error.reason}{advice(error, self.sampling)}"
-            ) from None
+            )
         asked = replace(batch, tries=batch.tries + 1)
         if batch.count == 1:
-            await self._fail(asked, error.reason)
-            return
-        try:
-            reply = await self._try(batch.part(batch.first, 1))
-        except RefusedError:
-            await self._fail(asked, error.reason)
-        except TryError as other:
-            await self._again(batch, other.reason)
-        else:
-            self._learn(batch.count // 2)
-            await self._take(batch.part(batch.first, 1), reply)
-            await self.settle(batch.part(batch.first + 1, batch.count - 1))
+            return await self._fail(asked, error.reason)
+        single = batch.part(batch.first, 1)
+        found = await self._try(single)
+        if isinstance(found, RefusedError):
+            return await self._fail(asked, error.reason)
+        if isinstance(found, TryError):
+            return await self._again(batch, found.reason)
+        self._learn(batch.count // 2)
+        rest = batch.part(batch.first + 1, batch.count - 1)
+        if not found.reasons:
+            return rest
+        await _together([self._settle_again(single, found.reasons[0]), self.settle(rest)])
+        return None
 
-    async def _again(self, batch: Batch, reason: str) -> None:
+    async def _again(self, batch: Batch, reason: str) -> Batch | None:
+        """After a pause the batch to ask for again, unless the patience or the time of its samples is at its end."""
+        wait = pause(batch.tries)
         once_more = batch.tries < self.limits.retries
-        await self._later(replace(batch, tries=batch.tries + 1), reason, once_more, _pause(batch.tries))
+        batch = replace(batch, tries=batch.tries + 1)
+        if not once_more or time.monotonic() + wait >= batch.since + self.limits.sample_timeout:
+            return await self._fail(batch, reason)
+        await asyncio.sleep(wait)
+        return batch
 
-    async def _later(self, batch: Batch, reason: str, once_more: bool, pause: float) -> None:
-        """Ask again after a pause, unless the patience or the time of these samples is at its end."""
-        end = batch.since + self.limits.sample_timeout
-        if once_more and time.monotonic() + max(pause, self.pace.closed_for) < end:
-            await asyncio.sleep(pause)
-            await self.settle(batch)
-        else:
-            await self._fail(batch, reason)
-
-    async def _fail(self, batch: Batch, reason: str) -> None:
+    async def _fail(self, batch: Batch, reason: str) -> Batch | None:
+        """Write down that these samples failed; nothing of them is left to ask for."""
         attempts = batch.tries + batch.put_off
         records = [
             {"kind": "failure", "question": batch.question, "sample": i, "reason": reason, "attempts": attempts}
@@ -165,6 +185,7 @@ class Asker:
         ]
         await asyncio.gather(*map(self.run.add, records))
         self._settled(0, batch.count, 0, reason)
+        return None
 
     async def _parts(self, batch: Batch) -> None:
         """Settle a batch as smaller ones, all at once."""
@@ -199,8 +220,3 @@ async def _together(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
                 group.create_task(task)
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None
-
-
-def _pause(tries: int) -> float:
-    """Seconds before another try: doubled every time, and never the same for all."""
-    return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries) * random.uniform(0.75, 1.25))  # noqa: S311

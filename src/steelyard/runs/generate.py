@@ -92,7 +92,10 @@ class Generate:
             if note.get("note") == "abilities" and about.items() <= note.items():
                 self.abilities = Abilities(**note["abilities"])
                 return
-        self.abilities = await probe(client, self.sampling, wanted=about["wanted"], logprobs=self.how.logprobs)
+        patience = self.how.limits.sample_timeout
+        self.abilities = await probe(
+            client, self.sampling, wanted=about["wanted"], logprobs=self.how.logprobs, patience=patience
+        )
         self.note(self.abilities)
 
     def _about(self) -> dict[str, Any]:

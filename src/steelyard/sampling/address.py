@@ -7,30 +7,68 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from steelyard.answers.judge import KEY_NAMES
 from steelyard.errors import SettingError
 
 KEY_ENV = "OPENAI_API_KEY"
 HIDDEN = "***"
+LEAST_MASKED = 8  # characters of a key that is looked for in messages
+LEAST_REAL = 16  # characters of a key that no sample may hold
 CHAT = "/chat/completions"
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/]))')
 _KEYLIKE = re.compile(r"\b(?:sk|pk|rk|hf|gsk|xai)[-_][A-Za-z0-9_-]{8,}|(?<=Bearer )[^\s\"']{8,}")
 
 
 @dataclass(frozen=True)
 class Address:
-    """The base of the API, such as http://127.0.0.1:8000/v1, and the key, which is never shown."""
+    """The base of the API, such as http://127.0.0.1:8000/v1, and the key, which is never shown.
+
+    Servers of one's own are often given a word for a key: "x", "none", "EMPTY". What has fewer than LEAST_MASKED
+    characters is no secret, and is not looked for in messages: it would blank out parts of ordinary words. What has
+    LEAST_REAL or more is a real key, which no text of a model has by chance: see `betrayed`.
+    """
 
     base: str
     key: str | None = field(default=None, repr=False)
 
-    def masked(self, text: str) -> str:
-        """A text from outside on one printable line, without the key or anything that looks like one.
+    def masked(self, text: str, most: int = 300) -> str:
+        """The beginning of a text from outside on one printable line, without the key or anything that looks like one.
 
         >>> Address("http://localhost/v1", "secret-1").masked("wrong key: secret-1, sk-abcdefgh123")
         'wrong key: ***, ***'
+        >>> Address("http://localhost/v1", "none").masked("nonetheless, none")
+        'nonetheless, none'
         """
-        bare = text.replace(self.key, HIDDEN) if self.key else text
+        key = self.key if self.key and len(self.key) >= LEAST_MASKED else ""
+        near = text[: most + 6 * len(key)]  # an escaped character has six
+        if key and key not in near and key in _unescaped(near):
+            near = _unescaped(near)
+        bare = near.replace(key, HIDDEN) if key else near
+        if len(near) < len(text):
+            bare = _without_beginning_of(key, bare)
         shown = "".join(char if char.isprintable() else " " for char in _KEYLIKE.sub(HIDDEN, bare))
-        return " ".join(shown.split())
+        return " ".join(shown.split())[:most]
+
+    def betrayed(self, text: str) -> bool:
+        """Whether a text holds the real key: a server that echoes request headers would put it into files.
+
+        >>> Address("http://localhost/v1", "0123456789abcdef").betrayed("you sent 0123456789abcdef")
+        True
+        >>> Address("http://localhost/v1", "test").betrayed("a test")
+        False
+        """
+        return self.key is not None and len(self.key) >= LEAST_REAL and self.key in text
+
+
+def _unescaped(text: str) -> str:
+    """A text with the escapes of JSON read, where it is not JSON otherwise."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2], text)
+
+
+def _without_beginning_of(key: str, text: str) -> str:
+    """A text that was cut, without the beginning of a key at its end."""
+    ends = (size for size in range(len(key) - 1, 3, -1) if text.endswith(key[:size]))
+    return text[: len(text) - next(ends, 0)]
 
 
 def read_address(text: str, key_env: str = KEY_ENV) -> Address:
@@ -57,14 +95,21 @@ def read_address(text: str, key_env: str = KEY_ENV) -> Address:
 
 
 def read_key(name: str) -> str | None:
-    """The key in an environment variable, None if there is none; one that no header can hold is an error."""
+    """The key in an environment variable, None if there is none; one that no header can hold is an error.
+
+    A name that is no variable's is not shown: it may be the key itself.
+    """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise SettingError(
             "--key-env is the name of an environment variable, such as OPENAI_API_KEY, not the key itself"
         )
     key = os.environ.get(name, "").strip()
+    if not key and name != KEY_ENV:
+        raise SettingError(
+            "the environment has no variable of the name given by --key-env, or it is empty: set it "
+            "(it is a name, not the key), or leave --key-env away for a server that wants none"
+        )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SettingError(f"the key in ${name} holds blanks or characters that no header can carry: set it again")
-    if not key and name != KEY_ENV:
-        raise SettingError(f"there is no key in ${name}: set it, or leave --key-env away for a server that wants none")
+    KEY_NAMES.add(name)
     return key or None

@@ -6,20 +6,22 @@ A run asks for many choices at once (runs/generate.py); here the first sample sh
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
 from steelyard.errors import UpstreamError
 from steelyard.sampling.abilities import advice
+from steelyard.sampling.backoff import persistently
 from steelyard.sampling.client import Client
-from steelyard.sampling.faults import BusyError, RefusedError, TryError
+from steelyard.sampling.faults import RefusedError, TryError
 from steelyard.sampling.pace import Pace
-from steelyard.sampling.reply import Choice, read_reply
+from steelyard.sampling.reply import Choice
 from steelyard.sampling.request import Abilities, Sampling, body_of
 
 MOST = 32  # requests under way
 TRIES = 3
-PAUSE = 0.5  # seconds before the second try; doubles
+PATIENCE = 3600.0  # seconds for a sample with all its tries, also while the server asks for time
 
 
 class Draw(NamedTuple):
@@ -45,27 +47,20 @@ async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str
 
 async def _draw(client: Client, pace: Pace, sampling: Sampling, able: Abilities, prompt: str, number: int) -> Draw:
     body = body_of(sampling, able, prompt, n=1, first=number)
-    reason = ""
-    for attempt in range(TRIES):
-        try:
-            async with pace.slot() as taken:
-                try:
-                    reply = read_reply(await client.chat(body), 1)
-                except BusyError as error:
-                    pace.pushed_back(taken, error.wait or 0.0)
-                    raise
-                pace.worked()
-            if reply.good:
-                return Draw(number, reply.good[0])
-            reason = reply.wrong[0]
-        except RefusedError as error:
-            if error.everywhere:
-                raise UpstreamError(
-                    f"{client.address.base} refuses to sample: {error.reason}{advice(error, sampling)}"
-                ) from None
-            return Draw(number, None, error.reason)
-        except TryError as error:
-            reason = error.reason
-        if attempt < TRIES - 1:
-            await asyncio.sleep(PAUSE * 2**attempt)
-    return Draw(number, None, reason)
+
+    async def send() -> Choice:
+        reply = await client.sample(body, 1)
+        if not reply.good:
+            raise TryError(reply.wrong[0])
+        return reply.good[0]
+
+    try:
+        return Draw(number, await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE))
+    except RefusedError as error:
+        if error.everywhere:
+            raise UpstreamError(
+                f"{client.address.base} refuses to sample: {error.reason}{advice(error, sampling)}"
+            ) from None
+        return Draw(number, None, error.reason)
+    except TryError as error:
+        return Draw(number, None, error.reason)

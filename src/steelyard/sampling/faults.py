@@ -4,6 +4,7 @@ TryError                this try gave no sample; another may
 ├── BusyError           the server asks us to come back later (429, 503)
 ├── GoneError           there is no connection to the server
 ├── LateError           no answer came in time
+├── SpentError          the time for all tries is over
 ├── TooLargeError       the reply is longer than we read; fewer samples a request may fit
 └── RefusedError        asking the same again cannot help (400, 401, 404, 422, a redirect)
 
@@ -12,7 +13,10 @@ They never leave the I/O wing: a job turns them into failed samples, or into one
 
 from __future__ import annotations
 
-NOT_OURS = frozenset({401, 402, 403, 404, 405, 407})  # wrong for every question, not for this one
+from typing import TypeVar
+
+NO_CREDIT = 402  # also what a 429 is that no waiting helps against: the quota is used up
+NOT_OURS = frozenset({401, NO_CREDIT, 403, 404, 405, 407})  # wrong for every question, not for this one
 
 
 class TryError(Exception):
@@ -39,6 +43,10 @@ class LateError(TryError):
     """No answer came in time."""
 
 
+class SpentError(TryError):
+    """The time for all tries of a request is over."""
+
+
 class TooLargeError(TryError):
     """The reply is longer than we are willing to read."""
 
@@ -54,3 +62,12 @@ class RefusedError(TryError):
     def everywhere(self) -> bool:
         """Whether every other request would be refused as well: a wrong key, model or address."""
         return self.status in NOT_OURS or 300 <= self.status < 400
+
+
+Fault = TypeVar("Fault", bound=TryError)
+
+
+def bare(error: Fault) -> Fault:
+    """The error without the frames it came through: those hold the body that was read for as long as it is kept."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error

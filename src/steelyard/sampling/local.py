@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
+from steelyard.answers.judge import without_keys
 from steelyard.errors import UpstreamError
 
 LOCAL = "local"  # what stands for its address on the command line
@@ -67,7 +68,7 @@ def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tup
         "parent": os.getpid(),
     }
     # Threads that spin while they wait for each other took a third of the CPU time of a busy machine, as measured.
-    environment = {"GOMP_SPINCOUNT": "10000"} | os.environ
+    environment = {"GOMP_SPINCOUNT": "10000"} | without_keys()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "steelyard.sampling.llama_server", json.dumps(settings)],

@@ -1,16 +1,19 @@
-"""A server's reply -> its samples, or the reason why there is none. The reply may hold anything."""
+"""A server's reply, as parsing.py read it -> its samples, or the reason why there is none. It may hold anything."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from steelyard.sampling.faults import TooLargeError, TryError
+from steelyard.sampling.faults import TryError
 
-MOST_BYTES = 32 * 2**20
-MOST_OBJECTS = 400_000  # a reply of 32 MB has fewer, unless it is made to fill the memory
 MOST_TOKENS = 2**31
+MOST_TEXT = 4 * 2**20  # characters of one sample
+MOST_NAME = 200  # characters of a model's name
+MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
+ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 
 
 class Choice(NamedTuple):
@@ -32,13 +35,19 @@ class Reply(NamedTuple):
     usage: bool  # whether the server counts tokens
 
 
-def read_reply(body: bytes, n: int) -> Reply:
-    r"""Read the body of a chat completion that was asked for n choices; choices beyond n are ignored.
+def read_reply(content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False) -> Reply:
+    """Read a chat completion that was asked for n choices; choices beyond n are ignored.
 
-    >>> read_reply(b'{"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}', 1).good
+    What the model said is kept as it is; a sample that would write down a secret (`betrayed`) is none.
+
+    >>> read_reply({"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}, 1).good
     {0: Choice(text='4', finish='stop', tokens=None, logprob=None)}
     """
-    content = _parsed(body)
+    if not isinstance(content, dict):
+        raise TryError(f"the reply is {_kind(content)}, not an object")
+    model = whole(content["model"]) if isinstance(content.get("model"), str) else None
+    if model and betrayed(model):
+        raise TryError(ECHO)
     choices = content.get("choices")
     if not isinstance(choices, list):
         raise TryError(_error_of(content) or f"the reply has no list of choices but {_kind(choices)}")
@@ -52,16 +61,15 @@ def read_reply(body: bytes, n: int) -> Reply:
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < n or index in good:
             continue
         try:
-            good[index] = _choice(choice, counted if n == 1 else None)
+            good[index] = _choice(choice, counted if n == 1 else None, betrayed)
         except TryError as error:
             wrong[index] = error.reason
     missing = set(range(n)) - good.keys() - wrong.keys()
     wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
-    model = content.get("model")
-    return Reply(whole(model) if isinstance(model, str) else None, good, wrong, bool(missing), counted is not None)
+    return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), counted is not None)
 
 
-def error_message(body: bytes) -> str:
+def error_message(body: bytes | bytearray) -> str:
     """What an error reply says, in whatever shape servers put it."""
     try:
         content = json.loads(body)
@@ -69,7 +77,7 @@ def error_message(body: bytes) -> str:
         content = body.decode("utf-8", "replace")
     if isinstance(content, dict):
         content = _error_of(content) or ""
-    return whole(content)[:300] if isinstance(content, str) else ""
+    return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
 
 
 def whole(text: str) -> str:
@@ -81,27 +89,12 @@ def whole(text: str) -> str:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
-    if not body.strip():
-        raise TryError("the reply is empty")
-    if body.count(b"{") > MOST_OBJECTS:
-        raise TooLargeError(f"the reply has more than {MOST_OBJECTS:,} objects")
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError, MemoryError):
-        what = "HTML" if body.lstrip()[:1] == b"<" else "not JSON"
-        raise TryError(f"the reply is {what}") from None
-    if not isinstance(content, dict):
-        raise TryError(f"the reply is {_kind(content)}, not an object")
-    return content
-
-
-def _choice(choice: Any, counted: int | None) -> Choice:
+def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool]) -> Choice:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise TryError(f"the choice has no message but {_kind(message)}")
     finish = choice.get("finish_reason")
-    ended = whole(finish)[:40] if isinstance(finish, str) else "unknown"
+    ended = whole(finish) if isinstance(finish, str) else "unknown"
     content = message.get("content")
     if content is None and ended == "length":
         content = ""  # it was still thinking when its tokens ran out
@@ -109,8 +102,13 @@ def _choice(choice: Any, counted: int | None) -> Choice:
         content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
     if not isinstance(content, str):
         raise TryError(f"the message has no text but {_kind(content)}")
+    if len(content) > MOST_TEXT:
+        raise TryError(f"the text is longer than {MOST_TEXT // 2**20} million characters")
+    text = whole(content)
+    if betrayed(text) or betrayed(ended):
+        raise TryError(ECHO)
     tokens, logprob = _logprobs(choice.get("logprobs"))
-    return Choice(whole(content), ended, counted if tokens is None else tokens, logprob)
+    return Choice(text, ended[:40], counted if tokens is None else tokens, logprob)
 
 
 def _logprobs(found: Any) -> tuple[int | None, float | None]:
@@ -138,7 +136,7 @@ def _error_of(content: dict[str, Any]) -> str | None:
         error = error.get("message")
     if isinstance(error, list):  # FastAPI: a list of what is wrong
         error = "; ".join(str(part.get("msg", part)) if isinstance(part, dict) else str(part) for part in error[:3])
-    return f"{error}"[:300] if error else None
+    return f"{error}"[:MOST_REASON] if error else None
 
 
 def _is_text(value: Any) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import SettingError
-from steelyard.sampling.reply import MOST_BYTES
+from steelyard.sampling.parsing import MOST_BYTES
 
 TOKEN_BYTES = 400  # of one token with its log-probability in a reply, generously
 MOST_SEED = 2**31 - 1

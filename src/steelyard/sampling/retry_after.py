@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-LONGEST = 3600.0
-
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Read Retry-After (seconds, or a date) or retry-after-ms; None when there is none that can be read.
@@ -31,7 +29,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         if then is None:
             return None
         seconds = then - (_date(plain.get("date")) or time.time())
-    return min(max(seconds, 0.0), LONGEST)
+    return max(seconds, 0.0)
 
 
 def _number(text: str | None, unit: float) -> float | None:

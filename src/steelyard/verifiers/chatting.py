@@ -11,7 +11,7 @@ from steelyard.sampling.address import CHAT, Address
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import TryError
 from steelyard.sampling.pace import Pace
-from steelyard.verifiers.asking import MOST, TRIES, persistently, rolling
+from steelyard.verifiers.asking import MOST, TRIES, post, rolling
 from steelyard.verifiers.protocol import ChatProtocol
 from steelyard.verifiers.scoring import Item, Results, Scores, checked
 
@@ -75,7 +75,7 @@ class Asked:
             "logprobs": True,
             "top_logprobs": ALTERNATIVES,
         }
-        return await persistently(self.client, self.pace, CHAT, body, tries)
+        return await post(self.client, self.pace, CHAT, body, tries)
 
 
 def first_token(reply: Any) -> dict[str, float]:

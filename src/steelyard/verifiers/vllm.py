@@ -19,7 +19,7 @@ from steelyard.sampling.address import Address
 from steelyard.sampling.client import Client
 from steelyard.sampling.faults import TryError
 from steelyard.sampling.pace import Pace
-from steelyard.verifiers.asking import MOST, get, persistently, rolling
+from steelyard.verifiers.asking import MOST, get, post, rolling
 from steelyard.verifiers.fitting import fit_or_reason
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
 from steelyard.verifiers.rows import Kind, kind_of, rows_of
@@ -56,7 +56,8 @@ class Served:
             name, longest = await _model(client, model)
             made = cls(protocol, tokens, client, name, min(context or protocol.context, longest or protocol.context))
             version = await get(client, "/version")
-            made.found["version"] = version.get("version") if isinstance(version, dict) else None
+            named = version.get("version") if isinstance(version, dict) else None
+            made.found["version"] = address.masked(str(named), 40) if named else None
             await made._probe()
             return made
         except BaseException:
@@ -122,7 +123,7 @@ class Served:
         body: dict[str, Any] = {"model": self.model, "input": ids}
         if self.raw:
             body["use_activation"] = False
-        return await persistently(self.client, self.pace, POOLING, body, tries)
+        return await post(self.client, self.pace, POOLING, body, tries)
 
     def _logits(self, rows: Array) -> Array:
         """What the protocol reads: as many columns of logits as its head has."""
@@ -153,7 +154,7 @@ async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
     there = {str(model.get("id")): model.get("max_model_len") for model in reply["data"] if isinstance(model, dict)}
     name = wanted if wanted in there or len(there) != 1 else next(iter(there))
     if name not in there:
-        served = ", ".join(there) or "none"
+        served = client.address.masked(", ".join(there)) or "none"
         raise VerifierError(
             f"{client.address.base} has no model {wanted!r}: it serves {served}; "
             f"start it with --served-model-name {wanted}"
