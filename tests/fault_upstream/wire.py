@@ -10,8 +10,11 @@ import socket
 import struct
 import time
 from email.utils import formatdate
+from functools import cache
 
 from tests.fault_upstream.asked import Asked, good
+
+MANY = {"lists": "[],", "objects": '{"a":0},', "texts": '"ab",', "numbers": "1.5,", "emoji": '"\U0001f600",'}
 
 
 async def status(asked: Asked) -> None:
@@ -95,6 +98,49 @@ async def zipped(asked: Asked) -> None:
 
 async def crowd(asked: Asked) -> None:
     await asked.reply(b'{"choices":[' + b'{"index":0},' * int(asked.fault.argument or 10**6) + b"{}]}")
+
+
+async def many(asked: Asked) -> None:
+    """A body of 31 MB of one short thing again and again: what takes few bytes on the wire and many in the memory."""
+    thing = MANY[asked.fault.argument].encode()
+    await asked.reply(b'{"choices":[' + thing * (31 * 2**20 // len(thing)) + b"0]}")
+
+
+@cache
+def names(count: int) -> bytes:
+    return b"{" + ",".join(f'"{i:012x}":"{i:08x}"' for i in range(count)).encode() + b"}"
+
+
+async def keys(asked: Asked) -> None:
+    """One object with so many thousand names, just below what is counted as too many."""
+    await asked.reply(names(1000 * int(asked.fault.argument or 990)))
+
+
+async def long_text(asked: Asked) -> None:
+    """A good reply whose text has so many million characters, one of them above U+FFFF."""
+    body = good(asked)
+    text = "\U0001f600" + "a" * (int(asked.fault.argument or 3) * 10**6)
+    body["choices"][0]["message"]["content"] = text
+    await asked.reply(json.dumps(body, ensure_ascii=False).encode())
+
+
+async def quota(asked: Asked) -> None:
+    """As OpenAI: a 429 that no waiting helps against."""
+    error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
+    await asked.reply(json.dumps({"error": error}).encode(), 429)
+
+
+async def echo_escaped(asked: Asked) -> None:
+    """The key in the sample, every character of it as an escape of JSON."""
+    body = good(asked)
+    body["choices"][0]["message"] = {"content": "KEY"}
+    key = "".join(f"\\u{ord(char):04x}" for char in asked.key)
+    await asked.reply(json.dumps(body).replace("KEY", key).encode())
+
+
+async def echo_error(asked: Asked) -> None:
+    """The key in the message of an error that comes with 200, where a cut to 300 characters would leave half of it."""
+    await asked.reply(json.dumps({"error": {"message": "x" * 290 + asked.key}}).encode())
 
 
 async def deep(asked: Asked) -> None:

@@ -101,16 +101,17 @@ class Asker:
         with Hold(self.client.room) as hold:
 
             async def send() -> Reply:
-                return await self.client.sample(body, batch.count, timeout=until - time.monotonic(), hold=hold)
+                try:
+                    return await self.client.sample(body, batch.count, timeout=until - time.monotonic(), hold=hold)
+                except RefusedError as error:
+                    if error.everywhere:  # before the next one takes our place
+                        self.pace.close()
+                    raise
 
             try:
                 return await self._keep(batch, await in_turn(self.pace, until, batch.put_off, send))
             except SpentError as error:
                 return SpentError(f"no sample within {self.limits.sample_timeout:.3g} s: {error.reason}")
-            except RefusedError as error:
-                if error.everywhere:
-                    self.pace.close()
-                return bare(error)
             except TryError as error:
                 return bare(error)
 
