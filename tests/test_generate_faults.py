@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from steelyard.sampling.pace import Pace
 from tests.generating import SUFFIX, ask_for, failures, generate, samples, wait_for_samples
 from tests.upstreams import FaultUpstream, command, fault_upstream
 
@@ -136,3 +137,64 @@ def test_a_server_that_goes_away_stops_the_run_without_failures(tmp_path: Path) 
     assert "no connection to" in said or "connection broke" in said
     assert said.count("\n") == 1
     assert len(samples(tmp_path)) >= 10
+
+
+@pytest.mark.parametrize("wait", ["0", "-5", "date-3600"])
+def test_a_server_that_asks_for_no_time_is_not_asked_more_often(
+    upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait: str
+) -> None:
+    """Retry-After can only make our own pause longer: it is what the gate is closed for."""
+    closed: list[float] = []
+    pushed_back = Pace.pushed_back
+
+    def noted(pace: Pace, sent: float, wait: float = 0.0, asked: float = 0.0) -> None:
+        closed.append(wait)
+        pushed_back(pace, sent, wait, asked)
+
+    monkeypatch.setattr(Pace, "pushed_back", noted)
+    monkeypatch.setattr("steelyard.sampling.backoff.LONGEST", 0.08)
+    model = f"fault:429@{wait}?BAD"
+    done = generate(upstream, tmp_path, model, "-n", 1, "--max-failures", "100%", count=2, bad=1)
+    assert done.code == 0, done.err
+    assert len(closed) == 21
+    for times, pause in enumerate(closed):
+        assert pause >= 0.75 * min(0.08, 0.02 * 2**times)
+
+
+def test_a_sample_does_not_wait_beyond_its_deadline_for_a_server_that_asks_for_time(
+    upstream: FaultUpstream, tmp_path: Path
+) -> None:
+    model = "fault:429@1000000000?BAD"
+    words = ("-n", 1, "--sample-timeout", 3, "--concurrency", 2, "--max-failures", "100%")
+    done = generate(upstream, tmp_path, model, *words, count=6, bad=6)
+    assert done.code == 0, done.err
+    assert set(failures(tmp_path).values()) == {"no sample within 3 s: the server asked for 1e+09 s"}
+    assert len(upstream.asked(model)) <= 2
+
+
+def test_the_first_request_waits_for_a_busy_server_as_any_other(upstream: FaultUpstream, tmp_path: Path) -> None:
+    model = "fault:429@0.2!"
+    done = generate(upstream, tmp_path, model, "-n", 1, count=1)
+    assert done.code == 0, done.err
+    assert len(upstream.asked(model, probes=True)) == 4
+
+
+def test_a_server_that_stays_busy_is_given_up_by_the_probe_after_the_time_for_a_sample(
+    upstream: FaultUpstream, tmp_path: Path
+) -> None:
+    done = generate(upstream, tmp_path, "fault:429@50", "-n", 1, "--sample-timeout", 1, count=1)
+    assert done.code == 2
+    assert "the server asked for 50 s; it is busy: try later" in done.err
+    assert "start the server" not in done.err
+    assert len(upstream.asked("fault:429@50", probes=True)) == 1
+
+
+def test_a_quota_that_is_used_up_is_called_that(upstream: FaultUpstream, tmp_path: Path) -> None:
+    for i, model in enumerate(("fault:quota", "fault:quota?BAD")):
+        (tmp_path / str(i)).mkdir()
+        done = generate(upstream, tmp_path / str(i), model, "-n", 1, count=1, bad=1)
+        assert done.code == 2
+        assert (
+            "You exceeded your current quota; the quota of this key is used up: add credit, or use another" in done.err
+        )
+        assert len(upstream.asked(model, probes=True)) == i + 1

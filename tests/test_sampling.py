@@ -18,11 +18,14 @@ from hypothesis import strategies as st
 from steelyard.errors import SettingError, UpstreamError
 from steelyard.sampling.abilities import QUESTION, probe
 from steelyard.sampling.address import Address, read_address
+from steelyard.sampling.backoff import persistently
 from steelyard.sampling.client import Client
-from steelyard.sampling.faults import BusyError, RefusedError, TryError
+from steelyard.sampling.faults import BusyError, LateError, RefusedError, TooLargeError, TryError
+from steelyard.sampling.pace import Pace
 from steelyard.sampling.parsing import parsed
 from steelyard.sampling.reply import Reply, read_reply
 from steelyard.sampling.request import Abilities, Sampling, body_of
+from steelyard.sampling.room import Hold, Room
 from tests.fault_upstream.asked import text_of
 from tests.upstreams import CANARY, ROOT, FaultUpstream, fault_upstream
 
@@ -222,6 +225,101 @@ def test_proxies_of_the_environment_are_not_used(upstream: FaultUpstream, monkey
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     assert ask(upstream, "good").good
+
+
+@pytest.mark.parametrize("thing", ["[],", '"ab",', "1.5,", '{"a":0},', '"\U0001f600",'])
+def test_what_would_take_many_times_its_size_in_the_memory_is_refused_before_it_is_read(thing: str) -> None:
+    body = bytearray(b'{"choices":[' + thing.encode() * 1_000_001 + b"0]}")
+    with pytest.raises(TooLargeError, match="more than 1,000,000 parts"):
+        parsed(body)
+    assert not body
+
+
+def test_a_long_reply_is_read_as_a_short_one_would_be() -> None:
+    entries = [{"token": "é", "logprob": -0.5, "bytes": [195, 169], "top_logprobs": []}] * 20_000
+    text = 'say "bytes": [1, 2] \\ \u00e9 中文 \U0001f600 \ud800' + "a" * 10**6
+    body = {"model": "m", "choices": [{"message": {"content": text}, "logprobs": {"content": entries}}]}
+    for ascii_only in (True, False):
+        sent = json.dumps(body, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+        reply = read_reply(parsed(bytearray(sent)), 1)
+        assert reply == read_reply(json.loads(sent), 1)
+        assert (reply.good[0].tokens, reply.good[0].logprob) == (20_000, -0.5)
+
+
+def test_a_connection_that_is_not_made_is_not_called_an_answer_that_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.sampling.client.CONNECT", 0.2)
+    with socket.socket() as full:  # nobody accepts, and one that waits fills the queue
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        others = [socket.socket() for _ in range(4)]
+        for other in others:
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        nowhere = FaultUpstream(f"http://127.0.0.1:{full.getsockname()[1]}/v1", Path())
+        with pytest.raises(LateError, match=r"no connection within 0\.2 s"):
+            ask(nowhere, "good", timeout=60)
+        for other in others:
+            other.close()
+
+
+@pytest.mark.parametrize("key", ["sk-canary-3f9a1c77e2", "0123456789abcdef0123"])
+def test_no_part_of_a_key_is_left_where_a_message_is_cut(key: str) -> None:
+    address = Address("http://h/v1", key)
+    for before in range(240, 310):
+        assert key[:4] not in address.masked("x" * before + key + "y" * 500)
+        assert key[:4] not in address.masked(f"{key} " * 20 + "z" * before + key)
+    escaped = "".join(f"\\u{ord(char):04X}" for char in key)
+    assert address.masked(f"wrong key {escaped}") == "wrong key ***"
+
+
+def test_a_short_key_is_no_secret_and_blanks_out_no_words() -> None:
+    assert Address("http://h/v1", "x").masked("next") == "next"
+    assert Address("http://h/v1", "test").masked("the latest test") == "the latest test"
+
+
+def test_no_error_keeps_what_was_read(upstream: FaultUpstream) -> None:
+    """The frames of an error hold the body of the reply; nothing may hold them while another try is made."""
+    kept: list[TryError] = []
+
+    async def twice() -> None:
+        async with Client(Address(upstream.url)) as client:
+            body = body_of(Sampling("fault:html"), ALL, "1 + 1?", n=1, first=0)
+
+            async def send() -> Reply:
+                for error in kept:
+                    assert (error.__traceback__, error.__context__, error.__cause__) == (None, None, None)
+                try:
+                    return await client.sample(body, 1)
+                except TryError as error:
+                    kept.append(error)
+                    raise
+
+            await persistently(Pace(1), send, tries=2)
+
+    with pytest.raises(TryError, match="HTML"):
+        asyncio.run(twice())
+    assert len(kept) == 2
+
+
+def test_long_replies_wait_for_room_and_give_it_back() -> None:
+    async def task() -> None:
+        room, order = Room(100), []
+
+        async def one(name: str, size: int) -> None:
+            with Hold(room) as hold:
+                await hold.take(size)
+                order.append(name)
+                assert 0 <= room.free <= 100
+                await asyncio.sleep(0)
+
+        tasks = [asyncio.create_task(one(f"{size}", size)) for size in (80, 90, 70, 10)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert order == ["80", "70", "10"]
+        assert room.free == 100
+
+    asyncio.run(task())
 
 
 JSON = st.recursive(

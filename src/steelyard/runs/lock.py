@@ -6,6 +6,7 @@ process that was killed is no lock, and the next process takes it over.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -27,7 +28,7 @@ class RunLock:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror}; make the run folder writable") from None
+            raise RunError(_refused(path, error)) from None
         for attempt in range(TRIES):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,8 +41,12 @@ class RunLock:
                 time.sleep(PAUSE)
             except OSError as error:
                 os.close(self._file)
-                raise RunError(f"cannot lock {path}: {error.strerror}; put the run on a local disk") from None
-        self._write({"pid": os.getpid(), "host": socket.gethostname()})
+                raise RunError(f"cannot lock {path}: {error.strerror or error}; put the run on a local disk") from None
+        try:
+            self._write({"pid": os.getpid(), "host": socket.gethostname()})
+        except OSError as error:
+            os.close(self._file)
+            raise RunError(_refused(path, error)) from None
 
     def _write(self, content: dict[str, Any] | None) -> None:
         os.ftruncate(self._file, 0)
@@ -70,6 +75,13 @@ def holder(folder: Path) -> dict[str, Any] | None:
     finally:
         os.close(file)
     return None
+
+
+def _refused(path: Path, error: OSError) -> str:
+    """Why a lock cannot be written, and what to do: a disk is also full when it has no room for another file."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    what = "make room ('df' and 'df -i' say what is full)" if full else "make the run folder writable"
+    return f"cannot write {path}: {error.strerror or error}; {what}"
 
 
 def _read(file: int) -> dict[str, Any]:
