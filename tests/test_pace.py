@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 
 import pytest
 
+from steelyard.sampling.backoff import in_turn, persistently
+from steelyard.sampling.faults import BusyError, RefusedError, SpentError, TryError
 from steelyard.sampling.pace import Pace
 from steelyard.sampling.retry_after import retry_after
 
@@ -148,6 +151,64 @@ def test_places_of_those_who_gave_up_waiting_are_given_to_others() -> None:
         assert await _round(pace, 1) == 1
 
     run(task)
+
+
+@pytest.mark.parametrize(("wait", "says"), [(60.0, "the server asked for 60 s"), (0.0, "all the time went by")])
+def test_whoever_has_no_place_in_time_is_told_why(wait: float, says: str) -> None:
+    async def task() -> None:
+        pace = Pace(1)
+        async with pace.slot() as sent:
+            pace.pushed_back(sent, wait, wait)
+            with pytest.raises(SpentError, match=says):
+                await pace.enter(time.monotonic() + 0.05)
+            with pytest.raises(SpentError, match=says):
+                await pace.enter(time.monotonic() - 1)
+        assert pace.under_way == 0
+        assert not pace._waiting
+
+    run(task)
+
+
+@pytest.mark.parametrize(("asked", "least"), [(None, 1.0), (0.0, 1.0), (0.5, 1.0), (7.0, 7.0), (1e9, 3600.0)])
+def test_a_server_can_only_make_our_own_pause_longer(
+    monkeypatch: pytest.MonkeyPatch, asked: float | None, least: float
+) -> None:
+    """Sample, probe and score: all wait at a gate that is closed as long as `in_turn` says."""
+    monkeypatch.setattr("steelyard.sampling.backoff.random.uniform", lambda *_: 1.0)
+    clock = Clock()
+    pace = Pace(4, clock=clock)
+
+    async def busy() -> None:
+        raise BusyError("HTTP 429", asked)
+
+    async def task() -> None:
+        with pytest.raises(BusyError):
+            await in_turn(pace, math.inf, 1, busy)
+
+    run(task)
+    assert pace.closed_for == least
+
+
+def test_a_request_is_put_off_twenty_times_and_tried_as_often_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.sampling.backoff.FIRST", 0.0)
+    sent: list[TryError] = []
+
+    def failing(error: TryError) -> Callable[[], Awaitable[None]]:
+        async def send() -> None:
+            sent.append(error)
+            raise error
+
+        return send
+
+    for error, times in ((BusyError("busy", 0.0), 21), (TryError("broken"), 3), (RefusedError("no", 400), 1)):
+        sent.clear()
+
+        async def task(error: TryError = error) -> None:
+            with pytest.raises(type(error)):
+                await persistently(Pace(1), failing(error), tries=3)
+
+        run(task)
+        assert len(sent) == times
 
 
 @pytest.mark.parametrize("text", ["", "soon", "NaN", "inf", "Mon, 99 Foo", "-"])

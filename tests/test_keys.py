@@ -1,0 +1,70 @@
+"""Keys stay with the process that needs them, and out of what verifiers and doctor say."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.answers.judge import Judge
+from steelyard.doctor.server import _there
+from steelyard.sampling import local
+from steelyard.sampling.address import Address, read_address
+from tests.upstreams import CANARY
+
+NAMES = ("OPENAI_API_KEY", "HF_TOKEN", "MY_SECRET", "UNUSUAL_NAME")
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys in the environment, one under a name that only --key-env tells."""
+    for name in NAMES:
+        monkeypatch.setenv(name, CANARY)
+    names: set[str] = set()
+    monkeypatch.setattr("steelyard.sampling.address.KEY_NAMES", names)
+    monkeypatch.setattr("steelyard.answers.judge.KEY_NAMES", names)
+    read_address("http://h/v1", "UNUSUAL_NAME")
+
+
+@pytest.mark.usefixtures("keys")
+def test_the_processes_that_read_answers_have_no_keys() -> None:
+    with Judge(workers=1) as judge:
+        assert judge.values(["\\sqrt{4}"]) == [2.0]
+        process = judge._idle[0].process
+        assert process is not None
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+    assert b"PATH=" in environment
+    assert CANARY.encode() not in environment
+
+
+@pytest.mark.usefixtures("keys")
+def test_the_embedded_llm_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+
+    def started(*_: Any, env: dict[str, str], **__: Any) -> Any:
+        given.update(env)
+        raise OSError("not started")
+
+    monkeypatch.setattr(local, "find_weights", lambda: Path("weights.gguf"))
+    monkeypatch.setattr(subprocess, "Popen", started)
+    with pytest.raises(OSError, match="not started"), local.serve_local():
+        pass
+    assert "PATH" in given
+    assert CANARY not in given.values()
+
+
+class Named:
+    """A client whose server has the key for the name of its model."""
+
+    address = Address("http://h/v1", CANARY)
+
+    async def request(self, *_: object) -> Any:
+        return {"data": [{"id": f"model of {CANARY}"}]}
+
+
+def test_doctor_lists_models_without_the_key() -> None:
+    finding = asyncio.run(_there(Named()))  # type: ignore[arg-type]
+    assert "its models: model of ***" in finding.found
