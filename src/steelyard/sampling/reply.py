@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from steelyard.sampling.faults import TryError
 
 MOST_TOKENS = 2**31
-MOST_TEXT = 4 * 2**20  # characters of one sample
+MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
 MOST_NAME = 200  # characters of a model's name
 MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
@@ -103,7 +103,7 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool]) -
     if not isinstance(content, str):
         raise TryError(f"the message has no text but {_kind(content)}")
     if len(content) > MOST_TEXT:
-        raise TryError(f"the text is longer than {MOST_TEXT // 2**20} million characters")
+        raise TryError(f"the text is longer than {MOST_TEXT:,} characters")
     text = whole(content)
     if betrayed(text) or betrayed(ended):
         raise TryError(ECHO)
