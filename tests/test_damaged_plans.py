@@ -138,3 +138,31 @@ def test_a_plan_with_more_than_a_fit_can_make_is_refused_on_load(
     path.write_text(json.dumps(content))
     with pytest.raises(sy.PlanError):
         sy.load(path)
+
+
+@pytest.mark.parametrize("name", method_names())
+@pytest.mark.parametrize(
+    "score",
+    [
+        pl.lit(0.3),
+        pl.lit(1.0),
+        pl.col("correct").cast(pl.Float64),
+        1 - pl.col("correct").cast(pl.Float64),
+        pl.col("score") * 1e-12,
+        0.7 + pl.col("score") * 1e-15,
+        pl.when(pl.int_range(pl.len()) == 3).then("score"),
+    ],
+    ids=["constant", "ones", "perfect", "upside down", "tiny", "rounded", "nearly all missing"],
+)
+def test_what_a_fit_makes_of_odd_scores_is_within_the_bounds_of_a_plan(
+    name: str, score: pl.Expr, tmp_path: Path
+) -> None:
+    pool = labelled(sy.simulate(40, 6, seed=0).with_columns(score=score))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = configured(name, {}).fit(pool)
+    except (sy.CalibrationError, sy.ScoreError):
+        return
+    fitted.save(tmp_path / "plan.json")
+    assert np.array_equal(sy.load(tmp_path / "plan.json").predict(pool).code, fitted.predict(pool).code)

@@ -37,7 +37,7 @@ from steelyard.weights.linear import shifted
 
 RELIABILITIES = ("floored", "printed", "fitted")
 NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
-FINEST = 1e-9  # step of a grid, in logits
+FINEST = 1e-16  # step of a grid, in logits
 
 
 @dataclass(repr=False)

@@ -21,12 +21,12 @@ from steelyard.calibration.platt import platt
 from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.methods._base import Method
 from steelyard.methods._stored import check_folds, check_seed, within
-from steelyard.plan import LARGE
+from steelyard.plan import LARGE, SMALL
 from steelyard.pool import LabelledPool, Pool
 from steelyard.weights import logit
 
 CURVES = ("platt", "isotonic")
-NARROW, WIDE = 1e-9, 1e9  # spreads of the evidence
+NARROW, WIDE = SMALL, 1e9  # spreads of the evidence: of scores that are all the same it is what rounding leaves
 THRESHOLDS = np.linspace(0, 0.95, 39)
 
 
