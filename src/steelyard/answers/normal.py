@@ -87,7 +87,7 @@ def was_read(form: str) -> bool:
         return True
     try:
         with budget_for(form):
-            return _read(form) == form
+            return len(form) <= LONGEST and _read(form) == form
     except OutOfBudget:
         return False
 

@@ -26,7 +26,7 @@ class RunLock:
     def __init__(self, folder: Path) -> None:
         path = folder / "lock"
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
             raise RunError(_refused(path, error)) from None
         for attempt in range(TRIES):

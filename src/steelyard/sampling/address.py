@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from steelyard.answers.judge import KEY_NAMES
+from steelyard.environment import KEY_NAMES
 from steelyard.errors import SettingError
 
 KEY_ENV = "OPENAI_API_KEY"

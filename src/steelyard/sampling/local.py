@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from steelyard.answers.judge import without_keys
+from steelyard.environment import without_keys
 from steelyard.errors import UpstreamError
 
 LOCAL = "local"  # what stands for its address on the command line

@@ -1,0 +1,14 @@
+"""The environment that our own processes start with: theirs has no keys in it, as text from outside is read there."""
+
+from __future__ import annotations
+
+import os
+import re
+
+KEY_NAMES: set[str] = set()  # variables that were read as keys
+_KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+
+
+def without_keys() -> dict[str, str]:
+    """The environment without the variables that hold keys, by what was read as one and by their names."""
+    return {name: value for name, value in os.environ.items() if name not in KEY_NAMES and not _KEYLIKE.search(name)}
