@@ -99,7 +99,7 @@ def test_choices_that_are_missing_are_failed_samples(upstream: FaultUpstream, mo
         ("fault:choices-null", "no list of choices but null"),
         ("fault:choices-empty", "no choices"),
         ("fault:choices-object", "no list of choices but an object"),
-        ("fault:deep", "not JSON"),
+        ("fault:deep@400000", "not JSON"),
         ("fault:digits", "not JSON"),
         ("fault:zipped", "compressed"),
         ("fault:cut@40", "connection broke"),
