@@ -6,7 +6,7 @@ FUZZ ?= 60
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/stopping/*,*/evaluation/*
 
-.PHONY: demo local test test-all compiled nudged fuzz reproduction nudged-reproduction test-models test-vllm check bench docs clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -18,9 +18,10 @@ test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
 	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long"
 
-# The rest: long tests, every figure of the docs, long fuzzing, tests with models; and all tests with nudged arithmetic.
+# The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
 test-all: .venv/.developing
 	$(MAKE) nudged
+	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
 	$(MAKE) test-models
 
@@ -28,11 +29,15 @@ test-all: .venv/.developing
 compiled: .venv/.developing
 	$(BIN)/steelyard evaluate grid:tiny-scratch/orm_token --n 2,8 --resamples 2 --json > .venv/compiled.json
 
-# All tests, the long ones too, with another machine's log and exp (tests/nudging.py), measured for coverage.
+# All tests but the long ones with another machine's log and exp (tests/nudging.py), measured for coverage.
 nudged: .venv/.developing
 	$(BIN)/python -m coverage erase
-	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --cov --cov-report=term --cov-fail-under=95
+	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long" \
+	  --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
+
+long: .venv/.developing
+	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m long
 
 fuzz: .venv/.developing
 	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0

@@ -115,7 +115,7 @@ JSON = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(st.characters()), JSON), st.text(st.characters()), st.integers(0, 10**6))
+@given(st.dictionaries(st.text(st.characters()), JSON), st.text(st.characters()), st.integers(0, 99_999))
 def test_every_record_comes_back_as_it_was(more: dict[str, Any], question: str, number: int) -> None:
     record = {"extra": more, "sample": number, "kind": "sample", "question": question}
     line = encode(record)
