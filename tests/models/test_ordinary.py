@@ -75,7 +75,7 @@ def test_the_names_of_added_tokens_are_read_as_their_characters(name: str) -> No
 
 def as_text(name: str, found: list[int]) -> str:
     """What ids stand for, token by token."""
-    joined = "".join(tokenizer(name).id_to_token(number) for number in found)
+    joined = "".join(str(tokenizer(name).id_to_token(number)) for number in found)
     return joined.replace("Ġ", " ").replace("▁", " ").removeprefix(" " if name == "mistral" else "")
 
 
