@@ -15,7 +15,7 @@ from typing import Any
 from steelyard.answers.extract import KINDS, extract
 from steelyard.answers.normal import normal_form, number_of, was_read
 
-BASE_LINES, LINES_PER_CHARACTER = 800_000, 400  # what reading a text may cost; a line takes about a tenth of a µs
+BASE_LINES, LINES_PER_CHARACTER = 500_000, 400  # what reading a text may cost; a line takes about a tenth of a µs
 LEAVES = ["3", "x", "12", "\\pi", "1/2", "1,2", "7%", "a", "2x", "\\sqrt{2}", "-1", "", "i", "0.5", "\\infty"]
 NESTED = [
     "2\\frac{%s}{1}", "\\frac{%s}{2}", "\\frac{1}{%s}", "3\\frac{%s}{x}", "1 %s/5", "\\sqrt{%s}", "\\sqrt[%s]{8}", "(%s)", "{%s}",
