@@ -62,7 +62,7 @@ def negate(a: Poly) -> Poly:
 def multiply(a: Poly, b: Poly) -> Poly:
     if len(a) * len(b) > MOST_TERMS * MOST_TERMS:
         raise TooHard
-    spend(len(a) * len(b) * (12 + (_bits(a) + _bits(b)) // 64))
+    spend(len(a) * len(b) * (30 + (_bits(a) + _bits(b)) // 64))
     total: Poly = {}
     for ma, ca in a.items():
         for mb, cb in b.items():
