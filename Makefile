@@ -22,7 +22,7 @@ test: .venv/.developing
 test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
-	$(MAKE) --jobs=2 fuzz reproduction
+	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
 	$(MAKE) test-models
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.

@@ -1,7 +1,7 @@
 """Make docs/reproduction.md: what the paper reports beside what the bundled grid shows (`python -m docs.reproduction`).
 
 The tidy tables in docs/reproduced/ are the results of `steelyard reproduce all`; the page is made from them alone.
-`--check` measures all of them again and compares (`make test-all` does; `make nudged-reproduction` nudges log and exp).
+`--check` measures all of them again and compares; `make test-all` does so twice, once with nudged log and exp.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from polars import selectors
 
+import steelyard as sy
 from docs.reproduction import TOLERANCE, reproduction_page, results
 from steelyard.reproduction.running import Result, portable
 from tests.nudging import NAMES, nudge
@@ -75,6 +76,15 @@ def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
     assert plain[1] == pytest.approx(nudged[1], rel=TOLERANCE)
     assert plain[2] == nudged[2]
     assert plain[3] == pytest.approx(np.array(nudged[3]), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("vote", [sy.OptimalVote(), sy.OptimalCrossfitVote(), sy.KDEVote(reliability="printed")])
+def test_a_weight_that_is_0_up_to_rounding_is_0(vote: sy.Method) -> None:
+    """Equal scores and q_M = 1 / m: both terms vanish, and no rounding may break the tie."""
+    answers = np.tile(np.repeat(np.arange(3), 3), 20)
+    labels = {"correct": answers == 1, "scores": np.full(180, 0.7)}
+    pool = sy.Pool.from_arrays(question=np.repeat(np.arange(20), 9), answer=answers, **labels)
+    assert np.array_equal(vote.fit(pool).weigh(pool), np.zeros(180))
 
 
 def _printed(code: str, ulps: str) -> list[Any]:

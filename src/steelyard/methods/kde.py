@@ -62,7 +62,7 @@ class KDEVote(Method):
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         if self.reliability == "fitted":
             return shifted(snap(self.prm_term(pool)), self.offset_)
-        return self.prm_term(pool) + self.llm_term(pool)
+        return snap(self.prm_term(pool) + self.llm_term(pool))  # 0 up to rounding is 0
 
     def by_response(self) -> bool:
         return self.reliability == "fitted" and not self.oracle

@@ -13,6 +13,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.calibration.lines import snap
 from steelyard.calibration.question import question_odds, question_ratio
 from steelyard.methods._base import Method
 from steelyard.pool import LabelledPool, Pool
@@ -34,4 +35,5 @@ class OptimalVote(Method):
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]."""
         labelled = cast(LabelledPool, pool)
-        return question_ratio(labelled, clip=self.clip, crossfit=self.crossfit) + question_odds(labelled)
+        ratio = question_ratio(labelled, clip=self.clip, crossfit=self.crossfit)
+        return snap(ratio + question_odds(labelled))  # 0 up to rounding is 0, not a vote of the rounding
