@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 FUZZ ?= 60
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
-MATHS := */pool.py,*/arrays.py,*/verdicts.py,*/tally.py,*/kernels/*,*/weights/*,*/calibration/*,*/methods/*,*/stopping/*,*/evaluation/*
+MATHS := */kernels/*,*/pools/*,*/counting/*,*/fitting/*,*/confidence/*,*/stopping/*,*/methods/*,*/evaluation/*
 
 .PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm check bench docs clean
 

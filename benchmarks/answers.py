@@ -17,9 +17,9 @@ import polars as pl
 
 from benchmarks.measuring import Row, at_least, seconds
 from steelyard.answers.cleaning import plain
+from steelyard.answers.equivalence import UNKNOWN, Judge
 from steelyard.answers.extract import extract as read_answer
 from steelyard.answers.grouping import group
-from steelyard.answers.judge import UNKNOWN, Judge
 from steelyard.answers.normal import normal_form
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"

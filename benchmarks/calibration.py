@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_least, at_most, seconds
-from steelyard.calibration.exact import Curve, exact
-from steelyard.calibration.lines import lines
-from steelyard.weights.logit import evidence
+from steelyard.counting.logit_weight import evidence
+from steelyard.fitting.offsets.answer_lines import lines
+from steelyard.fitting.offsets.exact import Curve, exact
 
 Floats = NDArray[np.float64]
 with np.errstate(divide="ignore"):

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.measuring import Row, run
-from steelyard.runs.lines import encode
+from steelyard.runs.journal_lines import encode
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 

@@ -18,12 +18,13 @@ from typing import Any
 import polars as pl
 
 from benchmarks.measuring import Row, at_most
-from steelyard.runs.generate import Generate, How
+from steelyard.jobs.generate import Generate, How
+from steelyard.llm.address import Address
+from steelyard.llm.prompts import read_template
+from steelyard.llm.request import body_of
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
-from steelyard.sampling.address import Address
-from steelyard.sampling.prompts import read_template
-from steelyard.sampling.request import Abilities, Sampling, body_of
 from tests.upstreams import fault_upstream
 
 AT_ONCE = 64

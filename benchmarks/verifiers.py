@@ -17,11 +17,11 @@ import polars as pl
 
 from benchmarks.measuring import Row
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.batches import WINDOW, batches, waste
-from steelyard.verifiers.fitting import fit
-from steelyard.verifiers.ordinary import agreeing, slowly
+from steelyard.verifiers.context_window import fit
+from steelyard.verifiers.plain_tokenizer import agreeing, slowly
 from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.steps import split
+from steelyard.verifiers.runners.length_batches import WINDOW, batches, waste
+from steelyard.verifiers.step_splits import split
 from steelyard.verifiers.tokens import Tokens
 
 RESPONSES = 2048

@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.answers.budget import BASE, PER_CHARACTER
 from steelyard.answers.normal import normal_form
 from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
+from steelyard.answers.step_budget import BASE, PER_CHARACTER
 
 HERE = Path(__file__).parent
 VERBS = (

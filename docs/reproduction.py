@@ -13,14 +13,14 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.caching import cache_folder
-from steelyard.reproduction.by_llm import averaged
-from steelyard.reproduction.cache import Cache
-from steelyard.reproduction.experiment import experiment_names
-from steelyard.reproduction.running import DECIMALS, Result, reproduce
-from steelyard.reproduction.settings import Settings
-from steelyard.reproduction.shown import Shown
-from steelyard.reproduction.sources import GridSource
-from steelyard.reproduction.writing import drawn
+from steelyard.paper.by_llm import averaged
+from steelyard.paper.experiment import experiment_names
+from steelyard.paper.grid_sources import GridSource
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.results_folder import drawn
+from steelyard.paper.run_experiments import DECIMALS, Result, reproduce
+from steelyard.paper.settings import Settings
+from steelyard.paper.shown_table import Shown
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "reproduced"
@@ -38,7 +38,7 @@ models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro;
 problems, so accuracies are not comparable, findings are. On one machine and one build every figure comes out the same
 bit for bit; another CPU or maths library has other last bits, so figures are kept to nine decimals, decisions are made
 on those, and what is promised of a figure on any machine is a relative error of at most 1e-6. "Holds" is decided by a
-rule in each experiment's file (`src/steelyard/reproduction/experiments/`), with standard errors over questions where
+rule in each experiment's file (`src/steelyard/paper/experiments/`), with standard errors over questions where
 the paper gives none.
 Two of these rules are not what they were before the first results were seen: table-compute asked for under half of
 the samples and now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had

@@ -36,7 +36,7 @@ for index in KERNELS.glob("__pycache__/*.nbi"):
 def quiet_logs() -> Iterator[None]:
     """No line of progress, however long a busy machine takes; the tests of progress ask for it."""
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("show", "live"):
+        for place in ("show", "live_progress"):
             patch.setattr(f"steelyard.cli.{place}.QUIET", float("inf"))
         yield
 
@@ -61,8 +61,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries are tested by themselves; elsewhere nobody waits for them."""
-    monkeypatch.setattr("steelyard.sampling.backoff.FIRST", 0.02)
-    monkeypatch.setattr("steelyard.sampling.backoff.LONGEST", 0.05)
+    monkeypatch.setattr("steelyard.llm.retry.FIRST", 0.02)
+    monkeypatch.setattr("steelyard.llm.retry.LONGEST", 0.05)
 
 
 @pytest.fixture

@@ -12,12 +12,18 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.answers import budget
-from steelyard.answers.budget import PER_CHARACTER, OutOfBudget, allowance, budget_for, spend
+from steelyard.answers import step_budget as budget
+from steelyard.answers.equivalence import Judge
 from steelyard.answers.grouping import group
-from steelyard.answers.judge import Judge
 from steelyard.answers.normal import normal_form, too_costly
 from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
+from steelyard.answers.step_budget import (
+    PER_CHARACTER,
+    OutOfBudget,
+    allowance,
+    budget_for,
+    spend,
+)
 from tests.linear_patterns import ambiguous
 from tests.running import steelyard
 from tests.worst_answers import allowed_lines, every_worst_case, random_worst_case, read_in_every_way, steps_of
@@ -124,7 +130,7 @@ def test_the_answers_with_most_votes_are_compared_first_and_the_rest_is_counted(
 
 
 def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("steelyard.answers.judge.Judge", Counting)
+    monkeypatch.setattr("steelyard.answers.equivalence.Judge", Counting)
     table = pl.DataFrame({"question": ["a"] * 23, "answer": SAME * 2 + [f"\\cot({i}x)" for i in range(19)]})
     sy.write(table, tmp_path / "t.parquet")
     assert "10 pairs of answers could not be compared in time" in steelyard("vote", tmp_path / "t.parquet").err
@@ -132,7 +138,7 @@ def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.M
 
 
 def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.answers.judge.Judge", Counting)
+    monkeypatch.setattr("steelyard.answers.equivalence.Judge", Counting)
     answers = [f"\\cot({i}x)" for i in range(60) for _ in range(3)] + [SAME[0]]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers, "gold": [SAME[1]] * len(answers)})
     pool = sy.read(table, score="none")
@@ -142,7 +148,7 @@ def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyP
 
 def test_thousands_of_numbers_beside_an_expression_cost_no_pair_each(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Counting()
-    monkeypatch.setattr("steelyard.answers.judge.Judge", lambda: judge)
+    monkeypatch.setattr("steelyard.answers.equivalence.Judge", lambda: judge)
     answers = [str(i) for i in range(5000)] + ["\\cot x"]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers})
     lines = steps_of(lambda _: sy.read(table, score="none"), "x")

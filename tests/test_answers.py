@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
+from steelyard.answers.equivalence import UNKNOWN, Judge
 from steelyard.answers.extract import KINDS, extract
 from steelyard.answers.grouping import group
-from steelyard.answers.judge import UNKNOWN, Judge
 from steelyard.answers.normal import normal_form, number_of, was_read
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.reader import AnswerReader
@@ -162,12 +162,12 @@ def test_workers_are_limited_in_memory_and_cpu_and_end_with_the_judge() -> None:
 
 
 def test_what_nobody_could_decide_in_time_stays_apart_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.answers.judge.DEADLINE", 0.0)
+    monkeypatch.setattr("steelyard.answers.equivalence.DEADLINE", 0.0)
     table = pl.DataFrame(
         {"question": ["a", "a"], "answer": ["\\cot x", "\\frac{\\cos x}{\\sin x}"], "score": [0.5, 0.5]}
     )
     reader = AnswerReader()
-    from steelyard.answers.table import read_answers
+    from steelyard.answers.annotated import read_answers
 
     found = read_answers(table, reader)
     reader.close()
@@ -271,7 +271,7 @@ def test_the_fuzzer_finds_nothing_in_a_second() -> None:
 def test_the_worker_is_a_process_of_its_own() -> None:
     import sys
 
-    command = [sys.executable, "-m", "steelyard.answers.worker"]
+    command = [sys.executable, "-m", "steelyard.answers.equivalence_worker"]
     done = subprocess.run(command, input='["2+2"]\n["1","x"]\n["}{"]\n', capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:4] == ["ready", "4.0", "false", "null"]
 
@@ -310,5 +310,5 @@ def test_reading_answers_out_of_responses_tells_how_far_it_is() -> None:
 
 
 def test_a_division_by_zero_is_an_answer_of_its_own_and_wakes_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.answers.judge.Judge", None)
+    monkeypatch.setattr("steelyard.answers.equivalence.Judge", None)
     assert sy.group_answers(["8/0", "8", "8/0", "7/0"]) == [0, 1, 0, 2]

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.asking import count, score_of
-from steelyard.sampling.draws import Draw
-from steelyard.sampling.prompts import read_template
-from steelyard.sampling.reply import Choice
+from steelyard.jobs.ask import count, score_of
+from steelyard.llm.draws import Draw
+from steelyard.llm.prompts import read_template
+from steelyard.llm.reply import Choice
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.running import steelyard

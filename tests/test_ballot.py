@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
-from steelyard.stopping._walk import walk
-from steelyard.stopping.beta import Beta
-from steelyard.stopping.confidence import Confidence
-from steelyard.stopping.fixed import Fixed
+from steelyard.stopping.prefix_votes import walk
+from steelyard.stopping.rules.beta import Beta
+from steelyard.stopping.rules.confidence import Confidence
+from steelyard.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled
 
 HONEST = [name for name in sy.method_names() if not sy.method_class(name).oracle]

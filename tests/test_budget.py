@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.budget import Shelf, choose
-from steelyard.evaluation.paths import Paths, crossfit_paths, paths
-from steelyard.stopping.beta import Beta
-from steelyard.stopping.fixed import Fixed
+from steelyard.evaluation.rule_for_budget import Shelf, choose
+from steelyard.evaluation.trajectories import Paths, crossfit_paths, paths
+from steelyard.stopping.rules.beta import Beta
+from steelyard.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, make
 from tests.running import steelyard
 
@@ -279,7 +279,7 @@ def test_plan_budget_needs_labels(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    from steelyard.evaluation import budget
+    from steelyard.evaluation import rule_for_budget as budget
 
     chosen = budget.Shelf.choose
 

@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
 import steelyard as sy
-from steelyard.calibration.choice import MAJORITY, PENALTIES, chances, choice
-from steelyard.calibration.slate import FEATURES, Slate, slate
+from steelyard.counting import logit_weight as logit
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.methods._assessing import against
-from steelyard.methods._folds import out_of_fold
-from steelyard.weights import logit
+from steelyard.fitting.answer_features import FEATURES, Slate, slate
+from steelyard.fitting.conditional_logit import (
+    MAJORITY,
+    PENALTIES,
+    chances,
+    choice,
+)
+from steelyard.methods.base.out_of_fold import out_of_fold
+from steelyard.pools.logistic import expit
 from tests.building import Labelled, labelled
 
 
@@ -161,9 +166,9 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away() -> Non
     with_it = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     without = sy.Pool.from_arrays(question=[0] * 4, answer=[0, -1, 1, 1], scores=[0.9, 0.05, 0.7, 0.7])
     assert (vote.predict(with_it).code.tolist(), vote.predict(without).code.tolist()) == ([1], [0])
-    assert against(vote, with_it) == 0.25
+    assert vote._harmful_response_share(with_it) == 0.25
     copies = sy.Pool.from_arrays(question=[0] * 4, answer=[0, 0, 0, 1], scores=[0.05, 0.05, 0.05, 0.7])
-    assert against(vote, copies) == 0.75  # each of them: two others as good remain
+    assert vote._harmful_response_share(copies) == 0.75  # each of them: two others as good remain
     assert vote.weight(0.05) < 0 < vote.weight(0.9)
 
 
@@ -226,7 +231,7 @@ def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None
     y = cal.correct[known]
 
     def loss(slope: float) -> float:
-        p = logit.expit(vote.intercept_ + slope * x)
+        p = expit(vote.intercept_ + slope * x)
         return float(-np.log(np.where(y, p, 1 - p)).sum() + slope**2 / 2)
 
     assert vote.slope_ == pytest.approx(minimize_scalar(loss).x, abs=1e-4)

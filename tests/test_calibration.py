@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.calibration.bagged import bagged
-from steelyard.calibration.exact import Curve, exact, intervals
-from steelyard.calibration.grid import grid
-from steelyard.calibration.likelihood import likelihood, likelihood_with_slope
-from steelyard.calibration.lines import Lines, lines, snap
-from steelyard.methods._offset import RULES
-from steelyard.weights.linear import shifted
-from steelyard.weights.logit import evidence
+from steelyard.counting.linear_weight import shifted
+from steelyard.counting.logit_weight import evidence
+from steelyard.fitting.offsets.answer_lines import Lines, lines, snap
+from steelyard.fitting.offsets.bagged import bagged
+from steelyard.fitting.offsets.exact import Curve, exact, intervals
+from steelyard.fitting.offsets.grid_search import grid
+from steelyard.fitting.offsets.likelihood import likelihood, likelihood_with_slope
+from steelyard.methods.base.offset_vote import RULES
 from tests.building import Labelled, labelled, make, pools
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import steelyard as sy
-from steelyard.evaluation.chances import best_of_n, pass_at_n
-from steelyard.evaluation.subsets import shares_right
+from steelyard.evaluation.exact_subsets import best_of_n, pass_at_n
+from steelyard.evaluation.subset_accuracy import shares_right
 from tests.building import Labelled, make, pools
 
 
@@ -91,7 +91,7 @@ def test_a_question_without_a_wrong_answer_is_right_without_rounding() -> None:
 
 def test_curves_of_best_of_n_and_pass_at_n_draw_nothing(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("count_by_adding", "count_by_voting"):
-        monkeypatch.setattr(f"steelyard.evaluation.subsets.{name}", lambda *_, **__: pytest.fail("drawn"))
+        monkeypatch.setattr(f"steelyard.evaluation.subset_accuracy.{name}", lambda *_, **__: pytest.fail("drawn"))
     sizes = np.array([1, 2, 5, 16])
     methods: list[sy.Method | None] = [sy.BestOfN(), sy.PassAtN()]
     share, _ = shares_right([methods] * 4, test, sizes, resamples=1, seed=0)

@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard import methods, stopping
 from tests.building import Labelled, labelled
 
 METHODS = [sy.method_class(name) for name in sy.method_names()]
-every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name())
+every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name)
 HONEST = [kind for kind in METHODS if not kind.oracle]
-UNORDERED = [kind for kind in METHODS if kind.name() != "optimal-crossfit"]  # it parts the samples by parity
+UNORDERED = [kind for kind in METHODS if kind.name != "optimal-crossfit"]  # it parts the samples by parity
 
 
 def seen(method: sy.Method, pool: Labelled) -> sy.Pool:
@@ -36,7 +37,7 @@ def test_permuting_rows_of_the_table_changes_no_verdict(kind: type[sy.Method], c
     assert one.sort("question").equals(two.sort("question"))
 
 
-@pytest.mark.parametrize("kind", UNORDERED, ids=lambda kind: kind.name())
+@pytest.mark.parametrize("kind", UNORDERED, ids=lambda kind: kind.name)
 def test_permuting_samples_changes_no_verdict(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
     rng = np.random.default_rng(0)
@@ -79,7 +80,7 @@ def test_renaming_the_integer_codes_changes_no_verdict(kind: type[sy.Method], ca
     assert np.array_equal(method.predict(seen(method, pool)).answer, expected)
 
 
-@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name())
+@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name)
 def test_equal_scores_give_the_majority_vote(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     flat_cal, flat = (replace(pool, scores=np.full(pool.n_responses, 0.7)) for pool in (cal, test))
     method = kind().fit(flat_cal)
@@ -105,7 +106,7 @@ def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], c
         assert np.array_equal(before[name], getattr(cal, name), equal_nan=name == "scores")
 
 
-@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name())
+@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name)
 def test_prediction_never_reads_labels(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
     inverted = replace(test, right=~test.right)
@@ -153,9 +154,7 @@ def test_an_unfitted_vanilla_vote_gives_a_missing_score_the_mean_of_its_question
     assert sy.VanillaVote().weigh(pool).tolist() == [0.25, 0.75, 0.5, 0.5]
 
 
-@pytest.mark.parametrize(
-    "kind", [sy.VanillaVote, sy.LinearVote, sy.LogitVote, sy.KDEVote], ids=lambda kind: kind.name()
-)
+@pytest.mark.parametrize("kind", [sy.VanillaVote, sy.LinearVote, sy.LogitVote, sy.KDEVote], ids=lambda kind: kind.name)
 def test_a_missing_score_votes_with_the_mean_weight_of_the_calibration_set(kind: Any, cal: Labelled) -> None:
     """For kde the mean of its PRM term, and for q_M the mean share; the LLM term is the question's."""
     method = kind().fit(cal)
@@ -165,7 +164,7 @@ def test_a_missing_score_votes_with_the_mean_weight_of_the_calibration_set(kind:
     assert weigh(gone)[0] == pytest.approx(mean, abs=1e-9)
     assert abs(mean) > 0.01
     if kind is sy.KDEVote:
-        from steelyard.calibration.reliability import question_reliability
+        from steelyard.fitting.llm_reliability import question_reliability
 
         alone = sy.Pool.from_arrays(question=[0] * 9, answer=[1] * 9, scores=[np.nan] * 9)
         assert question_reliability(alone, method.shares_, method.prior_share_)[0] == pytest.approx(
@@ -176,11 +175,15 @@ def test_a_missing_score_votes_with_the_mean_weight_of_the_calibration_set(kind:
 
 
 def test_a_method_of_ones_own_can_be_evaluated(cal: Labelled, test: Labelled) -> None:
-    class Cautious(sy.MajorityVote):
+    class MyCautiousVote(sy.MajorityVote):
         pass
 
-    Cautious.__module__ = "__main__"
-    assert sy.evaluate([Cautious()], cal, test, n=[16])["method"].to_list() == ["main"]
+    assert sy.evaluate([MyCautiousVote()], cal, test, n=[16])["method"].to_list() == ["my-cautious-vote"]
+
+
+def test_the_file_of_a_built_in_method_or_rule_is_named_as_the_user_types_it() -> None:
+    for registry in (methods.registry(), stopping.registry()):
+        assert [registry.get(name).name for name in registry.built_in] == list(registry.built_in)
 
 
 @every_method
@@ -208,7 +211,7 @@ def test_the_file_name_is_the_name_and_weights_are_one_a_response(
     kind: type[sy.Method], cal: Labelled, test: Labelled
 ) -> None:
     method = kind().fit(cal)
-    assert sy.method_class(kind.name()) is kind
+    assert sy.method_class(kind.name) is kind
     assert method.weigh(test).shape == (test.n_responses,)
     if hasattr(method, "weight"):
         assert isinstance(method.weight(0.3), float)

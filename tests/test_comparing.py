@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.comparing import compare
+from steelyard.jobs.compare import compare
 from tests.building import labelled
 from tests.running import steelyard
 

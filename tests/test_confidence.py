@@ -12,10 +12,20 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import steelyard as sy
-from steelyard.calibration.choice import chances
-from steelyard.calibration.confidence import NUMBERS, Jury, octaves, winners_right
-from steelyard.calibration.judge import PRIOR, WEIGHT, factors, most_likely
-from steelyard.calibration.slate import slate
+from steelyard.confidence.correctness_by_samples import (
+    NUMBERS,
+    Jury,
+    octaves,
+    winners_right,
+)
+from steelyard.confidence.correctness_model import (
+    PRIOR,
+    WEIGHT,
+    factors,
+    most_likely,
+)
+from steelyard.fitting.answer_features import slate
+from steelyard.fitting.conditional_logit import chances
 from tests.building import Labelled, labelled
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.compute import first_reached
+from steelyard.evaluation.compute_to_match import first_reached
 from tests.building import Labelled, labelled
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.calibration.shift import KEPT, question_evidence, shift
+from steelyard.confidence.drift import KEPT, question_evidence, shift
 from steelyard.methods import configured, method_names
 from steelyard.stopping import rule_from
 from tests.building import Labelled, labelled

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.doctor.machine import disk
+from steelyard.diagnosis.machine import disk
 from tests.running import Done, steelyard
 from tests.upstreams import CANARY, FaultUpstream
 
@@ -126,5 +126,5 @@ def test_an_unknown_verifier_is_a_mistake() -> None:
 
 def test_a_folder_that_cannot_be_written_to_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert disk(tmp_path / "not" / "yet").status == "ok"
-    monkeypatch.setattr("steelyard.doctor.machine.LEAST_DISK", 1e9)
+    monkeypatch.setattr("steelyard.diagnosis.machine.LEAST_DISK", 1e9)
     assert (disk(tmp_path).status, "free some space" in disk(tmp_path).fix) == ("red", True)

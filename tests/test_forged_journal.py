@@ -12,10 +12,10 @@ from zlib import crc32
 import pytest
 
 import steelyard as sy
+from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.run import Run
 from steelyard.runs.state import State
 from steelyard.runs.status import status_of
-from steelyard.runs.table import fresh_table
 from tests.running import steelyard
 from tests.runs_small import small_run
 

@@ -199,7 +199,7 @@ def test_json_is_one_object(upstream: FaultUpstream, tmp_path: Path) -> None:
 def test_a_log_has_plain_lines_now_and_then(
     upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.cli.live.QUIET", 0.0)
+    monkeypatch.setattr("steelyard.cli.live_progress.QUIET", 0.0)
     done = generate(upstream, tmp_path, "fault:429@1!?BAD", "-n", 2, count=20, bad=1)
     assert done.code == 0, done.err
     assert re.search(

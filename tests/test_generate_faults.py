@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from steelyard.sampling.pace import Pace
+from steelyard.llm.pace import Pace
 from tests.generating import SUFFIX, ask_for, failures, generate, samples, wait_for_samples
 from tests.upstreams import FaultUpstream, command, fault_upstream
 
@@ -152,7 +152,7 @@ def test_a_server_that_asks_for_no_time_is_not_asked_more_often(
         pushed_back(pace, sent, wait, asked)
 
     monkeypatch.setattr(Pace, "pushed_back", noted)
-    monkeypatch.setattr("steelyard.sampling.backoff.LONGEST", 0.08)
+    monkeypatch.setattr("steelyard.llm.retry.LONGEST", 0.08)
     model = f"fault:429@{wait}?BAD"
     done = generate(upstream, tmp_path, model, "-n", 1, "--max-failures", "100%", count=2, bad=1)
     assert done.code == 0, done.err

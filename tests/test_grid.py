@@ -10,8 +10,13 @@ import pytest
 import steelyard as sy
 from recipes.grid.card import CARD, auroc_table, base_table, compare, comparison_table, log_table
 from recipes.grid.config import LLMS, VERIFIERS
-from steelyard.grid import figures
-from steelyard.tables.grid import ABOUT, GRID, RESPONSES, grid_texts
+from steelyard.jobs.grid_figures import figures
+from steelyard.tables.sources.bundled_grid import (
+    ABOUT,
+    GRID,
+    RESPONSES,
+    grid_texts,
+)
 from tests.running import steelyard
 
 SELF = ["self_logprob", "self_ptrue"]
@@ -106,7 +111,7 @@ def test_the_card_compares_the_methods_as_the_library_does(pair: tuple[str, str]
 
 @pytest.mark.long
 def test_the_command_prints_what_the_library_finds(found: dict[str, object]) -> None:
-    with patch("steelyard.grid.figures", return_value=found):
+    with patch("steelyard.jobs.grid_figures.figures", return_value=found):
         assert json.loads(steelyard("grid", "--json").out) == found
         shown = steelyard("grid").out
     assert "smol-terse" in shown

@@ -12,9 +12,10 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli import show
-from steelyard.sampling.questions import LONGEST_TEXT, read_questions
-from steelyard.tables import formats
-from steelyard.tables.formats import MOST_COLUMNS, open_table
+from steelyard.tables.questions.question_files import LONGEST_TEXT, read_questions
+from steelyard.tables.sources import json_lines
+from steelyard.tables.sources.opening import open_table
+from steelyard.tables.sources.width import MOST_COLUMNS
 from tests.running import steelyard
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
@@ -84,7 +85,7 @@ def test_a_wide_line_is_refused_before_polars_sees_it(tmp_path: Path, monkeypatc
 
 
 def test_a_line_of_json_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(json_lines, "LONGEST_LINE", 1 << 20)
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": 1, "answer": "1"}\n{"question": 1, "answer": "' + "1" * (1 << 20) + '"}\n')
     with pytest.raises(sy.TableError, match="line 2 is longer than 1 MB: shorten or remove it"):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.runs.journal import Journal
-from steelyard.runs.lines import Lines, encode
+from steelyard.runs.journal_lines import Lines, encode
 from steelyard.runs.state import head_of
 
 RECORDS: list[dict[str, Any]] = [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
+from steelyard.counting import logit_weight as logit
+from steelyard.counting.density_weight import FLOOR, density, silverman
 from steelyard.methods import configured
-from steelyard.weights import logit
-from steelyard.weights.kde import FLOOR, density, silverman
 from tests.building import Labelled, labelled
 
 
@@ -113,7 +113,7 @@ def test_the_crossfit_oracle_never_scores_a_response_with_a_density_that_saw_it(
     """Changing the score and label of one response leaves the PRM terms of its own half alone."""
     from dataclasses import replace
 
-    from steelyard.calibration.question import question_ratio
+    from steelyard.fitting.question_oracle import question_ratio
 
     before = question_ratio(test, clip=2**-9, crossfit=True)
     scores = np.array(test.known_scores)

@@ -11,13 +11,13 @@ import pytest
 
 import steelyard as sy
 from steelyard import kernels
-from steelyard.calibration.exact import intervals
-from steelyard.calibration.likelihood import likelihood_with_slope
-from steelyard.calibration.lines import lines
-from steelyard.calibration.question import question_ratio
-from steelyard.evaluation.chances import best_of_n, pass_at_n
-from steelyard.evaluation.resampling import count_by_adding
-from steelyard.stopping._walk import walk
+from steelyard.evaluation.exact_subsets import best_of_n, pass_at_n
+from steelyard.evaluation.subset_counts import count_by_adding
+from steelyard.fitting.offsets.answer_lines import lines
+from steelyard.fitting.offsets.exact import intervals
+from steelyard.fitting.offsets.likelihood import likelihood_with_slope
+from steelyard.fitting.question_oracle import question_ratio
+from steelyard.stopping.prefix_votes import walk
 from tests.building import Labelled
 
 MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]

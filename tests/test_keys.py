@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from steelyard.answers.judge import Judge
-from steelyard.doctor.server import _there
-from steelyard.sampling import local
-from steelyard.sampling.address import Address, read_address
+from steelyard.answers.equivalence import Judge
+from steelyard.diagnosis.server import _there
+from steelyard.llm import embedded as local
+from steelyard.llm.address import Address, read_address
 from tests.upstreams import CANARY
 
 NAMES = ("OPENAI_API_KEY", "HF_TOKEN", "MY_SECRET", "UNUSUAL_NAME")
@@ -24,7 +24,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in NAMES:
         monkeypatch.setenv(name, CANARY)
     names: set[str] = set()
-    monkeypatch.setattr("steelyard.sampling.address.KEY_NAMES", names)
+    monkeypatch.setattr("steelyard.llm.address.KEY_NAMES", names)
     monkeypatch.setattr("steelyard.environment.KEY_NAMES", names)
     read_address("http://h/v1", "UNUSUAL_NAME")
 

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from steelyard.arrays import mean_score
-from steelyard.calibration.mixing import Mix
-from steelyard.calibration.within import Rivals
-from steelyard.evaluation.resampling import right
-from steelyard.weights import logit
+from steelyard.counting import logit_weight as logit
+from steelyard.evaluation.subset_counts import right
+from steelyard.fitting.mixing import Mix
+from steelyard.fitting.within_question import Rivals
+from steelyard.pools.arrays import mean_score
 from tests.building import Labelled, labelled, pools
 
 LEARNING = [sy.CalibratedVote, sy.LogitVote, sy.LinearVote, sy.KDEVote]
-learning = pytest.mark.parametrize("kind", LEARNING, ids=lambda kind: kind.name())
+learning = pytest.mark.parametrize("kind", LEARNING, ids=lambda kind: kind.name)
 
 
 def table(questions: int = 120, samples: int = 8, seed: int = 0, **more: Any) -> pl.DataFrame:
@@ -80,7 +80,7 @@ def test_the_parts_follow_their_responses_everywhere() -> None:
 
 def test_batches_and_scattered_rows_read_the_same_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read()
-    monkeypatch.setattr("steelyard.tables.batches.BATCH", 50)
+    monkeypatch.setattr("steelyard.tables.question_batches.BATCH", 50)
     for frame in (table(), table().sort("sample", maintain_order=True)):
         pool = read(frame)
         assert np.array_equal(pool.parts, whole.parts)  # type: ignore[arg-type]

@@ -9,10 +9,15 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from steelyard.sampling.backoff import in_turn, persistently
-from steelyard.sampling.faults import BusyError, RefusedError, SpentError, TryError
-from steelyard.sampling.pace import Pace
-from steelyard.sampling.retry_after import retry_after
+from steelyard.llm.faults import (
+    BusyError,
+    RefusedError,
+    SpentError,
+    TryError,
+)
+from steelyard.llm.pace import Pace
+from steelyard.llm.retry import in_turn, persistently
+from steelyard.llm.retry_after import retry_after
 
 
 class Clock:
@@ -174,7 +179,7 @@ def test_a_server_can_only_make_our_own_pause_longer(
     monkeypatch: pytest.MonkeyPatch, asked: float | None, least: float
 ) -> None:
     """Sample, probe and score: all wait at a gate that is closed as long as `in_turn` says."""
-    monkeypatch.setattr("steelyard.sampling.backoff.random.uniform", lambda *_: 1.0)
+    monkeypatch.setattr("steelyard.llm.retry.random.uniform", lambda *_: 1.0)
     clock = Clock()
     pace = Pace(4, clock=clock)
 
@@ -190,7 +195,7 @@ def test_a_server_can_only_make_our_own_pause_longer(
 
 
 def test_a_request_is_put_off_twenty_times_and_tried_as_often_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.sampling.backoff.FIRST", 0.0)
+    monkeypatch.setattr("steelyard.llm.retry.FIRST", 0.0)
     sent: list[TryError] = []
 
     def failing(error: TryError) -> Callable[[], Awaitable[None]]:

@@ -19,7 +19,7 @@ from polars import selectors
 
 import steelyard as sy
 from docs.reproduction import TOLERANCE, reproduction_page, results
-from steelyard.reproduction.running import Result, portable
+from steelyard.paper.run_experiments import Result, portable
 from tests.nudging import NAMES, nudge
 
 

@@ -11,10 +11,15 @@ import pytest
 from scipy import stats
 
 import steelyard as sy
-from steelyard.calibration.promise import binomial_tail, promise
-from steelyard.calibration.shift import KEPT, question_evidence, remembered, shift
-from steelyard.evaluation.confidence import confidence_table
-from steelyard.evaluation.learning import learning_curve
+from steelyard.confidence.drift import (
+    KEPT,
+    question_evidence,
+    remembered,
+    shift,
+)
+from steelyard.confidence.risk_control import binomial_tail, promise
+from steelyard.evaluation.confidence_quality import confidence_table
+from steelyard.evaluation.learning_curve import learning_curve
 from tests.building import Labelled, labelled
 from tests.running import steelyard
 
@@ -147,5 +152,5 @@ def test_without_labels_the_plan_is_vanilla_and_says_so(tmp_path: Path) -> None:
     sy.simulate(30, 4, seed=1).drop("correct").write_parquet(tmp_path / "t.parquet")
     shown = steelyard("fit", tmp_path / "t.parquet", "-o", tmp_path / "p.json")
     assert "no labels: nothing can be calibrated, so the plan is vanilla" in shown.err
-    assert sy.load(tmp_path / "p.json").name() == "vanilla"
+    assert sy.load(tmp_path / "p.json").name == "vanilla"
     assert "fitting needs labels" in steelyard("fit", tmp_path / "t.parquet", "--method", "calibrated").err

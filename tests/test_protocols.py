@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from steelyard.errors import SettingError, VerifierError
 from steelyard.verifiers import all_protocols, find_verifier, verifier_names
-from steelyard.verifiers.fitting import fit
+from steelyard.verifiers.context_window import fit
 from steelyard.verifiers.listing import page_table, served_table
 from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol, TokenProtocol
 from steelyard.verifiers.protocols import logprob, p_true
-from steelyard.verifiers.steps import SPLITS, split
+from steelyard.verifiers.step_splits import SPLITS, split
 from tests.plain_tokens import TAGS, PlainTokens
 
 GOLDEN = Path(__file__).parent / "golden"

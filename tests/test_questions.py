@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from steelyard.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError
-from steelyard.sampling.prompts import read_template
-from steelyard.sampling.questions import read_questions
+from steelyard.llm.prompts import read_template
+from steelyard.tables.questions.question_files import read_questions
 
 OWN = [
     {"question": "a", "prompt": "1 + 1?", "gold": "2", "domain": "sums"},

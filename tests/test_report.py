@@ -15,13 +15,13 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reliability import reliability
-from steelyard.report.ballots import encoded
-from steelyard.report.details import histogram, offsets_of, weights_of
-from steelyard.report.page import LARGEST, write_report
-from steelyard.report.style import COLOURS
-from steelyard.report.summary import open_case, summarise
-from steelyard.report.words import answer, headline, points
+from steelyard.confidence.calibration_error import reliability
+from steelyard.reports.ballot_data import encoded
+from steelyard.reports.details import histogram, offsets_of, weights_of
+from steelyard.reports.headline import answer, headline, points
+from steelyard.reports.page import LARGEST, write_report
+from steelyard.reports.style import COLOURS
+from steelyard.reports.summary import open_case, summarise
 from tests.building import labelled
 from tests.running import steelyard
 

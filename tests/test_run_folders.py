@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.fork import fork
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.seal import sealed
 from steelyard.runs.status import status_of
-from steelyard.runs.table import fresh_table
 from tests.running import steelyard
 
 QUESTIONS = pl.DataFrame({"question": ["a", "b", "c"], "prompt": ["1+1?", "1+2?", "1+3?"], "gold": ["2", "3", "4"]})

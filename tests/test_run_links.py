@@ -10,10 +10,10 @@ import pytest
 
 import steelyard as sy
 from steelyard.files import reason
+from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.status import status_of
-from steelyard.runs.table import fresh_table
 from tests.runs_small import small_run
 
 PRECIOUS = b"somebody else's"

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.status import status_of
-from steelyard.runs.table import fresh_table
 from tests.running import steelyard
 from tests.runs_small import small_run
 

@@ -16,16 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.errors import SettingError, UpstreamError
-from steelyard.sampling.abilities import QUESTION, probe
-from steelyard.sampling.address import Address, read_address
-from steelyard.sampling.backoff import persistently
-from steelyard.sampling.client import Client
-from steelyard.sampling.faults import BusyError, LateError, RefusedError, TooLargeError, TryError
-from steelyard.sampling.pace import Pace
-from steelyard.sampling.parsing import parsed
-from steelyard.sampling.reply import Reply, read_reply
-from steelyard.sampling.request import Abilities, Sampling, body_of
-from steelyard.sampling.room import Hold, Room
+from steelyard.llm.address import Address, read_address
+from steelyard.llm.bounded_json import parsed
+from steelyard.llm.client import Client
+from steelyard.llm.faults import (
+    BusyError,
+    LateError,
+    RefusedError,
+    TooLargeError,
+    TryError,
+)
+from steelyard.llm.pace import Pace
+from steelyard.llm.probe import QUESTION, probe
+from steelyard.llm.reply import Reply, read_reply
+from steelyard.llm.reply_memory import Hold, Room
+from steelyard.llm.request import body_of
+from steelyard.llm.retry import persistently
+from steelyard.runs.parameters import Abilities, Sampling
 from tests.fault_upstream.asked import text_of
 from tests.upstreams import CANARY, ROOT, FaultUpstream, fault_upstream
 
@@ -247,7 +254,7 @@ def test_a_long_reply_is_read_as_a_short_one_would_be() -> None:
 
 
 def test_a_connection_that_is_not_made_is_not_called_an_answer_that_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.sampling.client.CONNECT", 0.2)
+    monkeypatch.setattr("steelyard.llm.client.CONNECT", 0.2)
     with socket.socket() as full:  # nobody accepts, and one that waits fills the queue
         full.bind(("127.0.0.1", 0))
         full.listen(0)

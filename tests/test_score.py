@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from steelyard.runs.run import Run
-from steelyard.verifiers.chatting import PROBE
 from steelyard.verifiers.protocols import p_true
+from steelyard.verifiers.runners.chat_server import PROBE
 from tests.fault_verifier import share
 from tests.running import steelyard
 from tests.runs_small import small_run

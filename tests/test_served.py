@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import VerifierError
-from steelyard.sampling.address import Address
+from steelyard.llm.address import Address
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.chatting import Asked
 from steelyard.verifiers.protocol import ChatProtocol, TokenProtocol
 from steelyard.verifiers.protocols import p_true
-from steelyard.verifiers.scoring import Item, Scores
-from steelyard.verifiers.vllm import Served
+from steelyard.verifiers.runners.chat_server import Asked
+from steelyard.verifiers.runners.vllm import Served
+from steelyard.verifiers.scored_items import Item, Scores
 from tests.fault_verifier import share
 from tests.plain_tokens import PlainTokens
 from tests.verifier_servers import fault_verifier

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from scipy.stats import beta as beta_distribution
 
 import steelyard as sy
-from steelyard.evaluation.confidence import measures
+from steelyard.evaluation.confidence_quality import measures
 from steelyard.stopping import rule_from
-from steelyard.stopping._walk import walk
-from steelyard.stopping.beta import Beta, keeps_leading
-from steelyard.stopping.confidence import Confidence
-from steelyard.stopping.fixed import Fixed
+from steelyard.stopping.prefix_votes import walk
+from steelyard.stopping.rules.beta import Beta, keeps_leading
+from steelyard.stopping.rules.confidence import Confidence
+from steelyard.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, pools
 
 RULES = [sy.rule_class(name) for name in sy.rule_names()]
-every_rule = pytest.mark.parametrize("kind", RULES, ids=lambda kind: kind.name())
+every_rule = pytest.mark.parametrize("kind", RULES, ids=lambda kind: kind.name)
 
 
 @pytest.fixture(scope="module")

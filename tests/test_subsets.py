@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.evaluation import resampling
-from steelyard.evaluation.resampling import count_by_adding, count_by_voting
-from steelyard.evaluation.subsets import shares_right
+from steelyard.evaluation import subset_counts as resampling
+from steelyard.evaluation.subset_accuracy import shares_right
+from steelyard.evaluation.subset_counts import count_by_adding, count_by_voting
 from steelyard.methods import configured
 from tests.building import Labelled, labelled, make, pools
 

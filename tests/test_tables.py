@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 import steelyard as sy
-from steelyard.tables import batches, each_pool
+from steelyard.tables import each_pool
+from steelyard.tables import question_batches as batches
 from tests.building import Labelled, labelled
 
 TABLE = pl.DataFrame(

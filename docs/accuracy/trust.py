@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
-from steelyard.arrays import Floats
-from steelyard.evaluation.confidence import measures
+from steelyard.evaluation.confidence_quality import measures
+from steelyard.pools.arrays import Floats
 
 SPLITS = range(100, 120)  # of the confidence: not looked at while it was designed (0 to 9 and 20 to 29 were)
 SIZES = (50, 100, 200, 400)

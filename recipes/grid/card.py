@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import steelyard as sy
-from steelyard.grid import figures
+from steelyard.jobs.grid_figures import figures
 
 HERE = Path(__file__).parent
 CARD = HERE.parent.parent / "docs" / "grid.md"

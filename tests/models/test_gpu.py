@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.local import Local, _trunk
 from steelyard.verifiers.protocol import TokenProtocol
+from steelyard.verifiers.runners.local import Local, _trunk
 from tests.models import tiny
 from tests.models.items import drawn, scored
 

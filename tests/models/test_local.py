@@ -15,9 +15,9 @@ from transformers import AutoModelForCausalLM
 
 from steelyard.errors import VerifierError
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.local import Local
 from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.scoring import Item
+from steelyard.verifiers.runners.local import Local
+from steelyard.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import drawn, scored
 from tests.running import steelyard

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from steelyard.errors import VerifierError
 from steelyard.verifiers import all_protocols, find_verifier
-from steelyard.verifiers.fitting import fit
+from steelyard.verifiers.context_window import fit
 from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.tokens import Tokens
 from tests.models.items import drawn

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import VerifierError
-from steelyard.sampling.address import Address
+from steelyard.llm.address import Address
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.local import Local
 from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.scoring import Scores
+from steelyard.verifiers.runners.local import Local
+from steelyard.verifiers.runners.vllm import Served
+from steelyard.verifiers.scored_items import Scores
 from steelyard.verifiers.tokens import Tokens
-from steelyard.verifiers.vllm import Served
 from tests.models import tiny
 from tests.models.items import drawn, every, scored
 

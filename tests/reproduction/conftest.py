@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.reproduction.cache import Cache
-from steelyard.reproduction.experiment import experiment_names
-from steelyard.reproduction.running import Reproduction, reproduce
-from steelyard.reproduction.sources import GridSource
+from steelyard.paper.experiment import experiment_names
+from steelyard.paper.grid_sources import GridSource
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.run_experiments import Reproduction, reproduce
 from tests.building import labelled
 from tests.reproduction.grids import SETTINGS, responses, wrote
 

@@ -8,7 +8,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.curves import default_sizes
-from steelyard.reproduction.experiment import experiment
+from steelyard.paper.experiment import experiment
 from tests.building import labelled
 from tests.reproduction.grids import QUESTIONS, N, one, plain_splits, responses, share_right
 
@@ -68,7 +68,7 @@ def test_table_domains_and_transfer_stay_within_and_leave_the_domain(rows: dict[
 
 
 def test_table_pseudo_keeps_the_scores_of_each_kind(rows: dict[str, pl.DataFrame]) -> None:
-    from steelyard.reproduction.experiments._pseudo import pseudo
+    from steelyard.paper.experiments._pseudo import pseudo
 
     name = one(rows["table-pseudo"], llm="alpha", method="vanilla")["scores_of"]
     pool = labelled(responses(1), score=name)

@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from steelyard.reproduction.cache import Cache
-from steelyard.reproduction.experiment import experiment_names
-from steelyard.reproduction.running import reproduce
-from steelyard.reproduction.sources import GridSource
-from steelyard.reproduction.writing import write_all
+from steelyard.paper.experiment import experiment_names
+from steelyard.paper.grid_sources import GridSource
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.results_folder import write_all
+from steelyard.paper.run_experiments import reproduce
 from tests.reproduction.grids import SETTINGS, responses, wrote
 from tests.running import steelyard
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.reproduction.cache import Cache
-from steelyard.reproduction.grid import Grid
-from steelyard.reproduction.running import reproduce
-from steelyard.reproduction.settings import Settings
-from steelyard.reproduction.sources import GridSource
+from steelyard.paper.grid_sources import GridSource
+from steelyard.paper.pair_grid import Grid
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.run_experiments import reproduce
+from steelyard.paper.settings import Settings
 from tests.reproduction.grids import SETTINGS
 
 

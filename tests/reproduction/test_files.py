@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from steelyard.reproduction.cache import Cache
-from steelyard.reproduction.experiment import experiment, experiment_names
-from steelyard.reproduction.running import Reproduction
-from steelyard.reproduction.shown import Shown
-from steelyard.reproduction.writing import write_all
+from steelyard.paper.experiment import experiment, experiment_names
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.results_folder import write_all
+from steelyard.paper.run_experiments import Reproduction
+from steelyard.paper.shown_table import Shown
 from tests.running import steelyard
 
 TABLES = [name for name in experiment_names() if experiment(name).show]

@@ -10,11 +10,11 @@ import pytest
 
 import steelyard as sy
 from docs.reproduction import reproduction_page, results
-from steelyard.reproduction.experiment import experiment, experiment_names
-from steelyard.reproduction.grid import Grid, Pair
-from steelyard.reproduction.measuring import ALL, accuracies
-from steelyard.reproduction.running import Reproduction, Result
-from steelyard.reproduction.settings import Settings
+from steelyard.paper.experiment import experiment, experiment_names
+from steelyard.paper.measuring import ALL, accuracies
+from steelyard.paper.pair_grid import Grid, Pair
+from steelyard.paper.run_experiments import Reproduction, Result
+from steelyard.paper.settings import Settings
 from tests.building import labelled
 from tests.reproduction.grids import SETTINGS
 

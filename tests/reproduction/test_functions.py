@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import steelyard as sy
-from steelyard.weights.logit import evidence, logit
+from steelyard.counting.logit_weight import evidence, logit
 from tests.building import labelled
 from tests.reproduction.grids import one, plain_splits, responses
 

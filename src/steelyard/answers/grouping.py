@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from steelyard.answers.judge import Judge, Pair
+from steelyard.answers.equivalence import Judge, Pair
 from steelyard.answers.normal import normal_form, was_read
 
 LONGEST_SYMBOLIC = 200

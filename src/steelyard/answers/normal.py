@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable
 from math import pi, prod
 
-from steelyard.answers.budget import OutOfBudget, budget_for, spend
 from steelyard.answers.cleaning import LONGEST, ROW, plain
-from steelyard.answers.parsing import expression
+from steelyard.answers.expressions import expression
 from steelyard.answers.polynomials import Poly, TooHard, divide, number, render
+from steelyard.answers.step_budget import OutOfBudget, budget_for, spend
 
 MOST_PARTS = 200
 DEEPEST = 12  # tuples within tuples

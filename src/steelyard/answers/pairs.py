@@ -13,7 +13,7 @@ from heapq import nsmallest
 from itertools import combinations
 from typing import NamedTuple
 
-from steelyard.answers.judge import UNKNOWN, Judge, Pair
+from steelyard.answers.equivalence import UNKNOWN, Judge, Pair
 from steelyard.answers.normal import number_of, was_read
 
 MOST_PAIRS = 200

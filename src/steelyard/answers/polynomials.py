@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd, isqrt
 
-from steelyard.answers.budget import spend
+from steelyard.answers.step_budget import spend
 
 Monomial = tuple[tuple[str, int], ...]
 Poly = dict[Monomial, Fraction]

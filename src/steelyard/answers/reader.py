@@ -21,8 +21,8 @@ from steelyard.answers.pairs import OpenPairs, open_pairs
 from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
-    from steelyard.answers.judge import Judge
-    from steelyard.arrays import Ints
+    from steelyard.answers.equivalence import Judge
+    from steelyard.pools.arrays import Ints
 
 EXACT = "exact"
 KEPT = 1_000_000  # texts remembered from one part of a table to the next
@@ -119,7 +119,7 @@ class AnswerReader:
 
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        from steelyard.answers.judge import Judge
+        from steelyard.answers.equivalence import Judge
 
         self._judge = judge = self._judge or Judge()
         found = [open_pairs(votes, [form for form in votes if form in odd], judge) for votes in counted]

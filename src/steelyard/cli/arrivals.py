@@ -13,7 +13,7 @@ from steelyard.cli.show import aside, shortened
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from steelyard.sampling.draws import Draw
+    from steelyard.llm.draws import Draw
 
 
 @contextmanager

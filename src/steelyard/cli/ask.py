@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.ballot import About, as_object, show_ballot
+from steelyard.cli.ballot_view import About, as_object, show_ballot
 from steelyard.cli.options import Json, KeyEnv, Model, Seed, UpstreamUrl
-from steelyard.cli.upstream import opened
+from steelyard.cli.server_options import opened
 from steelyard.errors import SettingError, UpstreamError
 
 if TYPE_CHECKING:
-    from steelyard.methods._base import Method
-    from steelyard.sampling.address import Address
-    from steelyard.sampling.draws import Draw
-    from steelyard.sampling.request import Sampling
+    from steelyard.llm.address import Address
+    from steelyard.llm.draws import Draw
+    from steelyard.methods.base.method import Method
+    from steelyard.runs.parameters import Sampling
 
 EXAMPLE = 'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8'
 TOKENS, LOCAL_TOKENS = 2048, 512
@@ -45,11 +45,16 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     import asyncio
 
-    from steelyard.asking import SCORE, count, planned, unplanned
-    from steelyard.sampling.local import LOCAL
-    from steelyard.sampling.prompts import read_template
-    from steelyard.sampling.request import Sampling
-    from steelyard.sampling.upstream import model_name
+    from steelyard.jobs.ask import (
+        SCORE,
+        count,
+        planned,
+        unplanned,
+    )
+    from steelyard.llm.embedded import LOCAL
+    from steelyard.llm.prompts import read_template
+    from steelyard.llm.upstream import model_name
+    from steelyard.runs.parameters import Sampling
 
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
@@ -63,7 +68,7 @@ def run(
     scored = any(draw.choice and draw.choice.logprob is not None for draw in draws)
     method = voter or unplanned(scored)
     ballot = count(draws, method, by=score, answers=template.answers)
-    about = About(question, sampling.model, method.name(), score if scored else None, str(plan) if plan else None)
+    about = About(question, sampling.model, method.name, score if scored else None, str(plan) if plan else None)
     if json:
         show.as_json(as_object(ballot, draws, about))
     else:
@@ -79,11 +84,11 @@ async def _sampled(
     """
     from contextlib import aclosing
 
-    from steelyard.asking import Watch
     from steelyard.cli.arrivals import arrivals
-    from steelyard.sampling.abilities import probe
-    from steelyard.sampling.client import Client
-    from steelyard.sampling.draws import draws
+    from steelyard.jobs.ask import Watch
+    from steelyard.llm.client import Client
+    from steelyard.llm.draws import draws
+    from steelyard.llm.probe import probe
 
     async with Client(address) as client:
         able = await probe(client, sampling, wanted=1)

@@ -28,7 +28,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
-    from steelyard.comparing import compare
+    from steelyard.jobs.compare import compare
 
     options = {"score": score, "answers": answers, "rename": renames(rename)}
     found = compare(a, b, on=on, method=method, calibrate=calibrate, seed=seed, n=n, **options)

@@ -13,7 +13,7 @@ from steelyard.cli import show
 from steelyard.cli.options import Json, KeyEnv, Model
 
 if TYPE_CHECKING:
-    from steelyard.doctor.finding import Finding
+    from steelyard.diagnosis.finding import Finding
 
 EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
 COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
@@ -34,7 +34,7 @@ def run(
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
     from asyncio import run as wait_for
 
-    from steelyard.sampling.upstream import check_upstream
+    from steelyard.llm.upstream import check_upstream
 
     for place in (upstream, at):
         if place is not None:
@@ -60,14 +60,14 @@ async def _all(
     output: Path,
     key_env: str,
 ) -> list[Finding]:
-    from steelyard.doctor import machine, server
-    from steelyard.sampling.local import LOCAL
-    from steelyard.sampling.upstream import model_name, served
+    from steelyard.diagnosis import machine, server
+    from steelyard.llm.embedded import LOCAL
+    from steelyard.llm.upstream import model_name, served
 
     findings: list[Finding] = []
     needs_torch = False
     if verifier is not None:
-        from steelyard.doctor.verifier import runs_here
+        from steelyard.diagnosis.verifier import runs_here
 
         needs_torch = runs_here(verifier, at)
     findings += machine.look(output, key_env=key_env, torch_needed=needs_torch)
@@ -76,7 +76,7 @@ async def _all(
         with served(upstream, key_env) as address:
             findings += [finding async for finding in server.look(address, named)]
     if verifier is not None:
-        from steelyard.doctor.verifier import look
+        from steelyard.diagnosis.verifier import look
 
         with served(at, key_env) if at else nullcontext() as place:
             findings.append(await look(verifier, verifier_model, place))

@@ -42,7 +42,7 @@ def run(
     """Fit every method on a part of the questions and measure it on the others."""
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
-    from steelyard.evaluation.confidence import confidence_table
+    from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
 
     names = words(methods)

@@ -85,7 +85,7 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
     rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
-    show.table(f"Fitted {voter.name()} on {file}", ("", "value"), rows)
+    show.table(f"Fitted {voter.name} on {file}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
     if hasattr(voter, "weight"):
@@ -100,7 +100,7 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
     """What a calibrated vote gains on questions it was not fitted on, and what more labels would bring."""
     from steelyard import CalibratedVote, LabelledPool
-    from steelyard.evaluation.learning import learning_curve
+    from steelyard.evaluation.learning_curve import learning_curve
 
     if not isinstance(voter, CalibratedVote) or not isinstance(pool, LabelledPool):
         return {}

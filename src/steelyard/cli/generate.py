@@ -60,10 +60,10 @@ def run(
 ) -> None:
     """Sample an LLM n times a question; the same command again goes on where it was stopped."""
     from steelyard.cli.generating import Job, tell
-    from steelyard.runs.batch import Limits
-    from steelyard.runs.generate import How
-    from steelyard.sampling.request import Sampling
-    from steelyard.sampling.upstream import at_once, model_name
+    from steelyard.jobs.generate import How
+    from steelyard.jobs.request_batch import Limits
+    from steelyard.llm.upstream import at_once, model_name
+    from steelyard.runs.parameters import Sampling
 
     requests = at_once(upstream, 1 if fan_out else n, concurrency)
     job = Job(

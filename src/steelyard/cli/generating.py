@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
-from steelyard.cli.live import duration, live
-from steelyard.cli.upstream import opened
+from steelyard.cli.live_progress import duration, live
+from steelyard.cli.server_options import opened
 from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.runs.generate import Generate, How
-    from steelyard.runs.standing import Standing
-    from steelyard.sampling.prompts import Template
-    from steelyard.sampling.request import Sampling
+    from steelyard.jobs.generate import Generate, How
+    from steelyard.jobs.progress import Standing
+    from steelyard.llm.prompts import Template
+    from steelyard.runs.parameters import Sampling
 
 REASONS = 5  # shown
 
@@ -53,8 +53,8 @@ class Job:
     ) -> Found:
         """Read the questions and choose the prompt."""
         from steelyard.answers.extract import check_kind
-        from steelyard.sampling.prompts import read_template
-        from steelyard.sampling.questions import read_questions
+        from steelyard.llm.prompts import read_template
+        from steelyard.tables.questions.question_files import read_questions
 
         questions = read_questions(source, rename=rename, limit=limit)
         template = read_template(prompt or questions.prompt)
@@ -65,13 +65,13 @@ class Job:
 
         `beside` is a run with other settings that this one is forked from.
         """
+        from steelyard.jobs.generate import Generate
+        from steelyard.jobs.progress import Allowed, Standing
+        from steelyard.llm.upstream import check_upstream
         from steelyard.runs.fork import fork
-        from steelyard.runs.generate import Generate
         from steelyard.runs.manifest import Manifest
         from steelyard.runs.run import Run
-        from steelyard.runs.standing import Allowed, Standing
-        from steelyard.sampling.questions import fingerprint
-        from steelyard.sampling.upstream import check_upstream
+        from steelyard.tables.questions.question_files import fingerprint
 
         sampling = self.sampling
         if sampling.temperature == 0 and sampling.n > 1:

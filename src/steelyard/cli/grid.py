@@ -10,7 +10,7 @@ EXAMPLE = "Example: steelyard grid, then steelyard evaluate grid:smol-misled/prm
 
 def run(json: Json = False) -> None:
     """List the bundled language models and verifiers."""
-    from steelyard.grid import figures
+    from steelyard.jobs.grid_figures import figures
 
     with show.progress("Reading the grid") as progress:
         found = figures(progress)

@@ -35,7 +35,7 @@ def run(
     seed: Seed = 0,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
-    from steelyard.report.page import write_report
+    from steelyard.reports.page import write_report
 
     with show.progress("Measuring") as progress:
         size = write_report(

@@ -30,7 +30,7 @@ def run(
     seed: Seed = 0,
 ) -> None:
     """Make the paper's tables and figures on a grid of scored tables."""
-    from steelyard.reproduction.experiment import chosen, experiment, experiment_names
+    from steelyard.paper.experiment import chosen, experiment, experiment_names
 
     if not names:
         for name in experiment_names():
@@ -40,11 +40,11 @@ def run(
     wanted = chosen(names)
     from steelyard.caching import cache_folder
     from steelyard.files import make_folder
-    from steelyard.reproduction.cache import Cache
-    from steelyard.reproduction.running import reproduce
-    from steelyard.reproduction.settings import Settings
-    from steelyard.reproduction.sources import GridSource
-    from steelyard.reproduction.writing import write_all
+    from steelyard.paper.grid_sources import GridSource
+    from steelyard.paper.result_cache import Cache
+    from steelyard.paper.results_folder import write_all
+    from steelyard.paper.run_experiments import reproduce
+    from steelyard.paper.settings import Settings
 
     source, cache = GridSource.at(grid, quick=quick), Cache(cache_folder() if cached else None)
     make_folder(output)

@@ -13,7 +13,7 @@ from steelyard.cli import show
 from steelyard.cli.options import Json, KeyEnv
 
 if TYPE_CHECKING:
-    from steelyard.runs.score import Scored
+    from steelyard.jobs.score_samples import Scored
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
 
@@ -44,8 +44,8 @@ def run(
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
-    from steelyard.runs.scoring import score_folder
-    from steelyard.sampling.local import LOCAL, WEAK
+    from steelyard.jobs.score import score_folder
+    from steelyard.llm.embedded import LOCAL, WEAK
 
     if at == LOCAL:
         print(WEAK, file=sys.stderr)

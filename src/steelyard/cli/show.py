@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.calibration.mixing import Mix
+    from steelyard.fitting.mixing import Mix
 
 QUIET = 10.0  # seconds between lines of progress in a log
 

@@ -34,7 +34,12 @@ def run(
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     import steelyard as sy
-    from steelyard.deciding import abstaining, decide_file, promised, unfitted
+    from steelyard.jobs.vote import (
+        abstaining,
+        decide_file,
+        promised,
+        unfitted,
+    )
     from steelyard.tables.writing import check_output
 
     if output:
@@ -53,7 +58,7 @@ def run(
     if json:
         listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
         listed |= {"promise": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}
-        show.as_json({"method": voter.name(), "questions": verdicts.height, "without_answer": empty, **listed})
+        show.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
         return
     columns = ("question", "answer", "confidence", "share", "margin", "votes")
     rows = [
@@ -61,7 +66,7 @@ def run(
         for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
     ]
     heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
-    show.table(f"The first verdicts of {verdicts.height}, by {voter.name()}", heads, rows)
+    show.table(f"The first verdicts of {verdicts.height}, by {voter.name}", heads, rows)
     if held:
         share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
         show.say(

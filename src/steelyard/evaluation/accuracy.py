@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import LabelError
-from steelyard.pool import LabelledPool, Pool
-from steelyard.verdicts import Verdicts
+from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.pools.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
 A_BATCH = 20_000_000  # draws held at once

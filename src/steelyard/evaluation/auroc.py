@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Bools, Floats, Ints
-from steelyard.pool import LabelledPool
+from steelyard.pools.arrays import Bools, Floats, Ints
+from steelyard.pools.pool import LabelledPool
 
 
 def auroc(pool: LabelledPool) -> float:

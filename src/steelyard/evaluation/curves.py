@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.evaluation.subsets import shares_right
+from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.methods import method_class, method_names
-from steelyard.methods._base import Method
-from steelyard.pool import LabelledPool
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import LabelledPool
 
 MOST_RESAMPLES = 100_000
 RECALIBRATE = ("each", "full")
@@ -97,7 +97,7 @@ def curves(
     else:
         voters = [[_fitted(m, cal, size, sizes[-1]) for m in chosen] for size in sizes]
     right, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
-    names = _unique([method.name() for method in chosen])
+    names = _unique([method.name for method in chosen])
     return Curves(tuple(names), tuple(sizes), right, sd, test.questions, cal.first(test.n).n_responses)
 
 
@@ -108,7 +108,7 @@ def _fitted(method: Method, cal: LabelledPool, n: int, largest: int) -> Method |
     except CalibrationError as error:
         if n == largest:
             raise
-        warnings.warn(f"{method.name()} at n = {n} is left out: {error}", SteelyardWarning, stacklevel=4)
+        warnings.warn(f"{method.name} at n = {n} is left out: {error}", SteelyardWarning, stacklevel=4)
         return None
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.curves import all_methods, curves
 from steelyard.methods import method_class
-from steelyard.methods._base import Method
-from steelyard.pool import LabelledPool
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import LabelledPool
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +39,7 @@ def evaluate(
     import polars as pl
 
     chosen: list[Method | str] = list(all_methods() if methods is None else methods)
-    names = [m if isinstance(m, str) else m.name() for m in chosen]
+    names = [m if isinstance(m, str) else m.name for m in chosen]
     listed = len(chosen)
     if chosen and baseline not in names:
         method_class(baseline)

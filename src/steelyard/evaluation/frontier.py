@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
-from steelyard.evaluation.budget import Shelf
 from steelyard.evaluation.curves import default_sizes
-from steelyard.evaluation.paths import Paths, crossfit_paths, paths
-from steelyard.methods._base import Method
+from steelyard.evaluation.rule_for_budget import Shelf
+from steelyard.evaluation.trajectories import Paths, crossfit_paths, paths
+from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
-from steelyard.pool import LabelledPool
-from steelyard.stopping._base import Rule
+from steelyard.pools.pool import LabelledPool
+from steelyard.stopping.rule import Rule
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +72,7 @@ def measured(rules: Sequence[Rule], seen: Paths, *, seed: int = 0) -> list[dict[
 
 
 def _row(rule: Rule, samples: Estimate, accuracy: Estimate, gain: Estimate, loss: Estimate) -> dict[str, Any]:
-    row: dict[str, Any] = {"rule": rule.name(), "threshold": rule.threshold if rule.thresholds else None}
+    row: dict[str, Any] = {"rule": rule.name, "threshold": rule.threshold if rule.thresholds else None}
     row |= {"least": rule.least, "cap": rule.cap, "samples": float(samples), "samples_se": samples.se}
     row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
     for name, each in (("gain", gain), ("loss", loss)):

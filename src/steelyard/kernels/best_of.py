@@ -18,8 +18,8 @@ from math import lgamma
 
 import numpy as np
 
-from steelyard.kernels.chances import chances
-from steelyard.kernels.grain import compiled
+from steelyard.kernels.pass_at import chances
+from steelyard.kernels.quantum import compiled
 
 _NONE = 1e-15  # a level reached less often adds nothing to the digits kept
 _LEAST = 1e-200  # numbers drawn less likely than that get a theta of their own

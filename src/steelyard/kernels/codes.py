@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steelyard.kernels.grain import compiled
+from steelyard.kernels.quantum import compiled
 
 
 @compiled

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from steelyard.kernels.grain import HUGE, SNAP, TINY, compiled, grain_for
+from steelyard.kernels.quantum import (
+    HUGE,
+    SNAP,
+    TINY,
+    compiled,
+    grain_for,
+)
 
 
 @compiled

@@ -1,30 +1,43 @@
-"""Methods: one a file, and the file's name is what the user types (best_of_n.py: best-of-n).
+"""Methods, one per file: each gives every response a weight. Counting, fitting and files are the work of other rooms.
 
-Adding a method is adding a file with one `Method` class; the command line, the evaluation and the
-checks of every method find it by walking this package. Files that begin with _ hold shared parts.
+Adding a method is adding a file here with one `Method` class, or an entry point of the group `steelyard.methods` in
+another package; the command line, the evaluation, the reports and the checks of every method find it by themselves.
+What all methods share is in `base/`.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_mean
 
 if TYPE_CHECKING:
-    from steelyard.methods._base import Method
+    from steelyard.methods.base.method import Method
+    from steelyard.registry import Registry
 
 SHOWN = 500  # characters of what is wrong with a plan, which may hold anything
 
 
 @cache
+def registry() -> Registry[type[Method]]:
+    """All methods by name."""
+    from steelyard.methods.base.method import Method
+    from steelyard.registry import Registry, named_class, only_class
+
+    folder = Path(__file__).parent
+    pick, check = only_class(Method), named_class(Method)  # type: ignore[type-abstract]
+    return Registry("method", __name__, folder, pick, group="steelyard.methods", check=check)
+
+
 def method_names() -> tuple[str, ...]:
-    """Return the names of all methods, without importing them."""
-    modules = (module.name for module in iter_modules([str(Path(__file__).parent)]))
-    return tuple(name.replace("_", "-") for name in modules if not name.startswith("_"))
+    """Return the names of all methods, those of other packages included.
+
+    >>> "best-of-n" in method_names()
+    True
+    """
+    return registry().names
 
 
 def method_class(name: str) -> type[Method]:
@@ -33,17 +46,7 @@ def method_class(name: str) -> type[Method]:
     >>> method_class("best-of-n").__name__
     'BestOfN'
     """
-    from steelyard.methods._base import Method
-
-    if name not in method_names():
-        raise SettingError(f"unknown method {name!r}: {did_you_mean(name, method_names())}")
-    module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    (found,) = (
-        item
-        for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Method) and item.__module__ == module.__name__
-    )
-    return found
+    return registry().get(name)
 
 
 def configured(name: str, settings: dict[str, Any]) -> Method:
@@ -63,7 +66,7 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
 
 def load(path: str | Path) -> Method:
     """Read a plan back as a fitted method that votes exactly as the one that was saved."""
-    from steelyard.plan import read_plan
+    from steelyard.methods.base.plan import read_plan
 
     plan = read_plan(path)
     try:

@@ -9,14 +9,15 @@ response of the question has one.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.methods._base import Method
-from steelyard.pool import Pool
-from steelyard.tally import tally
-from steelyard.verdicts import Verdicts
+from steelyard.counting.tally import tally
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Pool
+from steelyard.pools.verdicts import Verdicts
 
 
 @dataclass(repr=False)
@@ -27,6 +28,8 @@ class BestOfN(Method):
     >>> BestOfN().predict(pool).answer
     array([9], dtype=int32)
     """
+
+    name: ClassVar[str] = "best-of-n"
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return 1 where a response stands for an answer at the top score, else 0 [R]."""

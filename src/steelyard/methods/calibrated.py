@@ -17,25 +17,36 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats
-from steelyard.calibration.choice import PENALTIES, Theta, chances, choice, cross_validate
-from steelyard.calibration.confidence import Jury, held_out, winners_right
-from steelyard.calibration.lines import snap
-from steelyard.calibration.promise import Promise, promise
-from steelyard.calibration.slate import FEATURES, gathered, slate
+from steelyard.confidence.correctness_by_samples import Jury, held_out, winners_right
+from steelyard.confidence.risk_control import Promise, promise
+from steelyard.counting import logit_weight as logit
 from steelyard.errors import CalibrationError, PlanError, SettingError
-from steelyard.methods._assessing import against, assessed
-from steelyard.methods._base import Method, P
-from steelyard.methods._enough import FEWEST_QUESTIONS
-from steelyard.methods._explaining import explained
-from steelyard.methods._stored import FARTHEST, check_folds, check_seed, within
-from steelyard.plan import LARGE
-from steelyard.pool import LabelledPool, Pool
-from steelyard.weights import logit
+from steelyard.fitting.answer_features import FEATURES, gathered, slate
+from steelyard.fitting.conditional_logit import (
+    PENALTIES,
+    Theta,
+    chances,
+    choice,
+    cross_validate,
+)
+from steelyard.fitting.offsets.answer_lines import snap
+from steelyard.methods.abilities.assessable import Assessable
+from steelyard.methods.base.enough import FEWEST_QUESTIONS
+from steelyard.methods.base.method import P
+from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.stored import (
+    FARTHEST,
+    check_folds,
+    check_seed,
+    within,
+)
+from steelyard.pools.arrays import Floats
+from steelyard.pools.logistic import expit
+from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
-class CalibratedVote(Method):
+class CalibratedVote(Assessable):
     """A missing score counts as the mean evidence of the calibration set.
 
     >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
@@ -44,6 +55,7 @@ class CalibratedVote(Method):
     (array([9], dtype=int32), True)
     """
 
+    name: ClassVar[str] = "calibrated"
     learns: ClassVar[bool] = True
 
     folds: int = 5
@@ -59,9 +71,8 @@ class CalibratedVote(Method):
     offset_: float = field(default=0.0, init=False)
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
     penalty_: float = field(default=np.inf, init=False)
-    judge_: NDArray[np.float64] | None = field(default=None, init=False)  # calibration/confidence.py
+    judge_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
     against_: float = field(default=0.0, init=False)  # share of responses that harm their answer
-    gains_: dict[str, float] = field(default_factory=dict, init=False)  # of `assess`
     held_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence in verdicts on other folds, and
     held_right_: NDArray[np.float64] | None = field(default=None, init=False)  # what was right
     reserved_: NDArray[np.float64] | None = field(default=None, init=False)  # the same of the reserved questions
@@ -87,7 +98,7 @@ class CalibratedVote(Method):
         """
         z = float(self._evidence(np.array([score]))[0])
         size = self.fitted_on_.n if self.fitted_on_ else 1
-        quarter, above = size / 4, float(logit.expit(z) / logit.expit(self.prior_))
+        quarter, above = size / 4, float(expit(z) / expit(self.prior_))
         adds = self.votes_ * np.log1p(1 / quarter) + self.mean_ * np.log((quarter + above) / (quarter + 1))
         adds += self.best_ * max(0.0, z - self.prior_)
         return float(adds + (self.slope_ * z - self.offset_) / size)
@@ -143,11 +154,25 @@ class CalibratedVote(Method):
         self.judge_ = jury.values
         self.held_ = jury.believe(answers, chance, pool.sizes)
         self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
-        self.against_ = against(self, pool)
+        self.against_ = self._harmful_response_share(pool)
 
     def _set(self, theta: Theta) -> None:
         self.votes_, self.mean_, self.best_, self.slope_, offset = theta.tolist()
         self.offset_ = -offset
+
+    def _harmful_response_share(self, pool: Pool) -> float:
+        """The share of responses without which their answer would stand better."""
+        z = self._evidence(pool.known_scores)
+        found = gathered(pool, z)
+        place = np.where(pool.readable, pool.spread(found.offsets) + pool.answer, 0)
+        best = pool.readable & (z == found.top[place])
+        alone = best & (np.bincount(place[best], minlength=len(found.n))[place] == 1)  # without the best one it falls
+        beside = pool.readable & (found.n[place] > 1) & ~alone
+        n, heard = found.n[place[beside]], found.heard[place[beside]]
+        adds = (self.votes_ - self.mean_) * np.log(n / (n - 1))
+        adds -= self.mean_ * np.log1p(-expit(z[beside]) / heard)
+        adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
+        return float((adds < 0).sum() / max(1, pool.readable.sum()))
 
     def promise(self, risk: float, sure: float = 0.9) -> Promise:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
@@ -160,14 +185,18 @@ class CalibratedVote(Method):
         learned, reserved = ((cast(Floats, c), cast(Floats, r) > 0) for c, r in pairs)
         return promise(learned, reserved, risk=risk, sure=sure)
 
-    def assess(self, labelled: LabelledPool) -> CalibratedVote:
-        """Find out, on questions held out of the fit, what is gained and whether more labels would pay."""
-        self.gains_ = assessed(self, labelled)
-        return self
+    def described(self) -> str:
+        if not self.mean_ and not self.best_ and not self.slope_:
+            return "the scores did not help to choose between the answers of a question, so this is the majority vote"
+        if self.against_ < 0.005:
+            return "votes and scores count together, and hardly any response counts against its answer"
+        return (
+            f"votes and scores count together, and {self.against_:.0%} of the calibration responses count against "
+            "their answer: without them it would stand better"
+        )
 
-    def explain(self) -> str:
-        """Say in plain words what was fitted and, after `assess`, what to expect of it."""
-        return explained(self)
+    def questions_reserved(self) -> int:
+        return 0 if self.reserved_ is None else len(self.reserved_)
 
     def check_settings(self) -> None:
         logit.check_clip(self.clip)
@@ -202,7 +231,7 @@ class CalibratedVote(Method):
         offset: float = 0.0,
     ) -> CalibratedVote:
         """Make one by hand, fitted on nothing: it votes, but has no confidence and is no plan to save."""
-        from steelyard.plan import Provenance
+        from steelyard.methods.base.plan import Provenance
 
         vote = cls()
         vote._set(np.array([votes, mean, best, slope, -offset]))

@@ -2,8 +2,8 @@
 
     w(p) = log f1(p) - log f0(p)  +  log(q_M (m - 1) / (1 - q_M))
 
-f1, f0: logit-space densities of the correct and incorrect calibration scores (weights/kde.py);
-q_M: the mean of a binned calibrator over the question's responses (calibration/reliability.py);
+f1, f0: logit-space densities of the correct and incorrect calibration scores (counting/density_weight.py);
+q_M: the mean of a binned calibrator over the question's responses (fitting/llm_reliability.py);
 m: the number of distinct readable answers. The second term has three forms:
 
 - "floored", the default: as above, but never below 0. Where the estimated q_M falls below 1/m the
@@ -21,19 +21,24 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats
-from steelyard.calibration.bagged import bagged
-from steelyard.calibration.exact import intervals
-from steelyard.calibration.lines import lines, snap
-from steelyard.calibration.reliability import BINS, bin_reliability, log_odds, question_reliability
+from steelyard.counting import logit_weight as logit
+from steelyard.counting.density_weight import density, interpolate, log_ratio
+from steelyard.counting.linear_weight import shifted
 from steelyard.errors import PlanError, SettingError, did_you_mean
-from steelyard.methods._base import Method
-from steelyard.methods._stored import within
-from steelyard.plan import LARGE
-from steelyard.pool import LabelledPool, Pool
-from steelyard.weights import logit
-from steelyard.weights.kde import density, interpolate, log_ratio
-from steelyard.weights.linear import shifted
+from steelyard.fitting.llm_reliability import (
+    BINS,
+    bin_reliability,
+    log_odds,
+    question_reliability,
+)
+from steelyard.fitting.offsets.answer_lines import lines, snap
+from steelyard.fitting.offsets.bagged import bagged
+from steelyard.fitting.offsets.exact import intervals
+from steelyard.methods.base.method import Method
+from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.stored import within
+from steelyard.pools.arrays import Floats
+from steelyard.pools.pool import LabelledPool, Pool
 
 RELIABILITIES = ("floored", "printed", "fitted")
 NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
@@ -44,6 +49,7 @@ FINEST = 1e-16  # step of a grid, in logits
 class KDEVote(Method):
     """Weigh by how much likelier a score is for a correct than for an incorrect response."""
 
+    name: ClassVar[str] = "kde"
     learns: ClassVar[bool] = True
 
     bandwidth: float | None = None  # None: Silverman's rule, for each class

@@ -6,15 +6,16 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.calibration.question import question_odds
+from steelyard.fitting.question_oracle import question_odds
 from steelyard.methods.kde import KDEVote
-from steelyard.pool import LabelledPool, Pool
+from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class KDEOptimalLLMVote(KDEVote):
     """How much of the gap to `optimal` is the estimate of the LLM's reliability."""
 
+    name: ClassVar[str] = "kde-optimal-llm"
     oracle: ClassVar[bool] = True
 
     reliability: str = "printed"

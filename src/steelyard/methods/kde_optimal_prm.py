@@ -6,15 +6,16 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.calibration.question import question_ratio
+from steelyard.fitting.question_oracle import question_ratio
 from steelyard.methods.kde import KDEVote
-from steelyard.pool import LabelledPool, Pool
+from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class KDEOptimalPRMVote(KDEVote):
     """How much of the gap to `optimal` is the estimate of the score densities (leak included)."""
 
+    name: ClassVar[str] = "kde-optimal-prm"
     oracle: ClassVar[bool] = True
 
     reliability: str = "printed"

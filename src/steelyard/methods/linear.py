@@ -1,18 +1,21 @@
 """Linear weighted vote, w(p) = p - b: a score below b counts against its answer."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats
-from steelyard.methods._offset import OffsetVote
-from steelyard.weights import linear
+from steelyard.counting import linear_weight as linear
+from steelyard.methods.base.offset_vote import OffsetVote
+from steelyard.pools.arrays import Floats
 
 
 @dataclass(repr=False)
 class LinearVote(OffsetVote):
     """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote."""
+
+    name: ClassVar[str] = "linear"
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
         return linear.evidence(p)

@@ -1,18 +1,22 @@
 """Logit weighted vote, w(p) = logit(p) - logit(b), scores clipped to [clip, 1 - clip] first."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Floats
-from steelyard.methods._offset import OffsetVote
-from steelyard.weights import logit
+from steelyard.counting import logit_weight as logit
+from steelyard.methods.base.offset_vote import OffsetVote
+from steelyard.pools.arrays import Floats
+from steelyard.pools.logistic import expit
 
 
 @dataclass(repr=False)
 class LogitVote(OffsetVote):
     """b = 0 is the majority vote, the limit as every response comes to weigh the same."""
+
+    name: ClassVar[str] = "logit"
 
     clip: float = logit.CLIP
 
@@ -20,7 +24,7 @@ class LogitVote(OffsetVote):
         return logit.evidence(p, self.clip)
 
     def score_at(self, offset: float) -> float:
-        return float(logit.expit(offset))
+        return float(expit(offset))
 
     def grid_offsets(self) -> NDArray[np.float64]:
         return np.array([logit.logit(b) for b in np.linspace(0, 1, self.points)])

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.methods._base import Method
-from steelyard.pool import Pool
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Pool
 
 
 @dataclass(repr=False)
@@ -19,6 +19,7 @@ class MajorityVote(Method):
     array([4], dtype=int32)
     """
 
+    name: ClassVar[str] = "majority"
     scored: ClassVar[bool] = False
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:

@@ -13,17 +13,18 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.calibration.lines import snap
-from steelyard.calibration.question import question_odds, question_ratio
-from steelyard.methods._base import Method
-from steelyard.pool import LabelledPool, Pool
-from steelyard.weights.logit import CLIP, check_clip
+from steelyard.counting.logit_weight import CLIP, check_clip
+from steelyard.fitting.offsets.answer_lines import snap
+from steelyard.fitting.question_oracle import question_odds, question_ratio
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class OptimalVote(Method):
     """An upper bound that is too good to be true."""
 
+    name: ClassVar[str] = "optimal"
     oracle: ClassVar[bool] = True
     crossfit: ClassVar[bool] = False
 

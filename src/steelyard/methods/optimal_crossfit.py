@@ -15,4 +15,5 @@ from steelyard.methods.optimal import OptimalVote
 class OptimalCrossfitVote(OptimalVote):
     """What knowing a question's score distributions would really buy."""
 
+    name: ClassVar[str] = "optimal-crossfit"
     crossfit: ClassVar[bool] = True

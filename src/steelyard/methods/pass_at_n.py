@@ -6,14 +6,15 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.methods._base import Method
-from steelyard.pool import LabelledPool, Pool
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class PassAtN(Method):
     """The ceiling of every vote: nothing can choose an answer that was never given."""
 
+    name: ClassVar[str] = "pass-at-n"
     oracle: ClassVar[bool] = True
     scored: ClassVar[bool] = False
 

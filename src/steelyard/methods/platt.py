@@ -14,16 +14,17 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.arrays import Bools, Floats
-from steelyard.calibration.isotonic import shrunk_isotonic
-from steelyard.calibration.lines import lines, snap
-from steelyard.calibration.platt import platt
+from steelyard.counting import logit_weight as logit
 from steelyard.errors import PlanError, SettingError, did_you_mean
-from steelyard.methods._base import Method
-from steelyard.methods._stored import check_folds, check_seed, within
-from steelyard.plan import LARGE, SMALL
-from steelyard.pool import LabelledPool, Pool
-from steelyard.weights import logit
+from steelyard.fitting.isotonic import shrunk_isotonic
+from steelyard.fitting.offsets.answer_lines import lines, snap
+from steelyard.fitting.platt_scaling import platt
+from steelyard.methods.base.method import Method
+from steelyard.methods.base.plan import LARGE, SMALL
+from steelyard.methods.base.stored import check_folds, check_seed, within
+from steelyard.pools.arrays import Bools, Floats
+from steelyard.pools.logistic import expit
+from steelyard.pools.pool import LabelledPool, Pool
 
 CURVES = ("platt", "isotonic")
 NARROW, WIDE = SMALL, 1e9  # spreads of the evidence: of scores that are all the same it is what rounding leaves
@@ -34,6 +35,7 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 class PlattVote(Method):
     """A missing score has the share of right responses in the calibration set for its probability."""
 
+    name: ClassVar[str] = "platt"
     learns: ClassVar[bool] = True
 
     curve: str = "platt"  # or "isotonic"
@@ -56,7 +58,7 @@ class PlattVote(Method):
     def probability(self, p: Floats) -> NDArray[np.float64]:
         """How likely a response with this score is right."""
         x = (logit.evidence(p, self.clip) - self.centre_) / self.scale_
-        found = logit.expit(self.intercept_ + self.slope_ * x)
+        found = expit(self.intercept_ + self.slope_ * x)
         if self.curve == "isotonic":
             found = np.where(np.isnan(x), np.nan, np.interp(p, self._known(self.scores_), self._known(self.shares_)))
         return snap(np.where(np.isnan(found), self.prior_, found))
@@ -114,7 +116,7 @@ class PlattVote(Method):
         self.prior_ = float(snap(correct[pool.readable].mean()))
         x = (z - self.centre_) / self.scale_
         self.intercept_, self.slope_ = platt(x, correct[known])
-        smooth = logit.expit(self.intercept_ + self.slope_ * x)
+        smooth = expit(self.intercept_ + self.slope_ * x)
         self.scores_, self.shares_ = shrunk_isotonic(pool.known_scores[known], correct[known], smooth)
 
     def _cross_validated(self, pool: LabelledPool) -> Bools:

@@ -5,14 +5,15 @@ the mean of its question.
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import PlanError
-from steelyard.methods._base import Method
-from steelyard.methods._stored import within
-from steelyard.pool import Pool
+from steelyard.methods.base.method import Method
+from steelyard.methods.base.stored import within
+from steelyard.pools.pool import Pool
 
 
 @dataclass(repr=False)
@@ -23,6 +24,8 @@ class VanillaVote(Method):
     >>> VanillaVote().predict(pool).answer
     array([4], dtype=int32)
     """
+
+    name: ClassVar[str] = "vanilla"
 
     prior_: float | None = field(default=None, init=False)
 

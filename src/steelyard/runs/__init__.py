@@ -1,1 +1,1 @@
-"""Durable runs: a folder with a manifest, an append-only journal and the table that is derived from it."""
+"""The durable folder of a run: manifest, append-only journal, lock, derived table. It knows no job and no server."""

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from steelyard.arrays import Ints
-from steelyard.runs.lines import Lines, body_of
+from steelyard.pools.arrays import Ints
+from steelyard.runs.journal_lines import Lines, body_of
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.state import SUCCESS
 

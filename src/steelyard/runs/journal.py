@@ -18,7 +18,7 @@ from threading import Lock, Thread
 
 from steelyard.errors import RunError
 from steelyard.files import free_bytes, reason, sync_folder
-from steelyard.runs.lines import Lines
+from steelyard.runs.journal_lines import Lines
 
 Waiter = tuple[bytes, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from steelyard.errors import RunError
 from steelyard.files import write_atomically
-from steelyard.sampling.request import MOST_SAMPLES
+from steelyard.runs.parameters import MOST_SAMPLES
 from steelyard.version import __version__
 
 FILE = "manifest.json"

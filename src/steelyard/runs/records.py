@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import RunError
-from steelyard.runs.lines import Lines
+from steelyard.runs.journal_lines import Lines
+from steelyard.runs.parameters import Abilities
 from steelyard.runs.state import SUCCESS, Head, head_of
-from steelyard.sampling.request import Abilities
 
 Record = dict[str, Any]
 TEXTS = ("response", "finish", "reason", "model")

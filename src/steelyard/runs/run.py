@@ -22,12 +22,12 @@ import polars as pl
 from steelyard.errors import RunError, SteelyardWarning
 from steelyard.files import make_folder, remove_leftovers
 from steelyard.runs.journal import Journal
-from steelyard.runs.lines import Lines, body_of, encode
+from steelyard.runs.journal_lines import Lines, body_of, encode
 from steelyard.runs.lock import RunLock
 from steelyard.runs.losses import bytes_read, held
 from steelyard.runs.manifest import FILE, Manifest
-from steelyard.runs.questions import read_questions, write_questions
 from steelyard.runs.records import heads, parsed_at
+from steelyard.runs.run_questions import read_questions, write_questions
 from steelyard.runs.state import Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
@@ -135,7 +135,7 @@ class Run:
 
     def write_table(self) -> Path:
         """Derive RUN/table.parquet from the journal, unless the one that is there is as new; return where it is."""
-        from steelyard.runs.table import fresh_table
+        from steelyard.runs.derived_table import fresh_table
 
         return fresh_table(self.folder)
 

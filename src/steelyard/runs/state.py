@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from steelyard.sampling.request import MOST_SAMPLES
+from steelyard.runs.parameters import MOST_SAMPLES
 
 Key = tuple[str, int]  # question id, sample number
 

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from steelyard.runs.derived_table import FILE, is_fresh
 from steelyard.runs.lock import holder
 from steelyard.runs.losses import lost
 from steelyard.runs.run import Run
 from steelyard.runs.state import Tally
-from steelyard.runs.table import FILE, is_fresh
 
 
 def status_of(folder: Path) -> dict[str, Any]:

@@ -1,48 +1,50 @@
-"""When to stop sampling: one rule a file, and the file's name is what the plan says (beta.py: beta).
+"""When to stop sampling: the votes after every sample, and rules that look at them. No rule sums a weight.
 
-Adding a rule is adding a file with one `Rule` class; plans, the choice for a budget and the checks of every
-rule find it by walking this package. Files that begin with _ hold shared parts.
+Adding a rule is adding a file with one `Rule` class to `rules/`, or an entry point of the group `steelyard.stopping` in
+another package; plans, the choice for a budget and the checks of every rule find it by themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_mean
+from steelyard.errors import PlanError, SteelyardError
 
 if TYPE_CHECKING:
-    from steelyard.stopping._base import Rule
+    from steelyard.registry import Registry
+    from steelyard.stopping.rule import Rule
 
 
 @cache
-def rule_names() -> tuple[str, ...]:
-    """Return the names of all stopping rules, without importing them.
+def registry() -> Registry[type[Rule]]:
+    """All stopping rules by name."""
+    from steelyard.registry import Registry, named_class, only_class
+    from steelyard.stopping.rule import Rule
 
-    >>> rule_names()
+    folder = Path(__file__).parent / "rules"
+    pick, check = only_class(Rule), named_class(Rule)  # type: ignore[type-abstract]
+    return Registry("stopping rule", f"{__name__}.rules", folder, pick, group="steelyard.stopping", check=check)
+
+
+def rule_names() -> tuple[str, ...]:
+    """Return the names of all stopping rules, those of other packages included.
+
+    >>> rule_names()[:3]
     ('beta', 'confidence', 'fixed')
     """
-    modules = (module.name for module in iter_modules([str(Path(__file__).parent)]))
-    return tuple(name.replace("_", "-") for name in modules if not name.startswith("_"))
+    return registry().names
 
 
 def rule_class(name: str) -> type[Rule]:
-    """Return the class of a stopping rule by its name."""
-    from steelyard.stopping._base import Rule
+    """Return the class of a stopping rule by its name.
 
-    if name not in rule_names():
-        raise SettingError(f"unknown stopping rule {name!r}: {did_you_mean(name, rule_names())}")
-    module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    (found,) = (
-        item
-        for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Rule) and item.__module__ == module.__name__
-    )
-    return found
+    >>> rule_class("beta").__name__
+    'Beta'
+    """
+    return registry().get(name)
 
 
 def rule_from(plain: Mapping[str, Any]) -> Rule:

@@ -9,16 +9,17 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from steelyard.answers.annotated import Reading, read_answers
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.table import Reading, read_answers
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
-from steelyard.pool import Pool, Source
-from steelyard.tables.batches import ScatteredError, pools
+from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
-from steelyard.tables.formats import DAMAGE, first_line, open_table
-from steelyard.tables.grid import grid_score
-from steelyard.tables.parts import Scores, choose_scores
-from steelyard.tables.pools import join
+from steelyard.tables.pools_from_frames import join
+from steelyard.tables.question_batches import ScatteredError, pools
+from steelyard.tables.score_parts import Scores, choose_scores
+from steelyard.tables.sources.bundled_grid import grid_score
+from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.opening import open_table
 
 Result = TypeVar("Result")
 

@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import TableError
-from steelyard.tables.formats import DAMAGE, first_line, open_table
-from steelyard.tables.grid import PREFIX, grid_texts, is_grid
 from steelyard.tables.reading import renamed, together
+from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
+from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.opening import open_table
 
 WORDS = ("prompt", "response", "domain", "gold")
 

@@ -1,30 +1,40 @@
-"""Verifiers: how each is asked and read, one protocol a file, and where they run.
+"""Verifiers: protocols (how each is asked and read) and runners (where it runs). Nothing here weighs an answer.
 
-Adding a protocol is adding a file to `protocols/` with a `PROTOCOL`; the command line, the table of
-docs/verifiers.md and the checks of every protocol find it by walking that folder.
+Adding a protocol is adding a file with a `PROTOCOL` to `protocols/`, or an entry point of the group
+`steelyard.verifiers` in another package; the command line, docs/verifiers.md and the checks of every protocol find it
+by themselves.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from steelyard.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
+    from steelyard.registry import Registry
     from steelyard.verifiers.protocol import Protocol, Verifier
 
-FOLDER = Path(__file__).parent / "protocols"
+
+@cache
+def registry() -> Registry[Protocol]:
+    """All protocols by name."""
+    from steelyard.registry import Registry
+    from steelyard.verifiers.protocol import problem_of
+
+    folder = Path(__file__).parent / "protocols"
+    group = "steelyard.verifiers"
+    return Registry(
+        "protocol", f"{__name__}.protocols", folder, lambda module: module.PROTOCOL, group=group, check=problem_of
+    )
 
 
 @cache
 def all_protocols() -> tuple[Protocol, ...]:
-    """All protocols, in the order of their files."""
-    names = sorted(module.name for module in iter_modules([str(FOLDER)]) if module.name[0] != "_")
-    return tuple(import_module(f"{__name__}.protocols.{name}").PROTOCOL for name in names)
+    """All protocols, in the order of their names."""
+    return tuple(registry().get(name) for name in registry().names)
 
 
 @cache

@@ -85,6 +85,17 @@ class RecordedProtocol:
 Protocol: TypeAlias = TokenProtocol | ChatProtocol | RecordedProtocol
 
 
+def problem_of(_name: str, thing: object) -> str | None:
+    """Say what is wrong with a protocol of another package, or None.
+
+    >>> problem_of("mine", "a text")
+    'it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier'
+    """
+    if not isinstance(thing, TokenProtocol | ChatProtocol | RecordedProtocol) or not thing.verifiers:
+        return "it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier"
+    return None
+
+
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)), without overflow.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import VerifierError
-from steelyard.verifiers.ordinary import Ordinary
+from steelyard.verifiers.plain_tokenizer import Ordinary
 
 INSTALL = "pip install 'steelyard[prm]'"
 

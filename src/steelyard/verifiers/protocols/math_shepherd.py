@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from steelyard.errors import VerifierError
 from steelyard.verifiers.protocol import WORDS, Array, Rendered, TokenProtocol, Verifier, two_way
+from steelyard.verifiers.remove_tag import without
 from steelyard.verifiers.tokens import Tokens
-from steelyard.verifiers.without import without
 
 TAG = "ки"
 GOOD, BAD = "+", "-"

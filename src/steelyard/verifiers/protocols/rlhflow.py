@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.verifiers.chat import Chat, learn
+from steelyard.verifiers.chat_layout import Chat, learn
 from steelyard.verifiers.protocol import WORDS, Array, Rendered, TokenProtocol, Verifier, two_way
 from steelyard.verifiers.tokens import Tokens
 

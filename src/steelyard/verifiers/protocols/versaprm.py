@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.verifiers.protocol import WORDS, Array, Rendered, TokenProtocol, Verifier, two_way
+from steelyard.verifiers.remove_tag import without
 from steelyard.verifiers.tokens import Tokens
-from steelyard.verifiers.without import without
 
 TAG, BOS = " \n\n\n\n", "<|begin_of_text|>"
 GOOD, BAD = "+", "-"

@@ -1,0 +1,118 @@
+"""math-verify behind a deadline: asked in worker processes that are killed and replaced when they run away."""
+
+from __future__ import annotations
+
+import json
+import select
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from steelyard.environment import without_keys
+
+DEADLINE = 2.5  # seconds for one question
+START = 60.0  # seconds for a worker to come up
+
+Pair = tuple[str, str]
+Reply = float | str | bool | None
+UNKNOWN = "unknown"  # timed out, or the worker died
+
+
+class Worker:
+    """One process, started when first asked."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, *words: str) -> Reply:
+        """Return what the worker says, or UNKNOWN: it is then killed, and the next question gets a new one."""
+        process = self._running()
+        if process is None or process.stdin is None:
+            return UNKNOWN
+        try:
+            process.stdin.write(json.dumps(words).encode() + b"\n")
+            process.stdin.flush()
+        except OSError:
+            self.stop()
+            return UNKNOWN
+        line = self._line(process, DEADLINE)
+        if line is None:
+            self.stop()
+            return UNKNOWN
+        reply: Reply = json.loads(line)
+        return reply
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+    def _running(self) -> subprocess.Popen[bytes] | None:
+        if self.process is None:
+            command = [sys.executable, "-m", "steelyard.answers.equivalence_worker"]
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=without_keys(),
+            )
+            if self._line(self.process, START) != b"ready\n":
+                self.stop()
+        return self.process
+
+    @staticmethod
+    def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+        if process.stdout is None:
+            return None
+        ready, _, _ = select.select([process.stdout], [], [], seconds)
+        return (process.stdout.readline() or None) if ready else None
+
+
+class Judge:
+    """Decides about normal forms, each question only once, in a few workers."""
+
+    def __init__(self, workers: int = 2) -> None:
+        self.known: dict[tuple[str, ...], Reply] = {}
+        self._idle = [Worker() for _ in range(workers)]
+        self._lock = threading.Lock()
+
+    def values(self, forms: Sequence[str]) -> list[Reply]:
+        """Return for every form its number, "symbolic", None if it cannot be read, or UNKNOWN."""
+        return self._all([(form,) for form in forms])
+
+    def decide(self, pairs: Sequence[Pair]) -> list[bool | None]:
+        """Return for every pair whether it is one answer; None = unknown."""
+        replies = self._all([(a, b) if a <= b else (b, a) for a, b in pairs])
+        return [None if reply == UNKNOWN else reply is True for reply in replies]
+
+    def _all(self, questions: Sequence[tuple[str, ...]]) -> list[Reply]:
+        new = [words for words in dict.fromkeys(questions) if words not in self.known]
+        if new:
+            with ThreadPoolExecutor(len(self._idle)) as executor:
+                self.known.update(zip(new, executor.map(self._ask, new), strict=True))
+        return [self.known[words] for words in questions]
+
+    def close(self) -> None:
+        """Stop the workers."""
+        for worker in self._idle:
+            worker.stop()
+
+    def _ask(self, words: tuple[str, ...]) -> Reply:
+        with self._lock:
+            worker = self._idle.pop()
+        try:
+            return worker.ask(*words)
+        finally:
+            with self._lock:
+                self._idle.append(worker)
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,235 @@
+"""LaTeX, plain or mixed text of one expression -> an exact polynomial.
+
+Every token is read once, from the left, to a bounded depth, and each costs a step of the answer's budget (budget.py).
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import factorial
+
+from steelyard.answers.polynomials import (
+    Poly,
+    TooHard,
+    add,
+    divide,
+    multiply,
+    negate,
+    number,
+    power,
+    root,
+    symbol,
+)
+from steelyard.answers.step_budget import spend
+
+DEEPEST = 40
+MOST_TOKENS = 400
+LARGEST_FACTORIAL = 200
+
+_TOKEN = re.compile(
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"|(?P<word>\\?[A-Za-z]+)|(?P<space>\s+)|(?P<sign>\*\*|.)",
+    re.DOTALL,
+)
+_CLOSING = {"(": ")", "{": "}", "[": "]"}
+_FUNCTIONS = "fghpqFGHPQC"  # before a bracket these are rather called than multiplied
+
+
+class Tokens:
+    """The tokens of an expression, read from the left.
+
+    A fraction that was read to see whether it makes a mixed number, and does not, becomes one token with its value.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        for found in _TOKEN.finditer(text):
+            kind = str(found.lastgroup)
+            if kind == "space":
+                continue
+            self.kinds.append(kind)
+            self.texts.append(found[0])
+            if len(self.kinds) > MOST_TOKENS:
+                raise TooHard
+        spend(1 + len(text) // 8)
+        self.at = 0
+        self.fractions: dict[int, Poly] = {}  # values of fractions already read, by the place of their token
+        self.mixed = "number" in self.kinds or any(text in "+-*/^=" for text in self.texts)
+
+    @property
+    def text(self) -> str:
+        return self.texts[self.at] if self.at < len(self.texts) else ""
+
+    @property
+    def kind(self) -> str:
+        return self.kinds[self.at] if self.at < len(self.kinds) else ""
+
+    def take(self, expected: str | None = None) -> str:
+        if expected is not None and self.text != expected:
+            raise TooHard
+        if self.at >= len(self.texts):
+            raise TooHard
+        spend()
+        self.at += 1
+        return self.texts[self.at - 1]
+
+    def put_back(self, fraction: Poly) -> None:
+        """Let a fraction that was read stand for the tokens it was made of."""
+        self.at -= 1
+        self.kinds[self.at], self.texts[self.at] = "word", "\\frac"
+        self.fractions[self.at] = fraction
+
+
+def expression(text: str) -> Poly:
+    r"""Read a whole expression, or raise TooHard.
+
+    >>> from steelyard.answers.polynomials import render
+    >>> render(expression(r"1\frac{4}{5}")), render(expression("(a+5)(b+2)")), render(expression("6/sqrt(12)"))
+    ('9/5', '2*a+a*b+5*b+10', 'sqrt(3)')
+    """
+    tokens = Tokens(text)
+    value = _sum(tokens, 0)
+    if tokens.at != len(tokens.texts):
+        raise TooHard
+    return value
+
+
+def _sum(tokens: Tokens, depth: int) -> Poly:
+    if depth > DEEPEST:
+        raise TooHard
+    value = _product(tokens, depth)
+    while tokens.text in ("+", "-"):
+        sign = tokens.take()
+        term = _product(tokens, depth)
+        value = add(value, term if sign == "+" else negate(term))
+    return value
+
+
+def _product(tokens: Tokens, depth: int) -> Poly:
+    value = _signed(tokens, depth)
+    while True:
+        if tokens.text in ("*", "/"):
+            sign = tokens.take()
+            factor = _signed(tokens, depth)
+            value = multiply(value, factor) if sign == "*" else divide(value, factor)
+        elif tokens.kind == "word" or tokens.text in ("(", "{"):
+            value = multiply(value, _raised(tokens, depth))
+        else:
+            return value
+
+
+def _signed(tokens: Tokens, depth: int) -> Poly:
+    sign = 1
+    while tokens.text in ("+", "-"):
+        sign = -sign if tokens.take() == "-" else sign
+    value = _raised(tokens, depth)
+    return value if sign > 0 else negate(value)
+
+
+def _raised(tokens: Tokens, depth: int) -> Poly:
+    value = _atom(tokens, depth)
+    while tokens.text in ("^", "**", "!"):
+        value = _factorial(value) if tokens.take() == "!" else power(value, _exponent(tokens, depth + 1))
+    return value
+
+
+def _exponent(tokens: Tokens, depth: int) -> Poly:
+    if depth > DEEPEST:
+        raise TooHard
+    if tokens.text == "-":
+        tokens.take()
+        return negate(_exponent(tokens, depth + 1))
+    base = _atom(tokens, depth)
+    return power(base, _exponent(tokens, depth + 1)) if tokens.text in ("^", "**") and tokens.take() else base
+
+
+def _factorial(value: Poly) -> Poly:
+    n = value.get((), Fraction(0))
+    if set(value) - {()} or n.denominator != 1 or not 0 <= n <= LARGEST_FACTORIAL:
+        raise TooHard
+    return number(factorial(int(n)))
+
+
+def _atom(tokens: Tokens, depth: int) -> Poly:
+    if tokens.kind == "number":
+        return _number(tokens, depth)
+    if tokens.kind == "word":
+        return _word(tokens, depth)
+    if tokens.text in ("(", "{", "["):
+        return _group(tokens, depth)
+    raise TooHard
+
+
+def _number(tokens: Tokens, depth: int) -> Poly:
+    """A number; a whole one before a proper fraction is a mixed number."""
+    text = tokens.take().replace(",", "")
+    value = number(Fraction(text))
+    if tokens.kind == "number" and text.isdigit():  # 1 4/5
+        part = Fraction(tokens.take().replace(",", ""))
+        tokens.take("/")
+        whole = Fraction(tokens.take().replace(",", "")) if tokens.kind == "number" else Fraction(0)
+        if not 0 < part < whole:
+            raise TooHard
+        return number(Fraction(text) + part / whole)
+    if tokens.text == "\\frac" and text.isdigit():
+        tokens.take()
+        top, bottom = _argument(tokens, depth), _argument(tokens, depth)
+        if set(top) == set(bottom) == {()} and 0 < top[()] < bottom[()]:
+            return add(value, divide(top, bottom))
+        tokens.put_back(divide(top, bottom))
+    return value
+
+
+def _word(tokens: Tokens, depth: int) -> Poly:
+    word = tokens.take()
+    name = word.lstrip("\\")
+    if tokens.at - 1 in tokens.fractions:
+        return tokens.fractions.pop(tokens.at - 1)
+    if name == "frac":
+        top = _argument(tokens, depth)
+        return divide(top, _argument(tokens, depth))
+    if name == "sqrt":
+        degree = _group(tokens, depth) if tokens.text == "[" else None
+        inner = _argument(tokens, depth, whole=True)
+        return root(inner) if degree in (None, number(2)) else _higher_root(inner, degree)
+    if name == "pi":
+        return symbol("pi")
+    if len(word) == 2 and word.isalpha() and tokens.mixed:  # ab in 2a + ab
+        return multiply(symbol(word[0]), symbol(word[1]))
+    if word.startswith("\\") or len(name) > 1:
+        raise TooHard
+    if tokens.text == "_" or (tokens.text == "(" and name in _FUNCTIONS):
+        raise TooHard
+    return symbol(name)
+
+
+def _higher_root(inner: Poly, degree: Poly | None) -> Poly:
+    """An integer root that comes out whole."""
+    value, n = inner.get((), Fraction(0)), (degree or {}).get((), Fraction(0))
+    if set(inner) - {()} or n.denominator != 1 or not 2 < n < 20 or value.denominator != 1 or not 0 < value < 10**15:
+        raise TooHard
+    guess = round(int(value) ** (1 / int(n)))
+    if guess ** int(n) != value:
+        raise TooHard
+    return number(guess)
+
+
+def _argument(tokens: Tokens, depth: int, *, whole: bool = False) -> Poly:
+    """What a command applies to: a group, or the next digit or letter (\\\\frac43), or a whole number."""
+    if tokens.kind == "number" and not whole and len(tokens.text) > 1 and tokens.text.isdigit():
+        digits = tokens.text
+        tokens.texts[tokens.at] = digits[1:]
+        return number(int(digits[0]))
+    if tokens.text == "-":
+        tokens.take()
+        return negate(_argument(tokens, depth + 1, whole=whole)) if depth < DEEPEST else number(0)
+    return _atom(tokens, depth + 1)
+
+
+def _group(tokens: Tokens, depth: int) -> Poly:
+    close = _CLOSING[tokens.take()]
+    value = _sum(tokens, depth + 1)
+    tokens.take(close)
+    return value

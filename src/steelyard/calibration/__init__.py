@@ -1,1 +1,0 @@
-"""Calibration: where to put the counterweight, and how far to trust the LLM."""

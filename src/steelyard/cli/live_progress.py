@@ -1,0 +1,81 @@
+"""Where a long job stands, while it runs: a bar with rate, tokens, failures and time left, or plain lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from steelyard.cli.show import QUIET, aside, plain
+
+if TYPE_CHECKING:
+    from steelyard.jobs.progress import Standing
+
+
+@contextmanager
+def live(what: str) -> Iterator[Callable[[Standing], None]]:
+    """Yield a function that shows where a job stands."""
+    if not sys.stderr.isatty():
+        yield _lines(what)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[says]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, says="")
+
+        def show(standing: Standing) -> None:
+            there = standing.there + standing.done + standing.failed
+            bar.update(task, total=standing.wanted, completed=there, says=plain(sentence(standing)))
+
+        yield show
+
+
+def _lines(what: str) -> Callable[[Standing], None]:
+    """Print a line now and then."""
+    last = time.monotonic()
+
+    def show(standing: Standing) -> None:
+        nonlocal last
+        if time.monotonic() - last > QUIET:
+            last = time.monotonic()
+            aside(f"{what}: {sentence(standing)}")
+
+    return show
+
+
+def sentence(standing: Standing) -> str:
+    """Where a job stands, in one line."""
+    parts = [f"{standing.there + standing.done:,}/{standing.wanted:,}"]
+    if standing.done:
+        parts.append(f"{standing.done / standing.seconds:,.1f} samples/s")
+    if standing.tokens:
+        parts.append(f"{standing.tokens / standing.seconds:,.0f} tokens/s")
+    if standing.failed:
+        parts.append(f"{standing.failed:,} failed")
+    if standing.waiting and standing.waiting != float("inf"):
+        parts.append(f"the server is busy, waiting {standing.waiting:.0f} s")
+    elif standing.seconds_left is not None:
+        parts.append(f"{duration(standing.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """A length of time, as people say it.
+
+    >>> duration(42), duration(75), duration(3 * 3600 + 240)
+    ('42 s', '1 min 15 s', '3 h 04 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return (
+        f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    )

@@ -1,0 +1,115 @@
+"""How likely a verdict is right: learned on questions the vote had not seen.
+
+    P(right) = sigma(a + tau l) * sigma(b0 + b . f)
+    l: log-odds of the winner among the answers;  f: its best evidence, log of the number of answers
+
+The first factor says it is this answer and not another one, the second that the right one is among them at all:
+the winner's chance knows nothing of that, and is sure of itself where it was fitted. So a, tau and b are what makes
+the outcomes of verdicts on other folds most likely, with a prior where the labels are few: a best score speaks
+for its answer, the number of answers for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.fitting.answer_features import FEATURES, Slate
+from steelyard.pools.arrays import Bools, Ints
+from steelyard.pools.logistic import expit
+
+SIZE = 2  # features of the second factor
+STEPS = 100
+SURE = 1e-6
+LEAST = 0.01  # a feature with less spread is taken as it is
+FAR = 3.0
+VOTES, MEAN, BEST = (FEATURES.index(name) for name in ("votes", "mean", "best"))
+PRIOR = np.array([0.2, 0.0, 2.0, 1.0, 0.0])  # of log tau, a, b0, b
+WEIGHT = np.array([25.0, 10.0, 0.3, 1.0, 4.0])  # one over the variance of each
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What was learned after some number of samples: mean and spread of the features, then log tau, a, b0 and b."""
+
+    samples: int
+    middle: Vector
+    spread: Vector
+    theta: Vector
+
+    @classmethod
+    def fit(cls, slate: Slate, chance: Vector, samples: int) -> Judge:
+        """Learn from chances that were not fitted on the same questions."""
+        odds, f, winner = winners(slate, chance)
+        middle, spread = f.mean(axis=0), f.std(axis=0)
+        spread = np.where(spread > LEAST, spread, 1.0)
+        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), slate.right[winner]))
+
+    def believe(self, odds: Vector, f: Vector) -> Vector:
+        """Return P(right) of verdicts after so many samples."""
+        this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
+        return this * among
+
+
+def winners(slate: Slate, chance: Vector) -> tuple[Vector, Vector, Ints]:
+    """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
+    winner = _first_of_the_best(slate, chance, slate.x[:, VOTES] + slate.x[:, MEAN])  # ties: the tally's rule
+    inside = np.clip(chance[winner], SURE, 1 - SURE)
+    return np.log(inside) - np.log1p(-inside), np.stack((slate.x[winner, BEST], np.log(slate.sizes)), axis=1), winner
+
+
+def _first_of_the_best(slate: Slate, *merits: Vector) -> Ints:
+    """Where the best answer of each question stands [Q']: by the first merit, ties by the next, then the first."""
+    among: Bools = np.ones(len(slate.x), bool)
+    for merit in merits:
+        seen = np.where(among, merit, -np.inf)
+        among = among & (seen == np.repeat(np.maximum.reduceat(seen, slate.starts), slate.sizes))
+    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), slate.starts)
+
+
+def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:
+    """Features in units of their spread; beyond FAR nothing was learned, and all is as at FAR."""
+    return np.clip((f - middle) / spread, -FAR, FAR)
+
+
+def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
+    """Return how likely it is this answer of those given, and how likely the right one is among them."""
+    scaled = theta[1] + np.exp(theta[0]) * odds
+    return expit(scaled), expit(theta[2] + theta[3] * f[:, 0] + theta[4] * f[:, 1])
+
+
+def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:
+    """Climb the likelihood and the prior by Fisher's steps with halving."""
+    theta = PRIOR
+    value, slope, bend = _likelihood(theta, odds, f, right)
+    for _ in range(STEPS):
+        step, size = np.linalg.solve(bend, slope), 1.0
+        while size > 1e-9:
+            tried = _likelihood(theta + size * step, odds, f, right)
+            if tried[0] > value:
+                break
+            size /= 2
+        else:
+            break
+        gain, theta = tried[0] - value, theta + size * step
+        value, slope, bend = tried
+        if gain < 1e-12 * (1 + abs(value)):
+            break
+    return theta
+
+
+def _likelihood(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
+    """Return log-likelihood plus log-prior, its slope, and Fisher's information."""
+    this, among = factors(theta, odds, f)
+    p = np.clip(this * among, 1e-12, 1 - 1e-12)
+    not_this, not_among = (1 - this)[:, None], (1 - among)[:, None]
+    one = np.ones_like(not_this)  # d log p / d theta:
+    design = np.hstack((odds[:, None] * np.exp(theta[0]) * not_this, one * not_this, one * not_among, f * not_among))
+    away = theta - PRIOR
+    value = np.log(np.where(right, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
+    slope = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away
+    return float(value), slope, (design.T * (p / (1 - p))) @ design + np.diag(WEIGHT)

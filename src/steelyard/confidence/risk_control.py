@@ -1,0 +1,80 @@
+"""Answer only where the error is held: a threshold on the confidence, tested on questions kept apart.
+
+Learn then test: candidate thresholds, and the one to begin with, come from the questions the vote was fitted on
+(out of fold). From there downwards each is tested on the reserved questions,
+
+    H: the error among answered questions is above `risk`,   p = P(Bin(answered, risk) <= errors)
+
+and the last one before the first that is not rejected at 1 - sure is taken. Testing in an order fixed
+beforehand, the error is above `risk` with a probability of at most 1 - sure, whatever the confidence is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, lgamma, log, log1p
+
+import numpy as np
+
+from steelyard.errors import CalibrationError, SettingError
+from steelyard.pools.arrays import Bools, Floats
+
+CANDIDATES = 50
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A threshold, and what was seen at it on the reserved questions."""
+
+    risk: float
+    sure: float
+    threshold: float  # answer where the confidence is at least this
+    coverage: float  # share of the reserved questions answered
+    error: float  # among those
+    questions: int  # reserved
+
+
+def promise(
+    learned: tuple[Floats, Bools], reserved: tuple[Floats, Bools], *, risk: float, sure: float = 0.9
+) -> Promise:
+    """Choose the threshold; each pair holds confidences and what was right."""
+    for name, value in (("risk", risk), ("sure", sure)):
+        if not 0 < value < 1:
+            raise SettingError(f"{name} must lie between 0 and 1, not {value}")
+    confidence, right = reserved
+    least = ceil(log(1 - sure) / log1p(-risk))
+    if len(right) < least:
+        raise CalibrationError(
+            f"an error of at most {risk:.0%} cannot be promised from {len(right)} reserved questions: even without a "
+            f"mistake it takes {least}; label more questions, reserve a larger share or accept a higher risk"
+        )
+    candidates = np.unique(np.quantile(learned[0], np.linspace(0, 1, CANDIDATES, endpoint=False)))[::-1]
+    begin = int(np.argmin([_chance(*learned, threshold, risk) for threshold in candidates]))
+    kept = None
+    for threshold in candidates[begin:].tolist():
+        if _chance(confidence, right, threshold, risk) > 1 - sure:
+            break
+        kept = threshold
+    if kept is None:
+        raise CalibrationError(
+            f"no threshold holds the error at {risk:.0%} with probability {sure:.0%} on {len(right)} reserved "
+            "questions: accept a higher risk, or label more questions"
+        )
+    answered = confidence >= kept
+    return Promise(risk, sure, kept, float(answered.mean()), float(1 - right[answered].mean()), len(right))
+
+
+def _chance(confidence: Floats, right: Bools, threshold: float, risk: float) -> float:
+    """How likely so few errors are if the error is `risk`; 1 where nothing is answered."""
+    answered = confidence >= threshold
+    return binomial_tail(int((answered & ~right).sum()), int(answered.sum()), risk)
+
+
+def binomial_tail(k: int, n: int, p: float) -> float:
+    """Return P(Bin(n, p) <= k).
+
+    >>> round(binomial_tail(1, 3, 0.5), 6), binomial_tail(0, 0, 0.1)
+    (0.5, 1.0)
+    """
+    terms = (lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) + i * log(p) + (n - i) * log1p(-p) for i in range(k + 1))
+    return min(1.0, sum(map(exp, terms)))

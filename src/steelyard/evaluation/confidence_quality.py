@@ -1,0 +1,51 @@
+"""Is the confidence worth anything? How it is calibrated, and how well it ranks right verdicts above wrong ones.
+
+ECE     mean gap between confidence and accuracy, in ten bins
+Brier   mean squared distance of the confidence from what happened
+AURC    mean error over all coverages: of the most confident questions first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from steelyard.confidence.calibration_error import reliability
+from steelyard.methods import method_class
+from steelyard.methods.base.method import Method
+from steelyard.pools.arrays import Bools, Floats
+from steelyard.pools.pool import LabelledPool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: LabelledPool) -> pl.DataFrame:
+    """Return ECE, Brier and AURC of every method that reads no test labels, at the full N."""
+    import polars as pl
+
+    rows = []
+    for given in methods:
+        method = method_class(given)() if isinstance(given, str) else deepcopy(given)
+        if not method.oracle:
+            verdicts = method.fit(cal).predict(test.unlabelled())
+            rows.append({"method": method.name, **measures(verdicts.confidence, verdicts.right(test))})
+    return pl.DataFrame(rows)
+
+
+def measures(confidence: Floats, right: Bools) -> dict[str, float]:
+    """Return the three.
+
+    >>> {k: round(v, 3) for k, v in measures(np.array([0.9, 0.6]), np.array([True, False])).items()}
+    {'ece': 0.35, 'brier': 0.185, 'aurc': 0.25}
+    """
+    wrong = 1.0 - right[np.argsort(-confidence, kind="stable")]
+    risk = wrong.cumsum() / np.arange(1, len(wrong) + 1)
+    return {
+        "ece": reliability(confidence, right).ece,
+        "brier": float(((confidence - right) ** 2).mean()),
+        "aurc": float(risk.mean()),
+    }

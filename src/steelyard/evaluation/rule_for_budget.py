@@ -1,0 +1,135 @@
+"""The stopping rule for a budget, or for a loss: chosen on calibration questions.
+
+For a budget, each kind of rule offers the threshold, cap and minimum with the best accuracy within the mean samples
+allowed and, of those within noise of it, the one that spends most. For a loss, it offers those with the fewest samples
+among all that lose no more against full N with a certainty of 95 %, for all rules that were tried together.
+
+Stopping early is chosen for a budget only where it beats the same number of samples for every question by more than a
+standard error and a fifth of a point; for a loss only where it takes fewer samples than any fixed number that holds it,
+and is not behind a fixed number as small as its own. Else the choice is `fixed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import NormalDist
+
+import numpy as np
+
+from steelyard.errors import CalibrationError, SettingError
+from steelyard.evaluation.rule_search import (
+    Paired,
+    Tried,
+    families,
+    tried,
+)
+from steelyard.evaluation.trajectories import Paths
+from steelyard.stopping import rule_names
+from steelyard.stopping.rule import Rule
+
+CLOSE = 1e-9
+SURE = 0.95  # that a loss is held
+NOISE = 0.5  # standard errors
+WORTH = 0.002  # of accuracy: less is not worth a moving part
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to do, and the best of each kind of rule on the calibration questions."""
+
+    rule: Rule
+    offers: dict[str, Rule]  # by kind
+    gains: dict[str, Paired]  # by kind: against fixed at the same mean samples
+
+    @property
+    def pays(self) -> bool:
+        """Whether stopping early is worth it."""
+        return self.rule.name != "fixed"
+
+
+def choose(found: Paths, *, samples: float | None = None, loss: float | None = None) -> Choice:
+    """Choose a rule for at most so many mean samples, or for at most so much less accuracy than full N, or both."""
+    return Shelf(found).choose(samples=samples, loss=loss)
+
+
+class Shelf:
+    """All rules worth trying, measured once."""
+
+    def __init__(self, found: Paths) -> None:
+        self.paths = found
+        kinds = [kind for kind in rule_names() if kind != "confidence" or found.walk.learned]
+        self.tried = {kind: tried(found, kind) for kind in kinds}
+
+    def choose(self, *, samples: float | None = None, loss: float | None = None) -> Choice:
+        """Choose among them."""
+        check_aim(samples, loss, int(self.paths.walk.k[-1]))
+        seen = 1 / self.paths.questions
+        if loss is not None and loss < seen:
+            raise CalibrationError(
+                f"a loss of {loss:g} cannot be seen on {self.paths.questions} calibration questions, where one is "
+                f"{seen:.2g}: allow more, or label more questions"
+            )
+        best: dict[str, Tried] = {}
+        for kind, rules in self.tried.items():
+            held = rules if loss is None else self._held(rules, loss)
+            within = [t for t in held if samples is None or t.samples <= samples + CLOSE]
+            if within:
+                best[kind] = _fewest(within) if loss is not None else _best(within)
+        if not best:
+            need = min(t.samples for rules in self.tried.values() for t in self._held(rules, loss or 0.0))
+            raise SettingError(
+                f"to lose at most {loss:g} takes {need:.1f} samples a question on the calibration questions: "
+                f"allow {np.ceil(need):.0f} samples, or a larger loss"
+            )
+        gains = {kind: self._gain(t) for kind, t in best.items()}
+        paying = [
+            t
+            for kind, t in best.items()
+            if kind == "fixed" or gains[kind].mean > (max(gains[kind].se, WORTH) if loss is None else 0.0)
+        ]
+        listed = paying or list(best.values())
+        top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.right.mean()))
+        return Choice(top.rule, {kind: t.rule for kind, t in best.items()}, gains)
+
+    def _held(self, rules: list[Tried], loss: float) -> list[Tried]:
+        """The rules that hold a loss, each family tested from careful to bold and only up to the first that fails.
+
+        Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance a family, and Bonferroni's
+        bound over all families leaves them 5 % together.
+        """
+        count = sum(len(families(each)) for each in self.tried.values())
+        spare = NormalDist().inv_cdf(1 - (1 - SURE) / count)
+        held: list[Tried] = []
+        for family in families(rules):
+            held += takewhile(lambda t: t.loss.mean + spare * t.loss.se <= loss + CLOSE, family)
+        return held
+
+    def _gain(self, one: Tried) -> Paired:
+        return Paired.of(one.right - self.paths.fixed(one.samples))
+
+
+def _fewest(rules: list[Tried]) -> Tried:
+    return min(rules, key=lambda t: (t.samples, t.rule.name != "fixed"))
+
+
+def _best(rules: list[Tried]) -> Tried:
+    """The rule that spends most among those half a standard error or less behind the most accurate.
+
+    Accuracy rises with samples and is measured with noise; what is left of the budget is not saved, it is lost.
+    """
+    if rules[0].rule.name == "fixed":
+        return max(rules, key=lambda t: t.samples)
+    top = max(rules, key=lambda t: (t.right.mean(), -t.samples))
+    behind = ((t, Paired.of(top.right - t.right)) for t in rules if t.samples >= top.samples)
+    return max((t for t, gap in behind if gap.mean <= NOISE * gap.se), key=lambda t: (t.samples, t.right.mean()))
+
+
+def check_aim(samples: float | None, loss: float | None, most: int) -> None:
+    """Refuse a budget or a loss that cannot be."""
+    if samples is None and loss is None:
+        raise SettingError("say what to aim for: samples=8 (mean samples a question) or loss=0.01 (one point)")
+    if samples is not None and not 1 <= samples <= most:
+        raise SettingError(f"samples must lie between 1 and {most}, the samples of these questions, not {samples:g}")
+    if loss is not None and not 0 <= loss < 1:
+        raise SettingError(f"loss must lie between 0 and 1, not {loss:g}: 0.01 is one point of accuracy")

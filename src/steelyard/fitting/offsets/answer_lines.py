@@ -1,0 +1,63 @@
+"""The calibration set as lines.
+
+When every response weighs z_i - beta, answer k of a question totals S_k - beta N_k, with
+S_k = sum of z over its responses and N_k their number: a line in beta. All rules for the offset
+work on these lines; the responses are read once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.pools.arrays import Bools, Floats, Ints
+from steelyard.pools.pool import LabelledPool
+
+
+def snap(z: ArrayLike) -> NDArray[np.float64]:
+    """Round to the grain in which the tally counts, 2^-36."""
+    from steelyard import kernels
+
+    moved = np.asarray(z, np.float64) + kernels.SNAP
+    return np.subtract(moved, kernels.SNAP)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The answers of a labelled pool, question by question, in order of appearance."""
+
+    offsets: Ints  # [Q+1] where each question's answers begin
+    s: NDArray[np.float64]  # summed evidence
+    n: Ints  # votes
+    merit: NDArray[np.float64]  # summed score, for ties
+    right: Bools
+    top: float  # the largest evidence: beyond it every weight is negative
+
+    @property
+    def questions(self) -> int:
+        return len(self.offsets) - 1
+
+    def right_at(self, betas: ArrayLike) -> Bools:
+        """Which questions the vote gets right at each offset [T, Q]; -inf is the majority vote."""
+        from steelyard import kernels
+
+        points = snap(np.atleast_1d(betas))
+        right = np.empty((len(points), self.questions), bool)
+        kernels.right_at(self.offsets, self.s, self.n, self.merit, self.right, points, right)
+        return right
+
+
+def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
+    """Sum the evidence z [R] of each answer; every z must be finite."""
+    from steelyard import kernels
+
+    room = pool.n_responses
+    offsets = np.empty(pool.n_questions + 1, np.int64)
+    s, merit = np.empty(room), np.empty(room)
+    n, right = np.empty(room, np.int64), np.empty(room, bool)
+    size, top = kernels.lines(
+        pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.right, offsets, s, n, merit, right
+    )
+    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size], float(top))

@@ -1,0 +1,105 @@
+"""Logistic regression within questions: what tells a right response from the wrong ones beside it?
+
+    l(c) = sum over questions of the mean over right i of log( e_i / (e_i + sum over wrong j of e_j) ),   e = exp(c . x)
+    maximise  l(c) - penalty |c|^2 / 2,   c >= 0
+
+a conditional logit: what is the same for all responses to a question cancels, so a score that only knows which
+questions are hard earns nothing here. A question counts once; one without both kinds says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.pools.arrays import Bools, Ints
+
+STEPS = 50
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The responses of the questions that have both right and wrong ones, question by question."""
+
+    starts: Ints  # [Q']
+    question: Ints  # [R'] 0 .. Q' - 1
+    x: Array  # [R', V]
+    right: Bools  # [R']
+
+    @classmethod
+    def of(cls, question: Ints, x: Array, right: Bools) -> Rivals:
+        """Keep what can teach; the responses of each question stand together."""
+        size, hits = np.bincount(question), np.bincount(question, right)
+        keep = ((hits > 0) & (hits < size))[question]
+        _, starts, which = np.unique(question[keep], return_index=True, return_inverse=True)
+        return cls(starts, which, x[keep], right[keep])
+
+    def likelihood(self, c: Array) -> tuple[float, Array, Array]:
+        """Return l(c), its gradient [V] and its curvature, turned positive [V, V]."""
+        u = self.x @ c
+        u -= np.maximum.reduceat(u, self.starts)[self.question]
+        e = np.exp(u)
+        wrong = np.where(self.right, 0.0, e)
+        w = self._per_right
+        mine = self.question[self.right]
+        whole = e[self.right] + np.add.reduceat(wrong, self.starts)[mine]
+        around = np.add.reduceat(wrong[:, None] * self.x, self.starts)[mine]
+        mean = (e[self.right, None] * self.x[self.right] + around) / whole[:, None]
+        share = wrong * np.bincount(mine, w / whole)[self.question]
+        share[self.right] = w * e[self.right] / whole
+        value = float((w * (u[self.right] - np.log(whole))).sum())
+        return value, w @ (self.x[self.right] - mean), (self.x.T * share) @ self.x - (mean.T * w) @ mean
+
+    def leads(self) -> Array:
+        """How much higher each part is for right than for wrong responses, by question [Q', V]."""
+        right, wrong = (
+            np.add.reduceat(kind[:, None] * self.x, self.starts) / np.bincount(self.question, kind)[:, None]
+            for kind in (self.right, ~self.right)
+        )
+        lead: Array = right - wrong
+        return lead
+
+    @property
+    def _per_right(self) -> Array:
+        share: Array = 1.0 / np.bincount(self.question, self.right)[self.question[self.right]]
+        return share
+
+
+def within(rivals: Rivals, penalty: float, free: Bools) -> Array:
+    """Return the coefficients [V]; 0 for those that are not free.
+
+    Where the best coefficient is negative it is fixed at 0, the most negative first, and the rest fitted again.
+    """
+    while True:
+        c = _climb(rivals, penalty, free)
+        if not len(c) or c.min() >= 0:
+            return c
+        free = free & (np.arange(len(c)) != c.argmin())
+
+
+def _climb(rivals: Rivals, penalty: float, free: Bools) -> Array:
+    """Climb over the free entries by Newton steps with halving."""
+    c = np.zeros(len(free))
+    if not len(rivals.starts):
+        return c
+    value, slope, bend = rivals.likelihood(c)
+    for _ in range(STEPS):
+        step = np.zeros(len(c))
+        inner = (bend + penalty * np.eye(len(c)))[np.ix_(free, free)]
+        step[free] = np.linalg.solve(inner, (slope - penalty * c)[free])
+        size, gain = 1.0, -1.0
+        while size > 1e-6 and gain < 0:
+            tried = c + size * step
+            found, next_slope, next_bend = rivals.likelihood(tried)
+            found -= penalty * float(tried @ tried) / 2
+            gain, size = found - value, size / 2
+        if gain <= 0:
+            break
+        c, value, slope, bend = tried, found, next_slope, next_bend
+        if gain < 1e-12 * (1 + abs(value)):
+            break
+    return c

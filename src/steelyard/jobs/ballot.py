@@ -1,0 +1,204 @@
+"""One question, sample by sample: the verdict so far, and whether to stop.
+
+A ballot is the batch vote in small steps: after k samples it says, to the last bit, what `predict` says of a table
+with those k rows. Samples may arrive in any order; what counts is the longest run 0, 1, 2, .. that is
+complete, so neither the verdict nor the stop depends on who was quick.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from math import isnan
+from numbers import Real
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.reader import AnswerReader
+from steelyard.confidence.drift import unusual
+from steelyard.errors import ColumnError, ScoreError, SettingError
+from steelyard.methods import load
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Pool, Source
+from steelyard.stopping.prefix_votes import standing
+from steelyard.stopping.rule import Rule
+
+QUESTION = pl.Series("question", ["ballot"])
+_SURROGATE = re.compile("[\ud800-\udfff]")
+Entry = tuple[str | None, float | None]  # answer and score
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a question stands after some samples."""
+
+    verdict: str | None  # None: no readable answer yet
+    confidence: float
+    share: float
+    margin: float
+    votes: int  # for the verdict
+    samples: int  # counted so far
+    stop: bool
+    why: str  # one line
+
+
+NOTHING = Standing(None, 0.0, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
+
+
+class Ballot:
+    """Count the answers of one question as they come, by a plan (a path), or by a method.
+
+    >>> from steelyard import MajorityVote
+    >>> ballot = Ballot(MajorityVote(), answers="math")
+    >>> ballot.add("1/2").verdict, ballot.add("7").verdict, ballot.add("0.5").votes
+    ('1/2', '1/2', 2)
+
+    `rule` overrides the plan's stopping rule; without either a ballot never says stop. Answers are texts as a table
+    has them, None for one that could not be read (`extract_answer` reads them out of responses), and are
+    grouped as `read` groups them: `answers` is the kind, or an AnswerReader that several ballots share. Close a ballot
+    (or use `with`) that was given no reader: telling symbolic answers apart may have started worker processes.
+    """
+
+    def __init__(
+        self, plan: Method | str | Path, *, rule: Rule | None = None, answers: str | AnswerReader = "math"
+    ) -> None:
+        self.method = plan if isinstance(plan, Method) else load(plan)
+        if self.method.oracle:
+            raise SettingError(f"{self.method.name} is an oracle: it reads labels, and a ballot has none")
+        self.rule = rule or self.method.stopping_
+        self.standing = NOTHING
+        self._mine = isinstance(answers, str)
+        self._reader = AnswerReader(answers) if isinstance(answers, str) else answers
+        self._given: dict[int, Entry] = {}
+        self._codes: dict[str | None, int] = {None: -1}  # by text, of those counted
+        self._crowded = False  # whether pairs of answers were left undecided
+        self._names = pl.Series("answer", [], pl.String)  # by code
+        self.method.check_pool(self._pool([(None, None)]))  # a method that cannot vote says so now
+
+    @property
+    def verdict(self) -> str | None:
+        """The answer so far; None as long as none was readable."""
+        return self.standing.verdict
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
+        fitted = self.method.fitted_on_
+        if not fitted or not fitted.evidence or not self.standing.samples:
+            return None
+        pool = self._pool([self._given[i] for i in range(self.standing.samples)])
+        return unusual(fitted.evidence, pool)
+
+    def add(self, answer: str | None, score: float | None = None, sample: int | None = None) -> Standing:
+        """Count a sample and return how the question stands.
+
+        `score` lies in [0, 1]; None: the verifier said nothing. `sample` is its number, 0, 1, 2, ..; without one it
+        is the next after the highest so far. A number that comes again with the same content changes nothing, and
+        nothing that comes after the stop does.
+        """
+        entry = _answer(answer), _score(score)
+        number = max(self._given, default=-1) + 1 if sample is None else _number(sample)
+        if self._given.setdefault(number, entry) != entry:
+            raise SettingError(
+                f"sample {number} came twice, as {_told(self._given[number])} and as {_told(entry)}: "
+                "give every sample a number of its own"
+            )
+        while not self.standing.stop and self.standing.samples in self._given:
+            self._count(self.standing.samples + 1)
+        return self.standing
+
+    def close(self) -> None:
+        """Stop the worker processes, if any were needed; a shared reader is left alone."""
+        if self._mine:
+            self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _count(self, samples: int) -> None:
+        entries = [self._given[i] for i in range(samples)]
+        if entries[-1][0] not in self._codes or self._crowded:
+            self._group(Counter(text for text, _ in entries if text is not None))
+        verdicts = self.method.predict(self._pool(entries))
+        step = standing(verdicts)
+        self.standing = Standing(
+            verdict=verdicts.answer[0],
+            confidence=float(verdicts.confidence[0]),
+            share=float(verdicts.share[0]),
+            margin=float(verdicts.margin[0]),
+            votes=int(verdicts.votes[0]),
+            samples=samples,
+            stop=self.rule is not None and bool(self.rule.ready(step)[0, 0]),
+            why=self.rule.why(step) if self.rule else "no stopping rule: sampling ends when you end it",
+        )
+
+    def _group(self, votes: Counter[str]) -> None:
+        """Number the answers anew, in the order in which they were first seen: a new text may join two others.
+
+        Where there are more open pairs than are asked about, those with most votes go first, so every vote may matter.
+        """
+        texts, before = list(votes), self._reader.undecided
+        known = pl.Series("answer", texts, pl.String)
+        question = np.zeros(len(texts), np.int64)
+        keys = self._reader.keys(known, question, lambda: np.array(list(votes.values()))).to_list()
+        self._crowded = self._reader.undecided > before
+        numbers: dict[str, int] = {}
+        codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
+        self._codes = {None: -1, **dict(zip(texts, codes, strict=True))}
+        self._names = known.gather([codes.index(code) for code in range(len(numbers))]).str.strip_chars()
+
+    def _pool(self, entries: list[Entry]) -> Pool:
+        """The samples as `read` would give them."""
+        answers, scores = zip(*entries, strict=True)
+        fitted = self.method.fitted_on_
+        return Pool(
+            starts=np.array([0, len(entries)]),
+            answer=np.array([self._codes[text] for text in answers], np.int32),
+            scores=np.array(scores, np.float64),  # None becomes NaN
+            base=np.zeros(1, np.int64),
+            width=np.array([len(self._names)]),
+            questions=QUESTION,
+            names=self._names,
+            source=Source(score=fitted.score if fitted else None),
+        )
+
+
+def _answer(answer: object) -> str | None:
+    if answer is None:
+        return None
+    if isinstance(answer, str):
+        if not _SURROGATE.search(answer):
+            return answer
+        raise ColumnError("the answer holds half a character (a lone surrogate): decode it with errors='replace'")
+    raise ColumnError(f"the answer is {type(answer).__name__}, not text: give a str, or None for an unreadable one")
+
+
+def _score(score: object) -> float | None:
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, Real):
+        raise ScoreError(f"the score is {type(score).__name__}, not a number: give one in [0, 1], or None for no score")
+    value = float(score)
+    if isnan(value):
+        raise ScoreError("the score is NaN: give a number in [0, 1], or None where the verifier said nothing")
+    if not 0 <= value <= 1:
+        raise ScoreError(f"the score is {value:.9g}, outside [0, 1]: if it is a logit, give 1 / (1 + exp(-score))")
+    return value
+
+
+def _number(sample: object) -> int:
+    if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 0:
+        raise SettingError(f"sample is {sample!r:.40}: number the samples of a question 0, 1, 2, ..")
+    return int(sample)
+
+
+def _told(entry: Entry) -> str:
+    answer, score = entry
+    return f"{answer!r:.40} with {'no score' if score is None else f'score {score:g}'}"

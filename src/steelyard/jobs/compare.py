@@ -1,0 +1,133 @@
+"""Two voters on the same questions: methods, plans, files of verdicts or files of responses.
+
+A method that learns is fitted on a part of the labelled file and both are compared on the rest, so
+neither is tested on what it learned from. What a plan was fitted on is not known: fit it on other questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.grouping import same_answer
+from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
+from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
+from steelyard.methods import load, method_class, method_names
+from steelyard.pools.pool import LabelledPool
+from steelyard.tables import read
+from steelyard.tables.sources.bundled_grid import is_grid
+from steelyard.tables.sources.opening import open_table
+
+DECIDED = {"question", "answer", "votes", "confidence"}  # the columns by which a file of verdicts is known
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of it: one row a question that both have decided, and the figures over them."""
+
+    names: tuple[str, str]
+    table: pl.DataFrame  # question, answer_a, answer_b, right_a, right_b (null without labels)
+
+    @property
+    def labelled(self) -> bool:
+        return self.table["right_a"].null_count() == 0
+
+    def accuracies(self, seed: int = 0) -> tuple[Estimate, Estimate]:
+        """The accuracy of each, with standard error and interval over questions."""
+        both = self._right()
+        a, b = estimates(both, seed=seed, shares=True)
+        return a, b
+
+    def difference(self, seed: int = 0) -> Estimate:
+        """Accuracy of the first minus accuracy of the second, paired by question."""
+        both = self._right()
+        return estimate(both[:, 0] - both[:, 1], seed=seed)
+
+    def differing(self) -> pl.DataFrame:
+        """The questions on which they decide differently; two spellings of one answer are no difference."""
+        other = self.table.filter(pl.col("answer_a").ne_missing(pl.col("answer_b")))
+        pairs = other.select("answer_a", "answer_b").iter_rows()
+        return other.filter(pl.Series([None in pair or not same_answer(*pair) for pair in pairs], dtype=pl.Boolean))
+
+    def _right(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        if not self.labelled:
+            raise LabelError("without labels there is no accuracy: name a labelled file with --on FILE")
+        return self.table.select(pl.col("right_a", "right_b").cast(pl.Float64)).to_numpy()
+
+
+def compare(
+    a: str,
+    b: str,
+    *,
+    on: Any = None,
+    method: str = "calibrated",
+    calibrate: float = 0.3,
+    seed: int = 0,
+    n: int | None = None,
+    **options: Any,
+) -> Comparison:
+    """Decide the same questions by a and by b: each a method, a plan (.json), verdicts or responses.
+
+    Methods and plans vote on the responses of `on`; verdicts take their labels from it; files of
+    responses are voted on by `method`. `options` are those of `read`: score, rename, answers.
+    """
+    pool = need_labels(read(on, **options)) if on is not None else None
+    cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
+    sides = []
+    for name in (a, b):
+        if name in method_names() or name.endswith(".json"):
+            sides.append(_voted(name, cal, test, n))
+        elif not is_grid(name) and not Path(name).exists():
+            raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
+        elif set(open_table(name).collect_schema()) >= DECIDED:
+            sides.append(_decided(name, pool))
+        else:
+            own = need_labels(read(name, **options))
+            sides.append(_voted(method, *own.split(calibrate, seed=seed), n))
+    table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
+    if not table.height:
+        raise TableError(f"{a} and {b} have no question in common: compare what decides the same questions")
+    return Comparison((a, b), table.rename({"answer": "answer_a", "right": "right_a"}))
+
+
+def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: int | None) -> pl.DataFrame:
+    """The verdicts of a method or a plan, with whether they are right."""
+    if cal is None or test is None:
+        raise SettingError(f"{name} needs responses to vote on: name a labelled file with --on FILE")
+    voter = load(name) if name.endswith(".json") else method_class(name)().fit(cal, n=n)
+    used = test if n is None else test.first(n)
+    verdicts = voter.predict(used)
+    decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
+    return decided.with_columns(right=pl.Series(verdicts.right(used)))
+
+
+def _decided(name: str, pool: LabelledPool | None) -> pl.DataFrame:
+    """A file of verdicts, labelled by the pool it is compared on, if there is one."""
+    verdicts = open_table(name).select(pl.col("question", "answer").cast(pl.String)).collect()
+    if verdicts["question"].n_unique() < verdicts.height:
+        raise TableError(f"{name} has several verdicts for a question: write it with 'steelyard vote'")
+    if pool is None:
+        return verdicts.with_columns(right=pl.lit(None, pl.Boolean))
+    known = {str(q): pool.names[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
+    right = {str(q): pool.right[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
+    shared = verdicts.filter(pl.col("question").is_in(list(known)))
+    labels = [_is_right(answer, known[q].to_list(), right[q]) for q, answer in shared.iter_rows()]
+    return shared.with_columns(right=pl.Series(labels, dtype=pl.Boolean))
+
+
+def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
+    begin = int(pool.base[question])
+    return begin, begin + int(pool.width[question])
+
+
+def _is_right(answer: str | None, names: list[str], right: Any) -> bool:
+    """Whether an answer is one of those labelled right; spelled otherwise, it is compared as maths."""
+    if answer is None:
+        return False
+    if answer in names:
+        return bool(right[names.index(answer)])
+    return any(same_answer(answer, name) for name, good in zip(names, right, strict=True) if good)

@@ -1,0 +1,31 @@
+"""What is known of each answer of each question: its votes, summed scores, summed and best evidence."""
+
+import numpy as np
+
+from steelyard.kernels.quantum import SNAP, compiled
+
+GRAIN = 2.0**-36  # a score below it counts as this
+
+
+@compiled
+def gather(starts, offsets, answer, z, n, heard, total, top):  # type: ignore[no-untyped-def]
+    """Add up the responses of every answer; answer a of question q stands at offsets[q] + a."""
+    for q in range(len(starts) - 1):
+        for i in range(starts[q], starts[q + 1]):
+            if answer[i] >= 0:
+                k = offsets[q] + answer[i]
+                top[k] = z[i] if n[k] == 0 else max(top[k], z[i])
+                n[k] += 1
+                heard[k] += max(1 / (1 + np.exp(-z[i])) + SNAP - SNAP, GRAIN)
+                total[k] += z[i]
+
+
+@compiled
+def hand_out(starts, offsets, answer, z, slope, offset, extra, weights):  # type: ignore[no-untyped-def]
+    """Weigh every response: slope z + offset, both by the size of the question, and its part of its answer's extra."""
+    for q in range(len(starts) - 1):
+        size = starts[q + 1] - starts[q]
+        for i in range(starts[q], starts[q + 1]):
+            weights[i] = (slope * z[i] + offset) / size
+            if answer[i] >= 0:
+                weights[i] += extra[offsets[q] + answer[i]]

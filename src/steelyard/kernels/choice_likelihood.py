@@ -1,0 +1,51 @@
+"""How likely the right answers are under a conditional logit, with the slope and the bend that Newton needs."""
+
+import numpy as np
+
+from steelyard.kernels.quantum import compiled
+
+TINY = np.finfo(np.float64).tiny
+
+
+@compiled
+def log_likelihood(starts, x, right, theta, slope, bend):  # type: ignore[no-untyped-def]
+    """Return sum_q log P(right); add its gradient to `slope` [F] and minus the Hessian of log sum_k exp to `bend`.
+
+    P(k) = softmax_k (theta . x_k) over the answers k of a question, which begin at starts [Q]; x [K, F], right [K].
+    """
+    features = len(theta)
+    p = np.empty(len(x))
+    mean = np.empty(features)
+    value = 0.0
+    for q in range(len(starts)):
+        first, end = starts[q], starts[q + 1] if q + 1 < len(starts) else len(x)
+        top = -np.inf
+        for k in range(first, end):
+            p[k] = 0.0
+            for i in range(features):
+                p[k] += theta[i] * x[k, i]
+            top = max(top, p[k])
+        every = some = 0.0
+        for k in range(first, end):
+            p[k] = np.exp(p[k] - top)
+            every += p[k]
+            some += p[k] if right[k] else 0.0
+        some = max(some, TINY)
+        value += np.log(some) - np.log(every)
+        mean[:] = 0.0
+        for k in range(first, end):
+            given_right = p[k] / some if right[k] else 0.0
+            p[k] /= every
+            for i in range(features):
+                slope[i] += given_right * x[k, i]
+                mean[i] += p[k] * x[k, i]
+                for j in range(i + 1):
+                    bend[i, j] += p[k] * x[k, i] * x[k, j]
+        for i in range(features):
+            slope[i] -= mean[i]
+            for j in range(i + 1):
+                bend[i, j] -= mean[i] * mean[j]
+    for i in range(features):
+        for j in range(i):
+            bend[j, i] = bend[i, j]
+    return value

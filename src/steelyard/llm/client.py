@@ -1,0 +1,175 @@
+"""One request to an OpenAI-compatible server, and what became of it.
+
+No proxies, no redirects, no cookies, no compression; bodies up to 32 MB, and not many of those at once (room.py); a
+deadline for every try. What fails is a `TryError` of faults.py with a reason on one line that does not hold the key.
+What the model said is never changed: a sample that holds the key is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from contextlib import nullcontext
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from steelyard.llm.address import CHAT, Address
+from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.faults import (
+    NO_CREDIT,
+    BusyError,
+    GoneError,
+    LateError,
+    RefusedError,
+    TooLargeError,
+    TryError,
+)
+from steelyard.llm.reply import Reply, error_message, read_reply
+from steelyard.llm.reply_memory import SMALL, Hold, Room
+from steelyard.llm.retry_after import retry_after
+from steelyard.version import __version__
+
+if TYPE_CHECKING:
+    import aiohttp
+
+BUSY = frozenset({429, 503, 529})
+AGAIN = frozenset({408, 409, 425})
+CONNECT = 10.0  # seconds
+MOST_ERROR = 2**16  # bytes read of an error reply
+MOST_CAUSE = 160  # characters
+QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
+JSON = {"Content-Type": "application/json"}
+
+
+class Client:
+    """A connection to one server, used as `async with Client(address) as client`."""
+
+    def __init__(self, address: Address, *, try_timeout: float = 600.0) -> None:
+        self.address = address
+        self.try_timeout = try_timeout
+        self.room = Room()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Client:
+        import aiohttp
+
+        headers = {"Accept-Encoding": "identity", "User-Agent": f"steelyard/{__version__}"}
+        if self.address.key:
+            headers["Authorization"] = f"Bearer {self.address.key}"
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT),
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session:
+            await self._session.close()
+
+    async def sample(
+        self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None
+    ) -> Reply:
+        """POST a chat completion that asks for n choices and read the reply; a try that gives none is a `TryError`.
+
+        `hold` keeps the room of a long reply until its samples are put away.
+        """
+        content = await self.request("POST", CHAT, body, timeout=timeout, hold=hold)
+        try:
+            reply = read_reply(content, n, self.address.betrayed)
+        except TryError as error:
+            reason = self.address.masked(error.reason)
+        else:
+            return reply._replace(wrong={j: self.address.masked(reason) for j, reason in reply.wrong.items()})
+        raise TryError(reason)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        hold: Hold | None = None,
+    ) -> Any:
+        """Ask for one path below the base and read the JSON that comes."""
+        import aiohttp
+
+        if self._session is None:
+            raise AssertionError("use the client within 'async with'")
+        limit = self.try_timeout if timeout is None else min(timeout, self.try_timeout)
+        options: dict[str, Any] = {} if body is None else {"data": json.dumps(body).encode(), "headers": JSON}
+        url = self.address.base + path
+        try:
+            async with asyncio.timeout(limit):
+                with nullcontext(hold) if hold else Hold(self.room) as taken:
+                    async with self._session.request(method, url, allow_redirects=False, **options) as response:
+                        content = await self._answer(response, taken)
+                    return parsed(content)
+        except aiohttp.ConnectionTimeoutError:
+            raise LateError(f"no connection within {CONNECT:.3g} s") from None
+        except (TimeoutError, aiohttp.ServerTimeoutError):
+            raise LateError(f"no answer within {limit:.3g} s") from None
+        except aiohttp.ClientConnectorError as error:
+            raise GoneError(f"no connection to {self.address.base}: {_cause(error.os_error)}") from None
+        except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
+            raise TryError(self.address.masked(f"the connection broke: {_cause(error)}", MOST_CAUSE)) from None
+
+    async def _answer(self, response: aiohttp.ClientResponse, hold: Hold) -> bytearray:
+        status = response.status
+        if status == 200:
+            if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+                raise TryError("the reply is compressed although that was not asked for")
+            return await _read(response, MOST_BYTES, hold)
+        try:
+            content = await _read(response, MOST_ERROR, hold)
+        except TooLargeError:
+            content = bytearray()
+        said = self.address.masked(error_message(content))
+        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        if 300 <= status < 400:
+            where = self.address.masked(response.headers.get("Location", "").partition("?")[0], 200)
+            raise RefusedError(f"HTTP {status}: it sends us on to {where or 'nowhere'}, and we follow nobody", status)
+        if status == 429 and QUOTA.search(content):
+            raise RefusedError(reason, NO_CREDIT)
+        if status in BUSY:
+            raise BusyError(reason, retry_after(response.headers))
+        if 400 <= status < 500 and status not in AGAIN:
+            raise RefusedError(reason, status)
+        raise TryError(reason)
+
+
+async def _read(response: aiohttp.ClientResponse, most: int, hold: Hold) -> bytearray:
+    """The body, unless it is longer than `most`; beyond SMALL bytes it waits for room."""
+    content = bytearray()
+    length = response.content_length
+    size = length or 0
+    if size <= most:
+        async for part in response.content.iter_any():
+            size = len(content) + len(part)
+            if size > most:
+                break
+            if size > SMALL and not hold.size:
+                await hold.take(most if length is None else length)
+            content += part
+        else:
+            return content
+    response.close()
+    content.clear()
+    raise TooLargeError(f"the reply is longer than {most / 2**20:.3g} MB")
+
+
+def _cause(error: BaseException) -> str:
+    """A short reason in words; paths, addresses and long lists of bytes are of no use to the user."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    if hasattr(error, "status"):
+        return "it does not speak HTTP"
+    text = str(error).partition("\n")[0].partition(" for url")[0].strip().rstrip(":")
+    return text or type(error).__name__

@@ -1,0 +1,67 @@
+"""The samples of one question as they come, each by a request of its own: what a person waits for.
+
+A run asks for many choices at once (jobs/generate.py); here the first sample should not wait for the last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from typing import NamedTuple
+
+from steelyard.errors import UpstreamError
+from steelyard.llm.client import Client
+from steelyard.llm.faults import RefusedError, TryError
+from steelyard.llm.pace import Pace
+from steelyard.llm.probe import advice
+from steelyard.llm.reply import Choice
+from steelyard.llm.request import body_of
+from steelyard.llm.retry import persistently
+from steelyard.runs.parameters import Abilities, Sampling
+
+MOST = 32  # requests under way
+TRIES = 3
+PATIENCE = 3600.0  # seconds for a sample with all its tries, also while the server asks for time
+
+
+class Draw(NamedTuple):
+    """Sample number `sample`: what came, or the reason why nothing did."""
+
+    sample: int
+    choice: Choice | None
+    reason: str | None = None
+
+
+async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncGenerator[Draw]:
+    """Yield the samples of a prompt in the order they come; what is under way when the caller stops is cancelled."""
+    pace = Pace(MOST, start=MOST)
+    tasks = [asyncio.create_task(_draw(client, pace, sampling, able, prompt, i)) for i in range(sampling.n)]
+    try:
+        for done in asyncio.as_completed(tasks):
+            yield await done
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _draw(client: Client, pace: Pace, sampling: Sampling, able: Abilities, prompt: str, number: int) -> Draw:
+    body = body_of(sampling, able, prompt, n=1, first=number)
+
+    async def send() -> Choice:
+        reply = await client.sample(body, 1)
+        if not reply.good:
+            raise TryError(reply.wrong[0])
+        return reply.good[0]
+
+    try:
+        return Draw(number, await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE))
+    except RefusedError as error:
+        if error.everywhere:
+            raise UpstreamError(
+                f"{client.address.base} refuses to sample: {error.reason}{advice(error, sampling)}"
+            ) from None
+        return Draw(number, None, error.reason)
+    except TryError as error:
+        return Draw(number, None, error.reason)

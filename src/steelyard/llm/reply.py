@@ -1,0 +1,148 @@
+"""A server's reply, as parsing.py read it -> its samples, or the reason why there is none. It may hold anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from steelyard.llm.faults import TryError
+
+MOST_TOKENS = 2**31
+MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
+MOST_NAME = 200  # characters of a model's name
+MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
+ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
+
+
+class Choice(NamedTuple):
+    """One sample: its text, why it ended, how many tokens it has and their mean log-probability, where known."""
+
+    text: str
+    finish: str
+    tokens: int | None
+    logprob: float | None
+
+
+class Reply(NamedTuple):
+    """What came for the n samples asked for: by number the good ones, and the reasons for the others."""
+
+    model: str | None
+    good: dict[int, Choice]
+    wrong: dict[int, str]
+    short: bool  # whether it has fewer choices than were asked for
+    usage: bool  # whether the server counts tokens
+
+
+def read_reply(content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False) -> Reply:
+    """Read a chat completion that was asked for n choices; choices beyond n are ignored.
+
+    What the model said is kept as it is; a sample that would write down a secret (`betrayed`) is none.
+
+    >>> read_reply({"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}, 1).good
+    {0: Choice(text='4', finish='stop', tokens=None, logprob=None)}
+    """
+    if not isinstance(content, dict):
+        raise TryError(f"the reply is {_kind(content)}, not an object")
+    model = whole(content["model"]) if isinstance(content.get("model"), str) else None
+    if model and betrayed(model):
+        raise TryError(ECHO)
+    choices = content.get("choices")
+    if not isinstance(choices, list):
+        raise TryError(_error_of(content) or f"the reply has no list of choices but {_kind(choices)}")
+    if not choices:
+        raise TryError("the reply has no choices")
+    counted = _tokens(content.get("usage"))
+    good: dict[int, Choice] = {}
+    wrong: dict[int, str] = {}
+    for position, choice in enumerate(choices[:n]):
+        index = choice.get("index", position) if isinstance(choice, dict) else position
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < n or index in good:
+            continue
+        try:
+            good[index] = _choice(choice, counted if n == 1 else None, betrayed)
+        except TryError as error:
+            wrong[index] = error.reason
+    missing = set(range(n)) - good.keys() - wrong.keys()
+    wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
+    return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), counted is not None)
+
+
+def error_message(body: bytes | bytearray) -> str:
+    """What an error reply says, in whatever shape servers put it."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = body.decode("utf-8", "replace")
+    if isinstance(content, dict):
+        content = _error_of(content) or ""
+    return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
+
+
+def whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file can hold."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool]) -> Choice:
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise TryError(f"the choice has no message but {_kind(message)}")
+    finish = choice.get("finish_reason")
+    ended = whole(finish) if isinstance(finish, str) else "unknown"
+    content = message.get("content")
+    if content is None and ended == "length":
+        content = ""  # it was still thinking when its tokens ran out
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
+    if not isinstance(content, str):
+        raise TryError(f"the message has no text but {_kind(content)}")
+    if len(content) > MOST_TEXT:
+        raise TryError(f"the text is longer than {MOST_TEXT:,} characters")
+    text = whole(content)
+    if betrayed(text) or betrayed(ended):
+        raise TryError(ECHO)
+    tokens, logprob = _logprobs(choice.get("logprobs"))
+    return Choice(text, ended[:40], counted if tokens is None else tokens, logprob)
+
+
+def _logprobs(found: Any) -> tuple[int | None, float | None]:
+    """The number of tokens and their mean log-probability; (None, None) when the server gives none."""
+    entries = found.get("content") or found.get("token_logprobs") if isinstance(found, dict) else None
+    if not isinstance(entries, list) or not entries:
+        return None, None
+    values: list[Any] = [entry.get("logprob") if isinstance(entry, dict) else entry for entry in entries]
+    numbers = [value for value in values if type(value) in (float, int)]
+    try:
+        mean = sum(numbers) / len(numbers) if len(numbers) == len(values) else math.nan
+    except OverflowError:
+        mean = math.nan
+    return len(entries), min(mean, 0.0) if math.isfinite(mean) and mean < 1e-3 else None
+
+
+def _tokens(usage: Any) -> int | None:
+    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < MOST_TOKENS else None
+
+
+def _error_of(content: dict[str, Any]) -> str | None:
+    error = content.get("error", content.get("detail", content.get("message")))
+    if isinstance(error, dict):
+        error = error.get("message")
+    if isinstance(error, list):  # FastAPI: a list of what is wrong
+        error = "; ".join(str(part.get("msg", part)) if isinstance(part, dict) else str(part) for part in error[:3])
+    return f"{error}"[:MOST_REASON] if error else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _kind(value: Any) -> str:
+    names = {"NoneType": "null", "dict": "an object", "list": "a list", "str": "a text", "bool": "true or false"}
+    return names.get(type(value).__name__, "a number")

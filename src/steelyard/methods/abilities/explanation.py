@@ -1,0 +1,46 @@
+"""A fitted method in plain words: what was fitted, what it is expected to gain, what more labels would change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.methods.base.plan import Provenance
+
+WORTH = 0.003  # a gain of less is not worth a label
+
+
+def explained(fitted: Provenance | None, described: str, gains: Mapping[str, float], apart: int) -> str:
+    """Two sentences, or one for a method that was not assessed."""
+    kept = f" ({apart} others reserved)" if apart else ""
+    where = f"Fitted on {fitted.questions - apart} questions{kept} at N = {fitted.n}" if fitted else "Not fitted"
+    sentences = [f"{where}: {described}."]
+    if gains:
+        told = [_expects(gains), _more(gains)]
+        if fitted and "enough" in gains:
+            told.append(_saves(int(gains["enough"]), fitted.n))
+        sentences.append(f"{'; '.join(told)}.")
+    return " ".join(sentences)
+
+
+def _expects(gains: Mapping[str, float]) -> str:
+    told = [
+        f"{100 * gains[name]:+.1f} ± {196 * gains[name + '_se']:.1f} points against {name}"
+        for name in ("majority", "vanilla")
+    ]
+    return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
+
+
+def _saves(enough: int, n: int) -> str:
+    if enough >= n:
+        return f"it needs all {n} samples to do as well as the better of the two with {n}"
+    return f"with {enough} samples a question it does as well as the better of the two with {n}"
+
+
+def _more(gains: Mapping[str, float]) -> str:
+    step, error = gains["step"], gains["step_se"]
+    told = f"{100 * step:+.1f} ± {196 * error:.1f}"
+    if step > max(WORTH, 1.96 * error):
+        return f"1.6 times the questions brought {told} points, so more are likely to pay"
+    if step + 1.96 * error < WORTH:
+        return f"five eighths of the questions would do as well ({told}), so more would not pay"
+    return f"against five eighths of the questions that is {told}: whether more would pay is open"

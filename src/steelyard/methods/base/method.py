@@ -1,0 +1,156 @@
+"""What every method is: settings in the constructor, learned fields with a trailing underscore,
+`fit`, `predict`, `save`. A method says what every response weighs; the tally does the rest.
+Those whose weight depends on the score alone also have `weight(score)`.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.confidence.drift import remembered
+from steelyard.counting.tally import tally
+from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError
+from steelyard.fitting.mixing import Mix
+from steelyard.methods.base.enough import check_calibration
+from steelyard.methods.base.plan import Provenance
+from steelyard.methods.base.stored import Stored
+from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.pools.verdicts import Verdicts
+
+P = TypeVar("P", bound=Pool)
+Weigh = Callable[[Any, Pool], NDArray[np.float64]]
+
+
+@dataclass(repr=False)
+class Method(Stored, ABC):
+    """A rule that turns a pool of responses into verdicts."""
+
+    oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
+    scored: ClassVar[bool] = True  # reads scores
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):  # a class in a notebook: MyVote is my-vote
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        if "weigh" in vars(cls) and "by_response" not in vars(cls):
+            cls.by_response = Method.by_response  # type: ignore[method-assign]
+        if "weigh" in vars(cls):
+            cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
+
+    def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
+        """Learn from a labelled pool, or from the first n samples of each of its questions.
+
+        Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
+        """
+        self.check_settings()
+        pool = labelled if n is None else labelled.first(n)
+        if self.learns:
+            check_calibration(pool)
+        if self.scored and np.isnan(pool.known_scores).all():
+            raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        self.mix_ = None
+        seen, apart = self._parted(pool)
+        if self.learns and pool.parts is not None:
+            self.mix_ = Mix.fit(cast(LabelledPool, seen))
+            seen = self.mix_.held_out(cast(LabelledPool, seen))
+        self._learn(seen)
+        self.stopping_ = None  # it was chosen for another fit
+        self.fitted_on_ = self._provenance(self.mixed(pool))
+        if apart is not None:
+            self._test(self.mixed(apart))
+        return self
+
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        self.check_pool(pool)
+        mixed = self.mixed(pool)
+        belief = self._believe(mixed)
+        verdicts = self._decide(mixed)
+        return verdicts if belief is None else verdicts.believed(belief)
+
+    def decide(self, pool: Pool) -> Verdicts:
+        """Decide as `predict` does, without asking how sure the verdicts are."""
+        self.check_pool(pool)
+        return self._decide(self.mixed(pool))
+
+    def mixed(self, pool: P) -> P:
+        """The pool as this method reads it: several scores made one as it learned to, any other as it is."""
+        return pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
+
+    def check_pool(self, pool: Pool) -> None:
+        """Refuse a pool this method cannot vote on."""
+        fitted = self.fitted_on_
+        if self.learns and fitted is None:
+            raise CalibrationError(
+                f"{type(self).__name__} has learned nothing yet: call fit(labelled) or steelyard.load(plan)"
+            )
+        if self.oracle and not isinstance(pool, LabelledPool):
+            raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
+        if self.scored and fitted and fitted.score and pool.source.score not in (None, fitted.score):
+            raise PlanError(
+                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
+                f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
+            )
+        if self.mix_ and pool.source.parts != self.mix_.names:
+            has = repr("+".join(pool.source.parts)) if pool.source.parts else "one score"
+            raise PlanError(
+                f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
+            )
+
+    def _learn(self, pool: Pool) -> None:
+        """Set the learned fields; methods that learn nothing leave it."""
+
+    @abstractmethod
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Return the weight of every response [R]; every one is finite."""
+
+    def by_response(self) -> bool:
+        """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.
+
+        A class that defines `weigh` says so itself; it does not inherit the answer.
+        """
+        return False
+
+    def _believe(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """Return the probability that each verdict is right [Q], where the method has learned one."""
+        return None
+
+    def _parted(self, pool: P) -> tuple[P, P | None]:
+        """The questions to learn from, and those kept apart to test on, if any."""
+        return pool, None
+
+    def _test(self, apart: Pool) -> None:
+        """Look at the questions that were kept apart."""
+
+    def _decide(self, pool: Pool) -> Verdicts:
+        return tally(pool, self.weigh(pool))
+
+    def _provenance(self, pool: Pool) -> Provenance:
+        accuracy = error = None
+        if isinstance(pool, LabelledPool):
+            right = self._decide(pool).right(pool)
+            accuracy = float(right.mean())
+            error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
+        score = pool.source.score
+        verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
+        evidence = tuple(remembered(pool).tolist()) if self.learns and pool.scores is not None else ()
+        about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
+        return Provenance(*about, accuracy, error, evidence)
+
+
+def _of_mixed(weigh: Weigh) -> Weigh:
+    """Let a class weigh one score, whatever it is mixed from: it needs to know nothing of that."""
+
+    @wraps(weigh)
+    def weigh_mixed(self: Method, pool: Pool) -> NDArray[np.float64]:
+        return weigh(self, self.mixed(pool))
+
+    return weigh_mixed

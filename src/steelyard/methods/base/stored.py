@@ -1,0 +1,127 @@
+"""A method on paper: its settings and what it learned, written as a plan and read again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from steelyard.confidence.drift import KEPT
+from steelyard.errors import PlanError, SettingError
+from steelyard.fitting.mixing import Mix
+from steelyard.methods.base.plan import Plan, Provenance, write_plan
+from steelyard.stopping import rule_from
+from steelyard.stopping.rule import Rule
+
+FARTHEST = 35.0  # the evidence of a score within 1e-15 of 0 or 1, the narrowest clip
+MOST_FOLDS, MOST_ERRORS = 1000, 1e6
+APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
+
+
+@dataclass(repr=False)
+class Stored:
+    """Fields without a trailing underscore are settings, those with one are learned."""
+
+    name: ClassVar[str]  # what the user types
+    learns: ClassVar[bool] = False  # needs labels to be fitted
+
+    fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
+    stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
+    mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted method as a plan, plain JSON."""
+        stopping = self.stopping_.plain() if self.stopping_ else None
+        mix = self.mix_.stored() if self.mix_ else None
+        write_plan(Plan(self.name, self.settings(), self.learned(), self.fitted_on_, stopping, mix), path)
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> Self:
+        """Make the method a plan describes; every value must be there and of its kind."""
+        blank = cls()
+        for what, has, needs in (
+            ("settings", plan.settings, blank.settings()),
+            ("learned values", plan.learned, blank.learned()),
+        ):
+            if set(has) != set(needs):
+                known, found = sorted(needs), sorted(has)
+                raise PlanError(f"{cls.name} has the {what} {known}, this plan {found!r:.200}: fit it again")
+        kinds = get_type_hints(cls)
+        for key, value in {**plan.settings, **plan.learned}.items():
+            missing = value is None and key in plan.learned and plan.fitted_on is not None
+            if missing or not _is_a(value, kinds[key]):
+                raise PlanError(f"{key} is {value!r:.40}, which {cls.name} cannot use: fit the plan again")
+        method = cls(**plan.settings)
+        method.check_settings()
+        for key, value in plan.learned.items():
+            setattr(method, key, value)
+        remembered = plan.fitted_on.evidence if plan.fitted_on else ()
+        if len(remembered) > KEPT or not within(-FARTHEST, FARTHEST, remembered):
+            raise PlanError(f"it remembers evidence that no {KEPT} questions have")
+        method.fitted_on_ = plan.fitted_on
+        method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
+        method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
+        if plan.fitted_on is not None or not cls.learns:
+            method.check_learned()
+        return method
+
+    def check_settings(self) -> None:
+        """Refuse settings that cannot work; fit and load call it, the constructor only stores."""
+
+    def check_learned(self) -> None:
+        """Refuse learned values, read from a plan, that do not fit together."""
+
+    def summary(self) -> dict[str, Any]:
+        """What a person wants to know of a fitted method, as plain values."""
+        fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
+        fitted.pop("evidence", None)
+        mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
+        return {"method": self.name, **self.settings(), **fitted, **mix}
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({settings})" + ("" if self.fitted_on_ else ", not fitted" if self.learns else "")
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def learned(self) -> dict[str, Any]:
+        """What fit found."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that no generator takes."""
+    if not 0 <= seed < 2**63:
+        raise SettingError(f"seed must be 0 or more and below 2^63, not {seed}")
+
+
+def check_folds(folds: int, errors: float) -> None:
+    """Refuse a cross-validation that cannot be done, or that would never end."""
+    if not 2 <= folds <= MOST_FOLDS:
+        raise SettingError(f"folds must be 2 or more and at most {MOST_FOLDS}, not {folds}")
+    if not 0 <= errors <= MOST_ERRORS:
+        raise SettingError(f"errors must be 0 or more and at most {MOST_ERRORS:g}, not {errors}")
+
+
+def within(low: float, high: float, *values: ArrayLike) -> bool:
+    """Whether all values are there, no NaN, and lie between two bounds.
+
+    >>> within(0, 1, 0.5, [0.0, 1.0]), within(0, 1, np.inf), within(0, 1, [np.nan])
+    (True, False, False)
+    """
+    return all(bool(np.all((np.asarray(value) >= low) & (np.asarray(value) <= high))) for value in values)
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Whether a value read from JSON can stand in a field annotated with `kind`."""
+    if get_args(kind) and get_origin(kind) not in (np.ndarray, dict):
+        return any(_is_a(value, part) for part in get_args(kind))
+    plain = get_origin(kind) or kind
+    if plain is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, plain) and not isinstance(value, bool)

@@ -1,0 +1,262 @@
+"""What the maths wing speaks: pools of responses, with or without labels.
+
+A pool holds R responses to Q questions as arrays, sorted by question and, within a question, in
+the order they were sampled. Answers are small integer codes within their question. Derived pools
+(`first`, `take`, `split`, `shuffled`) share the names and labels of the pool they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError
+from steelyard.pools.arrays import (
+    Bools,
+    Codes,
+    Floats,
+    Ints,
+    checked_labels,
+    checked_scores,
+    group,
+    mean_score,
+    small_codes,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a pool came from; what a plan records and compares."""
+
+    score: str | None = None
+    llm: str | None = None
+    file: str | None = None
+    parts: tuple[str, ...] = ()  # the names of several scores read together
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """R responses to Q questions: who answered what, and what the verifier said."""
+
+    starts: Ints  # [Q+1] where each question's responses begin
+    answer: Codes  # [R] code within the question, -1 = unreadable
+    scores: Floats | None  # [R] in [0, 1], NaN = the verifier said nothing
+    base: Ints  # [Q] where the question's answers begin in `names`
+    width: Ints  # [Q] codes are below this
+    questions: Any  # [Q] ids: an array or a polars Series
+    names: Any = None  # answers by base + code; None: the code is its own name
+    source: Source = field(default_factory=Source)
+    parts: Floats | None = None  # [R, V] several scores, named in the source; `scores` is then the mean of their logits
+
+    @staticmethod
+    def from_arrays(
+        *, question: ArrayLike, answer: ArrayLike, scores: ArrayLike | None = None, correct: ArrayLike | None = None
+    ) -> Pool:
+        """Make a pool from one entry a response; a LabelledPool when `correct` is given.
+
+        Questions come in the order they are first seen, responses of a question in the order
+        given; weights for `tally` follow that order. Nothing is copied when the responses of each
+        question stand together and answers are small int32 codes.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
+        >>> pool
+        Pool(2 questions, 4 responses, 1 unreadable)
+        """
+        given = {"question": question, "answer": answer, "scores": scores, "correct": correct}
+        columns = {name: np.asarray(values) for name, values in given.items() if values is not None}
+        rows = columns["question"].size
+        for name, column in columns.items():
+            if column.ndim != 1 or len(column) != rows:
+                raise ColumnError(f"{name} has shape {column.shape}: give one entry for each of {rows} responses")
+        if not rows:
+            raise TableError("there are no responses: the arrays are empty")
+        starts, order = group(columns["question"])
+        if order is not None:
+            columns = {name: column[order] for name, column in columns.items()}
+        codes, width, names = small_codes(starts, columns["answer"])
+        score = checked_scores(columns["scores"]) if "scores" in columns else None
+        ids = columns["question"][starts[:-1]]
+        pool = Pool(starts, codes, score, np.cumsum(width) - width, width, ids, names)
+        return pool.labelled(columns["correct"]) if "correct" in columns else pool
+
+    def labelled(self, correct: NDArray[Any]) -> LabelledPool:
+        """Attach labels, one a response [R]; equal answers to one question must agree."""
+        from steelyard import kernels
+
+        right = np.zeros(int((self.base + self.width).max()) + 1, bool)
+        bad = kernels.label_answers(self.starts, self.base, self.answer, checked_labels(correct), right)
+        if bad >= 0:
+            q = int(np.searchsorted(self.starts, bad, side="right")) - 1
+            code = self.answer[bad]
+            name = code if self.names is None else self.names[int(self.base[q] + code)]
+            raise LabelError(
+                f"question {str(self.questions[q])!r}: the answer {str(name)!r} is labelled correct and incorrect; "
+                "make its labels agree"
+            )
+        return LabelledPool(**vars(self), right=right)
+
+    @property
+    def n_questions(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.answer)
+
+    @property
+    def sizes(self) -> Ints:
+        """Responses a question, readable or not [Q]."""
+        return np.diff(self.starts)
+
+    @property
+    def n(self) -> int:
+        """The N of this pool: responses of its largest question."""
+        return int(self.sizes.max())
+
+    @property
+    def m(self) -> Ints:
+        """Distinct readable answers a question [Q]."""
+        from steelyard import kernels
+
+        m = np.empty(self.n_questions, np.int64)
+        kernels.distinct(self.starts, self.width, self.answer, m)
+        return m
+
+    @property
+    def readable(self) -> Bools:
+        """Which responses have an answer [R]."""
+        return self.answer >= 0
+
+    @property
+    def known_scores(self) -> Floats:
+        """The scores, or an error that says what a method without them can do."""
+        if self.scores is None:
+            raise ScoreError("this pool has no scores: read it with score='COLUMN', or use the method 'majority'")
+        return self.scores
+
+    def spread(self, per_question: NDArray[Any]) -> NDArray[Any]:
+        """Repeat one value a question for each of its responses: [Q] -> [R]."""
+        return np.repeat(per_question, self.sizes)
+
+    @property
+    def rank(self) -> Ints:
+        """The place of each question in the order of ids [Q]: what randomness goes by, not the file's order."""
+        return np.argsort(np.argsort(np.asarray(self.questions), kind="stable"), kind="stable")
+
+    def first(self, n: int) -> Self:
+        """Keep the first n samples of every question."""
+        if n < 1:
+            raise SettingError(f"n must be at least 1, not {n}")
+        if n >= self.n:
+            return self
+        sizes = np.minimum(self.sizes, n)
+        return self._rows(_ranges(self.starts[:-1], sizes), sizes)
+
+    def take(self, questions: ArrayLike) -> Self:
+        """Keep these questions, by position or by a mask, in this order (repeats allowed)."""
+        index = np.arange(self.n_questions)[np.asarray(questions) if len(np.atleast_1d(questions)) else slice(0)]
+        ids = self.questions[index]
+        sizes = self.sizes[index]
+        rows = _ranges(self.starts[index], sizes)
+        return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
+
+    def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
+        """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
+        return self.resampled(rng.integers(2**64, size=self.n_questions, dtype=np.uint64), 0, copies)
+
+    def resampled(self, keys: NDArray[np.uint64], first: int, copies: int) -> Self:
+        """Return the shuffled copies number first, first + 1, ..; the order of each depends on key [Q] and number."""
+        from steelyard import kernels
+
+        rows = np.empty((copies, self.n_responses), np.int64)
+        kernels.permutations(self.starts, keys, first, rows)
+        tiled = self._rows(rows.ravel(), np.tile(self.sizes, copies))
+        positions = np.tile(np.arange(self.n_questions), copies)
+        return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)
+
+    def with_shuffled_scores(self, seed: int) -> Self:
+        """Deal the scores out again at random over all responses: the control without any signal."""
+        order = np.random.default_rng(seed).permutation(self.n_responses)
+        parts = None if self.parts is None else self.parts[order]
+        return replace(self, scores=self.known_scores[order], parts=parts)
+
+    def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
+        """Let several scores, each one entry a response [R], stand together in place of one.
+
+        A method that learns learns how to mix them; the others read the mean of their logits, as a score.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6])
+        >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.9, 0.5]}).scores.round(2)
+        array([0.9 , 0.33])
+        """
+        names = tuple(sorted(parts))
+        columns = [checked_scores(np.asarray(parts[name]), name, "+".join(names)) for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if column.shape != (self.n_responses,):
+                raise ColumnError(
+                    f"{name} has shape {column.shape}: give one entry for each of {self.n_responses} responses"
+                )
+        if len(names) < 2:
+            raise ScoreError(f"there is nothing to mix in {list(names)}: give two scores or more, or one as `scores`")
+        together = np.column_stack(columns)
+        source = replace(self.source, score="+".join(names), parts=names)
+        return replace(self, scores=mean_score(together), parts=together, source=source)
+
+    def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
+        """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
+
+        Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
+        depend on the ids alone, not on the order of the file.
+        """
+        count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
+        if not 0 < count < self.n_questions:
+            hint = f" (did you mean {fraction / 100:g}?)" if 1 < fraction < 100 else ""
+            raise SettingError(
+                f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
+                f"choose a share between 0 and 1{hint}, or bring more questions"
+            )
+        by_id = np.argsort(self.rank)
+        order = np.random.default_rng(seed).permutation(self.n_questions)
+        return self.take(by_id[np.sort(order[:count])]), self.take(by_id[np.sort(order[count:])])
+
+    def _rows(self, rows: Ints, sizes: Ints) -> Self:
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        scores = None if self.scores is None else self.scores[rows]
+        parts = None if self.parts is None else self.parts[rows]
+        return replace(self, starts=starts, answer=self.answer[rows], scores=scores, parts=parts)
+
+    def __repr__(self) -> str:
+        unreadable = int((self.answer < 0).sum())
+        score = f", score {self.source.score}" if self.source.score else ""
+        return (
+            f"{type(self).__name__}({self.n_questions} questions, {self.n_responses} responses, "
+            f"{unreadable} unreadable{score})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledPool(Pool):
+    """A pool that also knows which answers are right."""
+
+    right: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
+
+    @property
+    def correct(self) -> Bools:
+        """Which responses are right [R]; an unreadable one never is."""
+        index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
+        return self.right[index] & self.readable
+
+    def unlabelled(self) -> Pool:
+        """The same responses without their labels."""
+        return Pool(**{name: value for name, value in vars(self).items() if name != "right"})
+
+
+def _ranges(begin: Ints, sizes: Ints) -> Ints:
+    """Concatenate begin[q] .. begin[q] + sizes[q] for all q."""
+    ends = np.cumsum(sizes)
+    rows: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    return rows

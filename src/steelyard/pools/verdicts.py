@@ -1,0 +1,112 @@
+"""What a vote decides: one verdict a question, with how clearly it won."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import LabelError
+from steelyard.pools.arrays import Bools, Codes, Ints
+from steelyard.pools.pool import LabelledPool, Pool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdicts:
+    """One decision a question.
+
+    `share` is the part of the readable responses that gave the winning answer; `margin` its lead over the
+    runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
+    where the method has learned one (`calibrated`), else the winner's part of all positive weight (the share
+    again where no answer has any), which is not a probability.
+    """
+
+    pool: Pool
+    code: Codes  # [Q] the winner's code, -1 = every answer was unreadable
+    total: NDArray[np.float64]  # [Q] the winner's summed weight
+    margin: NDArray[np.float64]  # [Q]
+    positive: NDArray[np.float64]  # [Q] positive totals of all answers together
+    votes: Ints  # [Q] responses that gave the winning answer
+    cast: Ints  # [Q] responses with a readable answer
+    belief: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def question(self) -> Any:
+        return self.pool.questions
+
+    @property
+    def answer(self) -> NDArray[Any]:
+        """The winning answers [Q]: text (None = unreadable), or codes as given (-1 = unreadable)."""
+        if self.pool.names is None:
+            return self.code
+        if isinstance(self.pool.names, np.ndarray):
+            if not len(self.pool.names):
+                return self.code
+            found = self.pool.names[self._place].astype(object if self.pool.names.dtype.kind == "u" else np.int64)
+            found[self.code < 0] = -1
+            return found
+        return np.array(self._named().to_list(), object)
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        return self.votes / np.maximum(self.cast, 1)
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        if self.belief is not None:
+            return self.belief
+        weighed = np.maximum(self.total, 0) / np.where(self.positive > 0, self.positive, 1)
+        return np.where(self.positive > 0, weighed, self.share)
+
+    def believed(self, belief: NDArray[np.float64]) -> Verdicts:
+        """The same verdicts with a probability for each [Q]."""
+        return replace(self, belief=belief)
+
+    def right(self, labelled: LabelledPool) -> Bools:
+        """Which verdicts are right [Q]; a null verdict is wrong."""
+        same = self.pool.questions is labelled.questions or (
+            np.array_equal(self.pool.base, labelled.base)
+            and np.array_equal(np.asarray(self.pool.questions), np.asarray(labelled.questions))
+        )
+        if not same:
+            raise LabelError("these verdicts are for other questions than the labels: predict on the same pool")
+        return labelled.right[self._place] & (self.code >= 0)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row a question: question, answer, confidence, share, margin, votes, responses."""
+        import polars as pl
+
+        coded = self.pool.names is None or isinstance(self.pool.names, np.ndarray)
+        columns = {
+            "question": self.question,
+            "answer": self.answer if coded else self._named(),
+            "confidence": self.confidence,
+            "share": self.share,
+            "margin": self.margin,
+            "votes": self.votes,
+            "responses": self.pool.sizes,
+        }
+        return pl.DataFrame(columns)
+
+    @property
+    def _place(self) -> Ints:
+        """Where each winner stands among the pool's answers [Q]; at 0 if there is none."""
+        return np.where(self.code < 0, 0, self.pool.base + self.code)
+
+    def _named(self) -> pl.Series:
+        """The winning answers as text, null where there is none."""
+        import polars as pl
+
+        place = pl.Series(self._place).set(pl.Series(self.code < 0), None)
+        return self.pool.names.gather(place)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"

@@ -1,0 +1,151 @@
+"""The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
+
+A page has a size: questions whose verdict calibration changed come first, then those that are wrong although a
+right answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from steelyard.pools.arrays import Bools, Ints
+from steelyard.reports.summary import Case
+
+LONGEST = 4000  # characters of one text
+NAMED = 200  # characters of one answer or question id
+NUMBERS = 0.5  # share of the budget that scores and weights may take, before texts
+CHANGED, MISSED, RIGHT, MAJORITY_RIGHT = 1, 2, 4, 8
+
+
+@dataclass
+class _Texts:
+    """Every text once, while the budget lasts."""
+
+    left: int
+    texts: list[str] = field(default_factory=list)
+    place: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+
+    def keep(self, text: str | None) -> int:
+        if text is None:
+            return -1
+        if text not in self.place:
+            short = clipped(text, LONGEST)
+            size = len(encoded(short)) + 1
+            if size > self.left:
+                self.dropped += 1
+                return -1
+            self.left -= size
+            self.place[text] = len(self.texts)
+            self.texts.append(short)
+        return self.place[text]
+
+
+def clipped(text: str, most: int) -> str:
+    """Cut a text that is too long, visibly."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def encoded(value: Any) -> str:
+    """JSON that is safe inside a script element: no tag, comment or line separator can begin in it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def flags(case: Case) -> Ints:
+    """What the filters go by, one number a test question [Q]."""
+    mine, majority, test = case.verdicts[case.method.name], case.verdicts["majority"], case.test
+    right, present = mine.right(test), _any_right(case)
+    marks = (mine.code != majority.code, present & ~right, right, majority.right(test))
+    values = np.array([CHANGED, MISSED, RIGHT, MAJORITY_RIGHT])
+    found: Ints = values @ np.array(marks, np.int64)
+    return found
+
+
+def _any_right(case: Case) -> Bools:
+    return np.logical_or.reduceat(case.test.correct, case.test.starts[:-1])
+
+
+def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
+    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has one row a response of its test pool."""
+    test, flag = case.test, flags(case)
+    weights = case.method.weigh(test)
+    totals = _totals(case, weights)
+    order = np.argsort(np.where(flag & CHANGED, 0, np.where(flag & MISSED, 1, 2)), kind="stable")
+    kept: dict[int, dict[str, Any]] = {}
+    size = 0
+    for q in order.tolist():
+        item = _numbers(case, q, int(flag[q]), weights, totals)
+        size += len(encoded(item)) + 12 * len(item["c"]) // 2
+        if size > NUMBERS * budget and kept:
+            break
+        kept[q] = item
+    texts = _Texts(budget - size)
+    _add_words(case, words, kept, texts)
+    return {
+        "method": case.method.name,
+        "questions": [kept[q] for q in sorted(kept)],
+        "texts": texts.texts,
+        "left_out": test.n_questions - len(kept),
+        "dropped": texts.dropped,
+    }
+
+
+def _totals(case: Case, weights: Any) -> tuple[Ints, list[list[float]]]:
+    """Votes, positive and negative weight of every answer, and where each question's answers begin."""
+    test = case.test
+    begin = np.concatenate(([0], np.cumsum(test.width)))
+    voting = test.readable
+    place = (test.spread(begin[:-1]) + test.answer)[voting]
+    parts = [
+        np.bincount(place, value, begin[-1])
+        for value in (np.ones(len(place)), np.maximum(weights[voting], 0), np.minimum(weights[voting], 0))
+    ]
+    return begin, np.column_stack(parts).round(3).tolist()
+
+
+def _numbers(case: Case, q: int, flag: int, weights: Any, totals: tuple[Ints, list[list[float]]]) -> dict[str, Any]:
+    """One question without its texts."""
+    test = case.test
+    rows = slice(int(test.starts[q]), int(test.starts[q + 1]))
+    answers = slice(int(test.base[q]), int(test.base[q] + test.width[q]))
+    begin, sums = totals
+    mine, majority = case.verdicts[case.method.name], case.verdicts["majority"]
+    scores = test.known_scores[rows]
+    names = test.names[answers].to_list() if test.names is not None else range(int(test.width[q]))
+    return {
+        "i": clipped(str(test.questions[q]), NAMED),
+        "k": flag,
+        "a": [clipped(str(name), NAMED) for name in names],
+        "r": np.flatnonzero(test.right[answers]).tolist(),
+        "t": sums[begin[q] : begin[q + 1]],
+        "v": int(mine.code[q]),
+        "m": int(majority.code[q]),
+        "f": round(float(mine.confidence[q]), 3),
+        "c": test.answer[rows].tolist(),
+        "s": [None if np.isnan(p) else round(float(p), 4) for p in scores],
+        "w": np.asarray(weights)[rows].round(3).tolist(),
+    }
+
+
+def _add_words(case: Case, words: pl.DataFrame, kept: dict[int, dict[str, Any]], texts: _Texts) -> None:
+    """Point from questions and responses to their texts, most telling questions first."""
+    starts = case.test.starts.tolist()
+    columns = {name: words[name] for name in words.columns}
+    for q, item in kept.items():
+        for key, name in (("d", "domain"), ("g", "gold")):
+            value = columns[name][starts[q]] if name in columns else None
+            if value is not None:
+                item[key] = clipped(value, NAMED)
+        if "prompt" in columns:
+            item["p"] = texts.keep(columns["prompt"][starts[q]])
+    if "response" in columns:
+        for q, item in kept.items():
+            item["x"] = [texts.keep(text) for text in columns["response"][starts[q] : starts[q + 1]].to_list()]

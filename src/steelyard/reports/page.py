@@ -1,0 +1,98 @@
+"""The page: one HTML file with its style, script, charts and data in it, which asks no server for anything."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+from typing import Any, cast
+
+from steelyard.caching import cache_folder, kept
+from steelyard.files import check_writable, write_atomically
+from steelyard.pools.pool import LabelledPool
+from steelyard.reports.ballot_data import encoded
+from steelyard.reports.comparison import comparison
+from steelyard.reports.sections import Section, section
+from steelyard.tables import read
+from steelyard.version import __version__
+
+HERE = Path(__file__).parent
+LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
+EMBED = "window.vegaEmbed = vegaEmbed;"
+NOTICE = """/*
+Vega, Vega-Lite, Vega-Embed, Vega-Tooltip: Copyright (c) 2013-2025, University of Washington Interactive Data Lab and
+contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). With parts of D3 and TopoJSON: Copyright
+(c) 2010-2024 Mike Bostock, ISC and BSD-3-Clause.
+*/"""
+
+
+def write_report(
+    files: Sequence[str | Path],
+    output: str | Path,
+    *,
+    score: str | None = None,
+    method: str = "calibrated",
+    calibrate: float = 0.3,
+    seed: int = 0,
+    rename: dict[str, str] | None = None,
+    answers: str = "math",
+    progress: Callable[[float], None] | None = None,
+) -> int:
+    """Write the page of one or more labelled files; return its size in bytes."""
+    check_writable(output)
+    bundle = vega()
+    room = (LARGEST - len(bundle)) // len(files)
+    parts = []
+    for i, file in enumerate(files):
+        pool = cast(LabelledPool, read(file, score=score, rename=rename, answers=answers))
+
+        def counted(done: float, before: int = i) -> None:
+            if progress:
+                progress((before + done) / len(files))
+
+        options: dict[str, Any] = {"method": method, "share": calibrate, "seed": seed, "rename": rename}
+        parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
+    page = build(parts, bundle)
+    write_atomically(output, page)
+    return len(page)
+
+
+def build(parts: Sequence[Section], bundle: str) -> bytes:
+    """Put the sections into the template."""
+    many = len(parts) > 1
+    title = parts[0].summary.file if not many else f"{len(parts)} files"
+    body = (comparison([part.summary for part in parts]) if many else "") + "\n".join(part.html for part in parts)
+    scripts = [bundle, (HERE / "page.js").read_text()]
+    data = {name: value for part in parts for name, value in part.data.items()}
+    stored = [f'<script type="application/json" id="{name}">{encoded(value)}</script>' for name, value in data.items()]
+    page = Template((HERE / "page.html").read_text()).substitute(
+        version=__version__,
+        title=escape(f"Steelyard report: {title}"),
+        style=(HERE / "page.css").read_text(),
+        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
+        body=body,
+        scripts="\n".join([*stored, *(f"<script>{script}</script>" for script in scripts)]),
+    )
+    return page.encode("utf-8", "replace")
+
+
+def _hash(script: str) -> str:
+    """What the page's policy allows to run: these scripts and nothing that a text of the file might smuggle in."""
+    return b64encode(sha256(script.encode()).digest()).decode()
+
+
+@cache
+def vega() -> str:
+    """The Vega libraries as one script, with their licence notice; putting them together takes seconds."""
+    import vl_convert
+
+    def make() -> bytes:
+        return vl_convert.javascript_bundle(EMBED).encode()
+
+    bundle = kept(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
+    return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"

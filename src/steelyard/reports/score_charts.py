@@ -1,0 +1,111 @@
+"""Charts about scores: what one is worth, how often it is seen, where b does best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.reports.charts import (
+    INK,
+    Spec,
+    inline,
+    layered,
+)
+from steelyard.reports.details import Offsets, Weights
+from steelyard.reports.style import COLOURS, RIGHT, WRONG
+
+
+def weights(found: Weights, method: str) -> Spec:
+    """The weight of a response over its score, the zero-crossings marked."""
+    import altair as alt
+
+    x = _score_axis("score:Q", None, found.frame)
+    line = alt.Chart(inline(found.line)).encode(
+        x=x, y=alt.Y("weight:Q", title="weight of a response", axis=alt.Axis(minExtent=44)),
+        tooltip=[alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("weight:Q", format="+.2f")],
+    )  # fmt: skip
+    colour = COLOURS.get(method, "#000000")
+    areas = [
+        line.mark_area(opacity=0.2, color=tint, clip=True).transform_filter(f"datum.weight {sign} 0")
+        for tint, sign in ((RIGHT, ">="), (WRONG, "<="))
+    ]
+    zero = alt.Chart(alt.InlineData(values=[{"weight": 0}])).mark_rule(color=INK, opacity=0.7).encode(y="weight:Q")
+    stroke = line.mark_line(color=colour, strokeWidth=3)
+    points = line.mark_point(opacity=0, size=40)
+    return layered(*areas, zero, stroke, points, *_marks(found, label=True), height=220)
+
+
+def scores(found: Weights) -> Spec:
+    """How often right and wrong responses have a score."""
+    import altair as alt
+
+    scale = alt.Scale(domain=["right", "wrong"], range=[RIGHT, WRONG])
+    bars = alt.Chart(inline(found.histogram)).mark_bar(opacity=0.55, clip=True).encode(
+        x=_score_axis("begin:Q", "score of the verifier", found.frame, bin="binned"),
+        x2="end:Q",
+        y=alt.Y("share:Q", title="% of responses", stack=None, axis=alt.Axis(format=".0%", minExtent=44)),
+        color=alt.Color("kind:N", scale=scale, legend=alt.Legend(title="responses that are", orient="top")),
+        tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("begin:Q", title="score from"), alt.Tooltip("end:Q", title="to"),
+                 alt.Tooltip("share:Q", format=".1%")],
+    )  # fmt: skip
+    return layered(bars, *_marks(found, label=False), height=180)
+
+
+def _score_axis(field: str, title: str | None, frame: tuple[float, float], **more: Any) -> Any:
+    import altair as alt
+
+    axis = alt.Axis(tickCount=5, format=".1f" if frame == (0, 1) else ".2f", grid=True)
+    return alt.X(field, title=title, scale=alt.Scale(domain=list(frame), nice=False), axis=axis, **more)
+
+
+def _marks(found: Weights, *, label: bool) -> list[Any]:
+    """Dashed rules where the weight is zero, labelled on the side that has room."""
+    import altair as alt
+
+    marks = []
+    low, high = found.frame
+    for p in (p for p in found.crossings if low <= p <= high):
+        base = alt.Chart(inline([{"at": p, "text": f"b = {p:.3g}"}])).encode(x=alt.X("at:Q"))
+        marks.append(base.mark_rule(color=INK, strokeDash=[4, 3]))
+        if label:
+            marks.append(_label(base, left=p > low + 0.6 * (high - low)).encode(text="text:N", y=alt.value(10)))
+    return marks
+
+
+def _label(base: Any, *, left: bool) -> Any:
+    """Bold text beside a point, to its left or to its right."""
+    side, shift = ("right", -8) if left else ("left", 8)
+    return base.mark_text(align=side, dx=shift, color=INK, fontWeight="bold", fontSize=12)
+
+
+def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
+    """Accuracy on the calibration questions over b; the best interval shaded, the chosen b and majority marked."""
+    import altair as alt
+
+    lowest = min(min(found.majority, found.at_b) - 0.1, found.best - 0.15)
+    level_range = alt.Scale(domain=[max(0.0, lowest), min(1.0, found.best + 0.04)], nice=False)
+    near = frame[0] <= found.b <= frame[1]  # beyond the scores that are seen, b changes little
+    across = alt.Scale(domain=list(frame), nice=False) if near else alt.Scale(nice=False)
+    right_half = found.b > (sum(frame) / 2 if near else 0.5)
+    x = alt.X("b:Q", scale=across, title="b (score at which a weight turns negative)", axis=alt.Axis(tickCount=6))
+    axis = alt.Axis(format=".0%", tickCount=6)
+    y = alt.Y("accuracy:Q", title="accuracy (% of calibration questions)", scale=level_range, axis=axis)
+    colour = COLOURS.get(method, "#000000")
+    steps = alt.Chart(inline(found.steps)).mark_line(interpolate="step-after", color=colour, strokeWidth=2.5, clip=True)
+    best = [{"low": low, "high": high} for low, high in found.intervals]
+    shade = (
+        alt.Chart(inline(best))
+        .mark_rect(color="#009e73", opacity=0.35, clip=True)
+        .encode(x=alt.X("low:Q", scale=across), x2="high:Q")
+    )
+    chosen = [{"b": found.b, "accuracy": found.at_b, "text": f"chosen: b = {found.b:.3g}"}]
+    tip = [alt.Tooltip("b:Q", format=".4g"), alt.Tooltip("accuracy:Q", format=".1%")]
+    base = alt.Chart(inline(chosen)).encode(x=x, y=y, tooltip=tip)
+    dot = base.mark_point(filled=True, size=110, color=INK, opacity=1)
+    text = _label(base, left=right_half).encode(text="text:N", y=alt.value(10))  # clear of the curve
+    level = alt.Chart(inline([{"accuracy": found.majority, "text": "majority vote"}]))
+    rule = level.mark_rule(color=COLOURS["majority"], strokeDash=[5, 4], strokeWidth=2).encode(y=y)
+    end = 0 if right_half else "width"
+    tag = level.mark_text(
+        align="left" if end == 0 else "right", dx=4 if end == 0 else 0, dy=12, color=INK, fontSize=12
+    ).encode(y=y, x=alt.value(end), text="text:N")
+    return layered(shade, rule, tag, steps.encode(x=x, y=y), dot, text)

@@ -1,0 +1,162 @@
+"""The journal of a run -> RUN/table.parquet: one row a sample, in the order of questions and samples.
+
+Whatever the order in which samples came, and however often the run was interrupted, the table is the same. A sample
+that failed is a row without an answer and with the reason in `failure`. Memory follows a batch, not the journal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import exp
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.reader import AnswerReader
+from steelyard.errors import RunError
+from steelyard.runs.index import WIDE, Index
+from steelyard.runs.journal_lines import open_journal
+from steelyard.runs.losses import check_nothing_lost
+from steelyard.runs.manifest import Manifest
+from steelyard.runs.run_questions import read_questions
+from steelyard.runs.seal import read_seal, sealed, write_sealed
+
+FILE = "table.parquet"
+JOURNAL = "journal.jsonl"
+BATCH = 2000  # rows
+LAYOUT = 1  # of the table; another one is derived anew
+FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
+
+
+def fresh_table(folder: Path) -> Path:
+    """Return the path of the table, derived anew unless the one that is there is whole and as new as the journal."""
+    manifest = Manifest.read(folder)
+    if not is_fresh(folder, manifest):
+        made_from = _made_from(folder, manifest)
+        questions = read_questions(folder)
+        index = Index(folder / JOURNAL, questions["question"].to_list())
+        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds)
+        make = TableMaker(questions, manifest, index)
+        write_sealed(folder / FILE, lambda path: derive(make, path), made_from | {"holds": index.holds})
+    return folder / FILE
+
+
+def readable_table(folder: Path) -> Path:
+    """Return the path of the table of a run that has begun."""
+    path = fresh_table(folder)
+    if not (read_seal(path) or {}).get("rows"):
+        raise RunError(f"{folder} has no samples yet: go on with the 'steelyard generate' command of this run")
+    return path
+
+
+def is_fresh(folder: Path, manifest: Manifest) -> bool:
+    """Whether the table is whole and as new as the journal."""
+    seal = sealed(folder / FILE)
+    return seal is not None and all(seal.get(name) == value for name, value in _made_from(folder, manifest).items())
+
+
+def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    return {"layout": LAYOUT, "answers": manifest.answers, "journal": _position(folder / JOURNAL)}
+
+
+def _position(journal: Path) -> dict[str, int]:
+    """How long a journal is and how it ends: enough to tell a file that is only appended to."""
+    try:
+        with open_journal(journal) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 65536))
+            return {"bytes": size, "end": crc32(file.read())}
+    except FileNotFoundError:
+        return {"bytes": 0, "end": 0}
+
+
+def derive(make: TableMaker, target: Path) -> int:
+    """Write the table of a run to a file; return its rows."""
+    from polars.io.plugins import register_io_source
+
+    index = make.index
+
+    def batches(*_: object) -> Iterator[pl.DataFrame]:
+        with index.journal.open("rb") as file:
+            yield from (make.batch(file, part) for part in _parts(index.keys >> WIDE))
+
+    if not len(index.keys):
+        pl.DataFrame(schema=make.schema).write_parquet(target)
+        return 0
+    try:
+        register_io_source(io_source=batches, schema=make.schema).sink_parquet(target, row_group_size=10 * BATCH)
+    finally:
+        make.reader.close()
+    return len(index.keys)
+
+
+def _parts(question: np.ndarray[Any, Any]) -> Iterator[slice]:
+    """Cut the rows into batches of whole questions."""
+    ends = np.append(np.flatnonzero(np.diff(question)) + 1, len(question))
+    start = 0
+    for end, following in zip(ends, np.append(ends[1:], len(question) + BATCH), strict=True):
+        if following - start > BATCH:
+            yield slice(start, int(end))
+            start = int(end)
+
+
+class TableMaker:
+    """Makes the rows of whole questions out of their records."""
+
+    def __init__(self, questions: pl.DataFrame, manifest: Manifest, index: Index) -> None:
+        self.questions = questions
+        self.manifest = manifest
+        self.index = index
+        self.reader = AnswerReader(manifest.answers)
+        self.about = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
+        self.schema = pl.Schema(
+            {"question": pl.String, "sample": pl.Int64}
+            | dict.fromkeys(self.about, pl.String)
+            | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String}
+            | ({"correct": pl.Boolean} if "gold" in self.about else {})
+            | ({"self_logprob": pl.Float64} if index.logprobs else {})
+            | dict.fromkeys(index.scores, pl.List(pl.Float64))
+        )
+
+    def batch(self, file: Any, part: slice) -> pl.DataFrame:
+        """The rows of one part of the index."""
+        which = self.index.keys[part] >> WIDE
+        records = self.index.rows(file, part)
+        columns: dict[str, Any] = {
+            "question": self.questions["question"].gather(which),
+            "sample": self.index.keys[part] & ((1 << WIDE) - 1),
+            **{name: self.questions[name].gather(which) for name in self.about},
+            "llm": [self.manifest.model] * len(records),
+            **{name: [_tame(record.get(name)) for record in records] for name in FIELDS},
+            "failure": [_tame(record.get("reason")) if record["kind"] == "failure" else None for record in records],
+            "self_logprob": [_probability(record.get("logprob")) for record in records],
+        }
+        columns["answer"] = [
+            found.answer for found in self.reader.extract(pl.Series(columns["response"], dtype=pl.String))
+        ]
+        if "correct" in self.schema:
+            columns["correct"] = self._correct(columns["answer"], columns["gold"], which)
+        for verifier in self.index.scores:
+            said = self.index.scored(file, verifier, part)
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+        return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
+
+    def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
+        """Whether each answer is the gold one; null only where there is no gold answer."""
+        both = pl.concat((pl.Series(answers, dtype=pl.String), gold.alias("")))
+        keys = self.reader.keys(both, np.concatenate((which, which)))
+        same = keys.head(len(answers)).eq_missing(keys.tail(len(answers))) & keys.head(len(answers)).is_not_null()
+        return pl.select(pl.when(gold.is_not_null()).then(same)).to_series()
+
+
+def _probability(logprob: float | None) -> float | None:
+    return None if logprob is None else exp(min(0.0, logprob))
+
+
+def _tame(value: Any) -> Any:
+    """Replace halves of surrogate pairs, which no table can hold."""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value

@@ -1,0 +1,154 @@
+"""A frame with the rows of each question together -> a pool; and pools joined end to end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from secrets import randbits
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.reader import AnswerReader
+from steelyard.errors import LabelError, SteelyardWarning, TableError
+from steelyard.pools.arrays import (
+    Bools,
+    Codes,
+    Floats,
+    Ints,
+    checked_scores,
+    number_keys,
+)
+from steelyard.pools.pool import LabelledPool, Pool, Source
+
+# Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
+# cannot be made to collide, and by chance they do so once in 10^19 pairs.
+SECRET = randbits(64)
+
+
+def pool_from_frame(
+    frame: pl.DataFrame, questions: pl.Series, starts: Ints, origin: Source, reader: AnswerReader
+) -> Pool:
+    """Code the answers of each question and check scores and labels."""
+    codes, rows, width = _coded(starts, frame["answer"])
+    texts = frame["answer"].gather(rows)
+    base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
+    gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
+    known = texts if gold is None else pl.concat((texts, gold.alias(texts.name)))
+
+    def place() -> Ints:
+        """Where among the texts each response's answer stands; beyond them if it has none."""
+        return np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
+
+    def votes() -> Ints:
+        """How many responses gave each text; a gold answer comes first, as labels depend on it."""
+        given = np.bincount(place(), minlength=len(texts) + 1)[: len(texts)]
+        return given if gold is None else np.concatenate((given, np.full(len(questions), frame.height)))
+
+    keys = reader.keys(known, which if gold is None else np.concatenate((which, np.arange(len(questions)))), votes)
+    merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys.head(len(texts)))
+    answer = np.append(merged, np.int32(-1))[place()] if len(firsts) < len(texts) else codes
+    pool = Pool(
+        starts=starts,
+        answer=answer,
+        scores=checked_scores(_numbers(frame, "score"), str(origin.score)) if "score" in frame.columns else None,
+        base=np.cumsum(fewer) - fewer,
+        width=fewer,
+        questions=questions,
+        names=texts.gather(firsts).str.strip_chars(),
+        source=origin,
+    )
+    if origin.parts:
+        pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
+    if gold is not None:
+        same = keys.head(len(texts)).eq_missing(keys.tail(len(questions)).gather(which)).to_numpy()
+        return _with_right(pool, same, merged, which)
+    if "correct" in frame.columns:
+        raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
+        return _with_right(pool, raw.right[: len(texts)], merged, which)
+    return pool
+
+
+def _numbers(frame: pl.DataFrame, column: str) -> Floats:
+    """A column as an array, NaN where it is null."""
+    values = frame[column]
+    return (values.fill_null(np.nan) if values.null_count() else values).to_numpy()
+
+
+def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
+    """Number the distinct texts of each question: codes, the rows where they first appear, counts."""
+    readable: Bools = texts.is_not_null().to_numpy() if texts.null_count() else np.ones(len(texts), bool)
+    return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
+
+
+def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
+    """The right answer of each question, which all its responses must agree on."""
+    gold = frame["gold"]
+    first = gold.gather(starts[:-1])
+    if gold.null_count():
+        row = int(gold.is_null().arg_true()[0])
+        raise LabelError(
+            f"{gold.null_count()} responses have no gold answer, the first in question {frame['question'][row]!r}: "
+            "complete the column 'gold', or drop it"
+        )
+    differs = gold != first.gather(np.repeat(np.arange(len(questions)), np.diff(starts)))
+    if differs.any():
+        row = int(differs.arg_true()[0])
+        raise LabelError(f"question {frame['question'][row]!r} has several gold answers: give it one")
+    return first
+
+
+def _with_right(pool: Pool, right: Bools, merged: Codes, which: Ints) -> LabelledPool:
+    """Label answers from the labels of their texts [texts]; one right spelling makes the answer right."""
+    by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
+    place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
+    np.logical_or.at(by_answer, place, right)
+    by_answer[-1] = False
+    differing = np.flatnonzero((by_answer[place] != right) & (merged >= 0))
+    if len(differing):
+        warnings.warn(
+            f"{len(differing)} answers are the same as another of their question but labelled differently, the first "
+            f"in question {pool.questions[int(which[differing[0]])]!r}: such an answer counts as correct",
+            SteelyardWarning,
+            stacklevel=2,
+        )
+    return LabelledPool(**vars(pool), right=by_answer)
+
+
+def _labels(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
+    correct = frame["correct"]
+    if correct.null_count():
+        row = int(correct.is_null().arg_true()[0])
+        raise LabelError(
+            f"{correct.null_count()} responses have no label that is true or false, the first in question "
+            f"{frame['question'][row]!r}: complete 'correct', or drop the column"
+        )
+    return correct.to_numpy()
+
+
+def join(pools: Sequence[Pool]) -> Pool:
+    """Put pools of different questions one after the other."""
+    if not pools:
+        raise TableError("there are no responses")
+    if len(pools) == 1:
+        return pools[0]
+    rows = np.cumsum([0] + [pool.n_responses for pool in pools])
+    answers = np.cumsum([0] + [len(pool.names) for pool in pools])
+    first = pools[0]
+    joined = replace(
+        first.unlabelled() if isinstance(first, LabelledPool) else first,
+        starts=np.concatenate([pool.starts[:-1] + at for pool, at in zip(pools, rows, strict=False)] + [rows[-1:]]),
+        answer=np.concatenate([pool.answer for pool in pools]),
+        scores=None if first.scores is None else np.concatenate([pool.known_scores for pool in pools]),
+        parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
+        base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
+        width=np.concatenate([pool.width for pool in pools]),
+        questions=pl.concat([pool.questions for pool in pools]),
+        names=pl.concat([pool.names for pool in pools]),
+    )
+    if not isinstance(first, LabelledPool):
+        return joined
+    right = np.concatenate([cast(LabelledPool, pool).right[: len(pool.names)] for pool in pools] + [[False]])
+    return LabelledPool(**vars(joined), right=right)

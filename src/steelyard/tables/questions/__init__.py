@@ -1,0 +1,1 @@
+"""Questions to sample answers for: files of the user, published question sets, names on the Hugging Face hub."""

@@ -1,0 +1,67 @@
+"""Question sets by their name on the Hugging Face hub, when the `datasets` package is there."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import TableError
+from steelyard.tables.sources.damage import first_line
+from steelyard.tables.sources.table_files import FORMATS
+
+# short name -> name on the hub, its configurations, its test split
+KNOWN: dict[str, tuple[str, tuple[str | None, ...], str]] = {
+    "gsm8k": ("openai/gsm8k", ("main",), "test"),
+    "math-500": ("HuggingFaceH4/MATH-500", (None,), "test"),
+    "mmlu-pro": ("TIGER-Lab/MMLU-Pro", (None,), "test"),
+    "math": (
+        "EleutherAI/hendrycks_math",
+        (
+            "algebra",
+            "counting_and_probability",
+            "geometry",
+            "intermediate_algebra",
+            "number_theory",
+            "prealgebra",
+            "precalculus",
+        ),
+        "test",
+    ),
+}
+
+
+def is_hub_name(name: str) -> bool:
+    """Whether this is no file but a name such as math-500 or owner/name.
+
+    >>> is_hub_name("math-500"), is_hub_name("openai/gsm8k"), is_hub_name("questions.jsonl"), is_hub_name("a/b.csv")
+    (True, True, False, False)
+    """
+    plain = name.partition(":")[0]
+    if Path(name).exists() or Path(plain).suffix.lower() in FORMATS:
+        return False
+    return plain.lower() in KNOWN or (plain.count("/") == 1 and not plain.startswith((".", "/", "~")))
+
+
+def from_hub(name: str) -> pl.DataFrame:
+    """Load a question set by name; `name:split` takes another split than the test set."""
+    plain, _, split = name.partition(":")
+    by_hub = {entry[0].lower(): entry for entry in KNOWN.values()}
+    where, configurations, usual = KNOWN.get(plain.lower()) or by_hub.get(plain.lower()) or (plain, (None,), "test")
+    if find_spec("datasets") is None:
+        raise TableError(
+            f"{name} is no file here, and to load it from the hub as {where} the package 'datasets' is needed: "
+            "pip install datasets, or download its files and name one"
+        )
+    import datasets
+
+    tables: list[pl.DataFrame] = []
+    for configuration in configurations:
+        try:
+            loaded: Any = datasets.load_dataset(where, configuration, split=split or usual)
+        except Exception as error:  # noqa: BLE001 - whatever the hub, the network or the cache says
+            raise TableError(f"{name} cannot be loaded from the hub: {first_line(error)}; download its files") from None
+        tables.append(loaded.to_polars())
+    return pl.concat(tables, how="diagonal_relaxed")

@@ -1,0 +1,122 @@
+"""Questions: a file of ours, or one of the published layouts, as one table: question, prompt, gold, domain.
+
+`question` is the id, `prompt` the text; `gold` may be missing, then the answers can be voted on but not judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.errors import ColumnError, LabelError, SteelyardWarning, TableError, did_you_mean
+from steelyard.tables.questions.hub import from_hub, is_hub_name
+from steelyard.tables.questions.published_sets import Layout, layout_of
+from steelyard.tables.reading import renamed
+from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.opening import open_table
+
+COLUMNS = ("question", "prompt", "gold", "domain")
+LONGEST_TEXT = 1 << 20  # bytes of one field
+OWN = Layout("own", "math", lambda table: table)
+_LETTER = re.compile(r"[A-J]")
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The table, the layout it came in, and the built-in prompt that suits it."""
+
+    table: pl.DataFrame
+    layout: str
+    prompt: str
+
+
+def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, limit: int | None = None) -> Questions:
+    """Read questions from a file, or from the hub by name; `limit` takes the first so many."""
+    name = str(source)
+    try:
+        found = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
+        table = renamed(found.lazy(), rename or {}).collect()
+        _check_sizes(table)
+        layout = layout_of(table) or OWN
+        table = _checked(layout.read(table))
+    except DAMAGE as error:
+        raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
+    except TableError as error:
+        raise error if name in str(error) else type(error)(f"{name}: {error}") from None
+    if limit is not None:
+        table = table.head(limit)
+    letters = layout is OWN and "gold" in table.columns and all(_LETTER.fullmatch(gold) for gold in table["gold"])
+    return Questions(table, layout.name, "choice" if letters else layout.prompt)
+
+
+def fingerprint(table: pl.DataFrame) -> str:
+    """The SHA-256 of questions as they were read, whatever the format of their file."""
+    digest = hashlib.sha256(json.dumps(table.columns).encode())
+    for row in table.iter_rows():
+        digest.update(json.dumps(row).encode())
+    return digest.hexdigest()
+
+
+def _check_sizes(table: pl.DataFrame) -> None:
+    """Refuse a text that no model reads, before anything looks into it."""
+    for name, kind in table.schema.items():
+        column = pl.col(name).list.join("") if kind == pl.List(pl.String) else pl.col(name)
+        if kind in (pl.String, pl.List(pl.String)):
+            sizes = table.select(column.str.len_bytes().fill_null(0)).to_series()
+            if len(sizes) and (row := sizes.arg_max()) is not None and sizes[row] > LONGEST_TEXT:
+                raise ColumnError(
+                    f"row {row + 1} has a text of {sizes[row]:,} bytes in {name!r:.60}, more than {LONGEST_TEXT:,}: "
+                    "shorten it, or leave the row or the column out"
+                )
+
+
+def _checked(table: pl.DataFrame) -> pl.DataFrame:
+    """Our columns as text, every id once, nothing blank where there must be something."""
+    if not table.height:
+        raise TableError("there are no questions: the table is empty")
+    for name, meaning in (("question", "its id"), ("prompt", "its text")):
+        if name not in table.columns:
+            raise ColumnError(_missing(name, meaning, table.columns))
+    for name in COLUMNS:
+        if name in table.columns and (table[name].dtype.is_nested() or table[name].dtype == pl.Object):
+            raise ColumnError(f"the column {name!r} holds {table[name].dtype}, not one text a row")
+    kept = table.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in table.columns)
+    kept = kept.with_columns(pl.exclude("prompt").str.strip_chars())  # a prompt is asked as it stands
+    if "gold" in kept.columns and kept["gold"].null_count() == kept.height:
+        kept = kept.drop("gold")
+    _check_rows(kept)
+    if "gold" not in kept.columns:
+        what = "the questions have no column 'gold': their answers can be voted on, but not judged or calibrated on"
+        warnings.warn(what, SteelyardWarning, stacklevel=3)
+    return kept
+
+
+def _check_rows(kept: pl.DataFrame) -> None:
+    for name in ("question", "prompt", "gold"):
+        blank = kept[name].fill_null("").str.strip_chars() == "" if name in kept.columns else pl.Series([False])
+        if blank.any():
+            fix = "give every question its own" if name != "gold" else "add it, or leave the question out"
+            raise (LabelError if name == "gold" else ColumnError)(
+                f"row {(blank.arg_max() or 0) + 1} has no {name!r}: {fix}"
+            )
+    twice = kept["question"].filter(kept["question"].is_duplicated())
+    if len(twice):
+        rows = [i + 1 for i, value in enumerate(kept["question"]) if value == twice[0]]
+        where = f"rows {rows[0]} and {rows[1]}"
+        raise ColumnError(f"the id {twice[0]!r:.60} stands in {where}: give every question its own")
+
+
+def _missing(name: str, meaning: str, columns: list[str]) -> str:
+    if name == "prompt" and "question" in columns:
+        return (
+            "there is no column 'prompt': 'question' is the id and 'prompt' the text; if 'question' is your text, "
+            "rename it (rename={'yours': 'prompt'}) and add ids"
+        )
+    near = did_you_mean(name, columns)
+    return f"there is no column {name!r} ({meaning}): rename one (rename={{'yours': '{name}'}}); {near}"

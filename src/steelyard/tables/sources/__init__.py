@@ -1,0 +1,1 @@
+"""Where a table comes from: files of every kind, runs, the bundled grid."""

@@ -1,0 +1,50 @@
+"""The bundled grid: real language models judged by real verifiers, as one table (docs/grid.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import TableError, did_you_mean
+
+PREFIX = "grid:"
+FOLDER = Path(__file__).parents[2] / "data"
+GRID, RESPONSES = FOLDER / "grid.parquet", FOLDER / "responses.parquet"
+ABOUT = ["question", "sample", "llm", "domain", "prompt", "gold", "answer", "correct", "tokens"]
+
+
+def grid_names() -> tuple[list[str], list[str]]:
+    """Return the names of the language models and of the verifiers in the grid, in the order of its card."""
+    llms = pl.scan_parquet(GRID).select(pl.col("llm").unique(maintain_order=True)).collect()["llm"].to_list()
+    return llms, [name for name in pl.scan_parquet(GRID).collect_schema().names() if name not in ABOUT]
+
+
+def is_grid(source: Any) -> bool:
+    """Whether a source names bundled responses: `grid:LLM` or `grid:LLM/VERIFIER`."""
+    return isinstance(source, str | Path) and str(source).startswith(PREFIX)
+
+
+def grid_score(source: Any) -> str | None:
+    """Return the score that `grid:LLM/VERIFIER` names."""
+    return str(source).partition("/")[2] or None if is_grid(source) else None
+
+
+def open_grid(name: str) -> pl.LazyFrame:
+    """Return the rows of `grid:LLM`, with the scores that `/VERIFIER` names or with all."""
+    llm = name.removeprefix(PREFIX).partition("/")[0]
+    named = list(dict.fromkeys(part.partition(":")[0].strip() for part in (grid_score(name) or "").split("+")))
+    llms, verifiers = grid_names()
+    if llm not in llms:
+        raise TableError(f"the grid has no language model {llm!r} (write grid:LLM/VERIFIER): {did_you_mean(llm, llms)}")
+    for verifier in named if grid_score(name) else ():
+        if verifier not in verifiers:
+            raise TableError(f"the grid has no verifier {verifier!r}: {did_you_mean(verifier, verifiers)}")
+    rows = pl.scan_parquet(GRID).filter(pl.col("llm") == llm)
+    return rows.select(*ABOUT, *named) if grid_score(name) else rows
+
+
+def grid_texts(llm: str) -> pl.DataFrame:
+    """Return the texts of a language model's responses, by question and sample."""
+    return pl.scan_parquet(RESPONSES).filter(pl.col("llm") == llm).collect()

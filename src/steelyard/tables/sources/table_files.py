@@ -1,0 +1,67 @@
+"""Files of every kind -> one lazy polars frame, or a line that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.errors import TableError
+from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.json_lines import open_json_lines
+from steelyard.tables.sources.run_folders import table_of_run
+from steelyard.tables.sources.width import LONGEST_LINE, TEXT, check_width
+
+
+def open_file(path: Path) -> pl.LazyFrame:
+    try:
+        str(path).encode()
+        if not path.exists():
+            raise TableError(f"no such file: {path}")
+        if path.is_dir():
+            path = table_of_run(path)
+        if not path.is_file():
+            raise TableError(f"{path} is a device or a pipe: save it as a file first")
+        opener = FORMATS.get(path.suffix.lower())
+        if opener is None:
+            raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
+        if path.stat().st_size == 0:
+            raise TableError(f"{path} is empty: it has no rows to read")
+        frame = opener(path)
+        check_width(path, len(frame.collect_schema()))
+        return frame
+    except (*DAMAGE, ValueError) as error:
+        raise TableError(
+            f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
+        ) from None
+
+
+def _open_csv(path: Path) -> pl.LazyFrame:
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("rb") as file:
+        check_width(path, 1 + file.readline(LONGEST_LINE).count(separator.encode()))
+    header = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
+    types = {name: kind for name, kind in TEXT.items() if name in header}
+    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
+    return table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines
+
+
+def _open_parquet(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, glob=False)
+
+
+def _open_ipc(path: Path) -> pl.LazyFrame:
+    return pl.scan_ipc(path, glob=False)
+
+
+FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
+    ".parquet": _open_parquet,
+    ".pq": _open_parquet,
+    ".jsonl": open_json_lines,
+    ".ndjson": open_json_lines,
+    ".csv": _open_csv,
+    ".tsv": _open_csv,
+    ".arrow": _open_ipc,
+    ".feather": _open_ipc,
+}

@@ -1,0 +1,47 @@
+"""Where a verifier runs: in this process, on a vLLM server, on a chat server, or nowhere."""
+
+from __future__ import annotations
+
+from steelyard.errors import SettingError
+from steelyard.llm.address import Address
+from steelyard.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.verifiers.scored_items import Runner
+
+
+def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None:
+    """Refuse a place where a verifier cannot run, before anything is loaded."""
+    if at and local:
+        raise SettingError("--at and --local exclude each other: name one place")
+    if isinstance(protocol, RecordedProtocol) and (at or local):
+        raise SettingError(f"{name} reads what the run recorded and asks nobody: leave --at and --local away")
+    if isinstance(protocol, ChatProtocol) and not at:
+        raise SettingError(f"{name} asks a chat server: name it with --at http://HOST:PORT/v1, or --at local")
+    if isinstance(protocol, TokenProtocol):
+        if not (at or local):
+            raise SettingError(f"say where {name} runs: --local for this machine, --at URL for a vLLM server")
+        if at and not protocol.served:
+            raise SettingError(f"vLLM cannot serve {name}: run it with --local")
+
+
+async def connect(protocol: Protocol, model: str, address: Address | None, context: int | None = None) -> Runner:
+    """The verifier, loaded or connected to. `address` None is this process."""
+    if isinstance(protocol, RecordedProtocol):
+        from steelyard.verifiers.runners.recorded import Recorded
+
+        return Recorded(protocol)
+    if isinstance(protocol, ChatProtocol):
+        from steelyard.verifiers.runners.chat_server import Asked
+
+        if address is None:
+            raise AssertionError("check_place asks for an address")
+        return await Asked.connect(protocol, address, model)
+    if address is None:
+        from steelyard.verifiers.runners.local import Local
+
+        return Local(protocol, model, context=context)
+    from steelyard.verifiers.runners.model_folders import model_folder
+    from steelyard.verifiers.runners.vllm import Served
+    from steelyard.verifiers.tokens import Tokens
+
+    tokens = Tokens.load(model_folder(model, weights=False))
+    return await Served.connect(protocol, tokens, address, model=model, context=context)

@@ -1,1 +1,0 @@
-"""Weight functions: what a score is worth. One a file, arrays in, arrays out."""
