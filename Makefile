@@ -40,7 +40,7 @@ long: .venv/.developing
 	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m long
 
 fuzz: .venv/.developing
-	$(BIN)/python -m tests.fuzz_answers $(FUZZ) 0
+	$(BIN)/python -m tests.answers.fuzz_answers $(FUZZ) 0
 
 reproduction: .venv/.developing
 	$(BIN)/python -m docs.reproduction --check

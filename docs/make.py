@@ -61,7 +61,7 @@ def cli_page() -> str:
 
 def answers_page() -> str:
     """How answers are read and grouped, with the examples the tests check."""
-    from tests.answer_examples import DIFFERENT, EXTRACTED, JUDGED, SAME
+    from tests.answers.answer_examples import DIFFERENT, EXTRACTED, JUDGED, SAME
 
     def code(text: str | None) -> str:
         shown = "null" if text is None else text.replace("|", "\\|").replace("\n", " ⏎ ")

@@ -21,7 +21,7 @@ from steelyard.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import drawn, scored
 from tests.running import steelyard
-from tests.runs_small import small_run
+from tests.runs.runs_small import small_run
 
 NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-deepseek", "math-shepherd", "versaprm")
 ITEMS = drawn(16, seed=0)

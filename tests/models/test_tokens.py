@@ -18,7 +18,7 @@ from steelyard.verifiers.tokens import Tokens
 from tests.models.items import drawn
 from tests.models.vocabularies import OF, tokenizer
 from tests.models.vocabularies import tokens as published
-from tests.test_protocols import QUESTION, STEPS, mixed
+from tests.verifiers.test_protocols import QUESTION, STEPS, mixed
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-mistral", "math-shepherd", "versaprm")

@@ -1,0 +1,95 @@
+"""What a hostile server can make `steelyard generate` keep in memory, with 64 requests under way at once."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.generating import ask_for
+from tests.upstreams import FaultUpstream, command
+
+MOST = 300  # MB above what the same command takes with a good server
+LIMIT = 6 * 2**30  # bytes of address space: what leaks ends there, and not with the machine
+
+# The command in a process of its own, with its high-water mark said at the end.
+PEAK = f"""
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_AS, ({LIMIT}, {LIMIT}))
+from steelyard.cli import main
+from steelyard.runs.run import Run
+if "--no-table" in sys.argv:
+    sys.argv.remove("--no-table")
+    Run.write_table = lambda self: None
+try:
+    main()
+except SystemExit as end:
+    print("CODE", end.code)
+print(Path("/proc/self/status").read_text())
+"""
+
+
+def peak(
+    upstream: FaultUpstream, folder: Path, model: str, retries: int = 1, bad: int = 68, *more: str
+) -> tuple[str, int, str]:
+    """Exit code, high-water mark in MB and what was said."""
+    folder.mkdir()
+    words, environment = command(
+        "generate", ask_for(folder, 68, bad=bad), "--upstream", upstream.url, "--model", model, "-n", 1,
+        "--concurrency", 64, "--retries", retries, "--max-failures", "100%", "--try-timeout", 120, "-o", folder / "run",
+        *more,
+    )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *words[3:]], env=environment, capture_output=True, text=True, check=False
+    )
+    found = re.search(r"VmHWM:\s+(\d+)", done.stdout)
+    code = re.search(r"CODE (\d+)", done.stdout)
+    assert found, done.stderr[-2000:]
+    return code[1] if code else "", int(found[1]) // 1024, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def good(upstream: FaultUpstream, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """What the command takes with a good server, in MB."""
+    code, used, said = peak(upstream, tmp_path_factory.mktemp("good") / "run", "good")
+    assert code == "0", said
+    return used
+
+
+@pytest.mark.parametrize("kind", ["endless", pytest.param("many@lists", marks=pytest.mark.long)])
+def test_no_body_takes_more_than_300_mb_with_64_under_way(
+    upstream: FaultUpstream, tmp_path: Path, good: int, kind: str
+) -> None:
+    check(upstream, tmp_path, good, kind, retries=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "kind",
+    ["huge@31", "huge@64", "keys", "crowd@2000000", "many@objects", "many@texts", "many@numbers",
+     "many@emoji", "deep@1000000", "digits", "zipped", "long-text@30", "long-name", "slow@0.01"],
+)  # fmt: skip
+def test_no_other_body_does_either(upstream: FaultUpstream, tmp_path: Path, good: int, kind: str) -> None:
+    check(upstream, tmp_path, good, kind, retries=0)
+
+
+@pytest.mark.long
+def test_long_samples_on_their_way_to_the_disk_do_not_either(
+    upstream: FaultUpstream, tmp_path: Path, good: int
+) -> None:
+    """68 samples of a million characters; the table, which holds them all, is another matter."""
+    code, used, said = peak(upstream, tmp_path / "long", "fault:long-text@1?BAD", 0, 68, "--no-table")
+    assert code == "0", said
+    assert used - good < MOST
+
+
+def check(upstream: FaultUpstream, tmp_path: Path, good: int, kind: str, retries: int) -> None:
+    bad = 6 if kind == "keys" else 68  # each takes a second to read, and they are read one after another
+    code, used, said = peak(upstream, tmp_path / "faulty", f"fault:{kind}?BAD", retries, bad)
+    print(f"{kind}: {used - good} MB above {good} MB")
+    assert code == "0", said
+    assert used - good < MOST

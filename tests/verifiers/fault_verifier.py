@@ -1,0 +1,123 @@
+"""A verifier's server that misbehaves on request, in a process of its own, with a ledger of every request.
+
+It speaks vLLM's /pooling for the character tokenizer of plain_tokens.py and chat completions with alternatives for
+P(True). Its score of a text depends on the text alone. The model's name says what it does: `KIND` or `KIND?WORD`, the
+latter only when the text holds WORD. The ledger is a file of JSON lines, one a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.verifiers.plain_tokens import FIRST, TAGS
+
+SEEN: set[str] = set()
+
+
+def share(text: str) -> float:
+    """The score of a text."""
+    return (1 + int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:4], "big") % 9998) / 10_000
+
+
+def logits(ids: list[int]) -> list[list[float]]:
+    """[bad, good] of every token: the score of all that stands before it."""
+    rows = []
+    for i in range(len(ids)):
+        good = share(str(ids[: i + 1]))
+        rows.append([0.0, math.log(good / (1 - good))])
+    return rows
+
+
+def text_of(body: dict[str, Any]) -> str:
+    if "messages" in body:
+        return str(body["messages"][0]["content"])
+    return "".join(chr(number) for number in body.get("input", []) if number < FIRST)
+
+
+def pooled(body: dict[str, Any], kind: str) -> Any:
+    ids = body["input"]
+    rows = logits(ids)
+    if kind != "tokens":
+        tags = {FIRST + 2, *TAGS.values()}
+        rows = [row for number, row in zip(ids, rows, strict=True) if number in tags]
+    if kind == "few":
+        rows = rows[:-1]
+    if kind in ("probabilities", "old"):
+        rows = [[1 / (1 + math.exp(row[1] - row[0])), 1 / (1 + math.exp(row[0] - row[1]))] for row in rows]
+    if kind == "one-column":
+        rows = [[row[1] - row[0]] for row in rows]
+        if body.get("use_activation", True):
+            rows = [[1 / (1 + math.exp(-row[0]))] for row in rows]
+    if kind == "one-probability":
+        rows = [[1 / (1 + math.exp(row[0] - row[1]))] for row in rows]
+    data: Any = {"nan": [[float("nan"), 0.0]] * len(rows), "words": "none"}.get(kind, rows)
+    return {"data": [{"index": 0, "object": "pooling", "data": data}]}
+
+
+def chatted(body: dict[str, Any], kind: str) -> Any:
+    good = share(text_of(body))
+    alternatives = [{"token": "True", "logprob": math.log(good)}, {"token": "False", "logprob": math.log(1 - good)}]
+    if kind == "neither":
+        alternatives = [{"token": "Yes", "logprob": 0.0}]
+    logprobs = None if kind == "no-logprobs" else {"content": [{"token": "True", "top_logprobs": alternatives}]}
+    return {"choices": [{"index": 0, "message": {"content": "True"}, "logprobs": logprobs}]}
+
+
+def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    if path.endswith("/models"):
+        return 200, {"data": [{"id": os.environ.get("SERVED", "good"), "max_model_len": 3000}]}
+    if path == "/version":
+        return 200, {"version": "0.0-test"}
+    kind, _, word = str(body.get("model", "")).partition("?")
+    if word and word not in text_of(body):
+        kind = "good"
+    if kind == "old" and "use_activation" in body:
+        return 400, {"error": {"message": "unknown field use_activation"}}
+    again = json.dumps(body)
+    if kind == "shaky" and again not in SEEN:
+        SEEN.add(again)
+        return 503, {"error": {"message": "busy"}}
+    if kind.isdigit():
+        return int(kind), {"error": {"message": f"said {kind}"}}
+    return 200, pooled(body, kind) if path == "/pooling" else chatted(body, kind)
+
+
+async def serve(ledger: Path, delay: float) -> None:
+    async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                length = 0
+                while (header := await reader.readline()).strip():
+                    name, _, value = header.decode().partition(":")
+                    length = int(value) if name.lower() == "content-length" else length
+                path = line.decode().split(" ")[1]
+                body = json.loads(await reader.readexactly(length)) if length else {}
+                with ledger.open("a") as file:
+                    file.write(json.dumps({"path": path, "model": body.get("model"), "text": text_of(body)}) + "\n")
+                await asyncio.sleep(delay)
+                status, reply = answer(path, body)
+                content = json.dumps(reply).encode()
+                head = (
+                    f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+                )
+                writer.write(head.encode() + content)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(client, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1]), float(sys.argv[2])))
