@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_least, at_most, seconds
-from steelyard.counting.logit_weight import evidence
+from steelyard.counting.logit_weight import clipped_logit
 from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.offsets.exact import Curve, exact
 
@@ -66,13 +66,13 @@ def tuned_grid(pool: sy.LabelledPool, z: Floats) -> list[int]:
 
 def rows() -> list[Row]:
     pool = pool_of(1000, 32)
-    z = evidence(pool.known_scores)
+    z = clipped_logit(pool.known_scores)
     gained = int(calibrate(pool, z).correct.max()) - max(grid(pool, z))
     ours, theirs, tuned = seconds(
         lambda: calibrate(pool, z), lambda: grid(pool, z), lambda: tuned_grid(pool, z), repeats=20
     )
     large = pool_of(100_000, 64)
-    z_large = evidence(large.known_scores)
+    z_large = clipped_logit(large.known_scores)
     big, summed = seconds(
         lambda: calibrate(large, z_large), lambda: (np.sum(z_large), np.sum(large.known_scores), np.sum(large.answer))
     )

@@ -86,10 +86,10 @@ def promised(pool: sy.LabelledPool, splits: range = PROMISES) -> dict[str, Any]:
         except sy.CalibrationError:
             continue
         verdicts = vote.predict(test.unlabelled())
-        assert vote.reserved_ is not None
-        assert vote.reserved_right_ is not None
+        assert vote.reserved_confidence_ is not None
+        assert vote.reserved_correct_ is not None
         wrong = ~verdicts.right(test)[verdicts.confidence >= held.threshold]
-        every = np.concatenate((wrong, vote.reserved_right_[vote.reserved_ >= held.threshold] == 0))
+        every = np.concatenate((wrong, vote.reserved_correct_[vote.reserved_confidence_ >= held.threshold] == 0))
         error = wrong.sum() / max(1, len(wrong))
         rows.append((every.mean() > RISK, error > RISK, len(wrong) / test.n_questions, error))
     broken, others, coverage, error = np.array(rows, float).reshape(-1, 4).T

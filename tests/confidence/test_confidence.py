@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 import steelyard as sy
 from steelyard.confidence.correctness_by_samples import (
     NUMBERS,
-    Jury,
+    CorrectnessBySamples,
     octaves,
-    winners_right,
+    winners_correct,
 )
 from steelyard.confidence.correctness_model import (
     PRIOR,
@@ -24,8 +24,8 @@ from steelyard.confidence.correctness_model import (
     factors,
     most_likely,
 )
-from steelyard.fitting.answer_features import slate
-from steelyard.fitting.conditional_logit import chances
+from steelyard.fitting.answer_features import answer_features
+from steelyard.fitting.conditional_logit import choice_probabilities
 from tests.building import Labelled, labelled
 
 
@@ -88,8 +88,8 @@ def test_the_answer_that_is_judged_is_the_verdict_also_on_ties() -> None:
     vote = sy.CalibratedVote().fit(pool.take(np.arange(400)))
     for n in (2, 4, 16):
         test = pool.take(np.arange(400, 1200)).first(n)
-        answers = slate(test, vote._evidence(test.known_scores))
-        judged = winners_right(answers, chances(answers, vote.theta), test.n_questions)
+        answers = answer_features(test, vote._logits(test.known_scores))
+        judged = winners_correct(answers, choice_probabilities(answers, vote.theta), test.n_questions)
         verdicts = vote.predict(test.unlabelled())
         assert np.array_equal(judged, verdicts.right(test))
         assert verdicts.confidence.mean() == pytest.approx(judged.mean(), abs=0.06)
@@ -123,14 +123,16 @@ def test_a_lone_sample_is_not_believed_more_than_it_is_right(cal: Labelled, test
 def test_between_two_judges_the_confidence_lies_between_theirs() -> None:
     pool = labelled(sy.simulate(60, 32, seed=1))
     vote = sy.CalibratedVote().fit(pool)
-    jury = Jury.of(vote.judge_)
-    assert [judge.samples for judge in jury.judges] == octaves(32)
-    answers = slate(pool, vote._evidence(pool.known_scores))
-    chance = chances(answers, vote.theta)
-    alone = np.stack([Jury((judge,)).believe(answers, chance, pool.sizes) for judge in jury.judges])
+    jury = CorrectnessBySamples.of(vote.correctness_)
+    assert [judge.samples for judge in jury.models] == octaves(32)
+    answers = answer_features(pool, vote._logits(pool.known_scores))
+    chance = choice_probabilities(answers, vote.theta)
+    alone = np.stack(
+        [CorrectnessBySamples((judge,)).predict_p_correct(answers, chance, pool.sizes) for judge in jury.models]
+    )
     for n in range(1, 41):
-        here = jury.believe(answers, chance, np.full(pool.n_questions, n))
-        below = max(i for i, judge in enumerate(jury.judges) if judge.samples <= n)
+        here = jury.predict_p_correct(answers, chance, np.full(pool.n_questions, n))
+        below = max(i for i, judge in enumerate(jury.models) if judge.samples <= n)
         pair = alone[below : below + 2]
         assert (here >= pair.min(axis=0) - 1e-12).all()
         assert (here <= pair.max(axis=0) + 1e-12).all()
@@ -140,7 +142,7 @@ def test_first_samples_that_nobody_could_read_teach_nothing(cal: Labelled) -> No
     answer = cal.answer.copy()
     answer[cal.starts[:-1]] = -1
     vote = sy.CalibratedVote().fit(replace(cal, answer=answer))
-    assert [judge.samples for judge in Jury.of(vote.judge_).judges][:2] == [2, 4]
+    assert [judge.samples for judge in CorrectnessBySamples.of(vote.correctness_).models][:2] == [2, 4]
 
 
 def test_a_jury_of_one_where_no_number_of_samples_has_enough_questions() -> None:
@@ -153,14 +155,14 @@ def test_a_jury_of_one_where_no_number_of_samples_has_enough_questions() -> None
         correct=last & (question % 2 == 0),
     )
     vote = sy.CalibratedVote().fit(pool)
-    assert [judge.samples for judge in Jury.of(vote.judge_).judges] == [19]
+    assert [judge.samples for judge in CorrectnessBySamples.of(vote.correctness_).models] == [19]
 
 
 def test_a_damaged_confidence_is_refused(cal: Labelled) -> None:
-    good = sy.CalibratedVote().fit(cal).judge_
+    good = sy.CalibratedVote().fit(cal).correctness_
     assert good is not None
     swapped = good.copy()
     swapped[[0, NUMBERS]] = swapped[[NUMBERS, 0]]
     for bad in (None, good[:-1], good[:0], good + 0.5, np.where(good == good[3], -1.0, good), good * np.nan, swapped):
         with pytest.raises(sy.PlanError, match="its confidence is damaged"):
-            Jury.of(bad)
+            CorrectnessBySamples.of(bad)

@@ -12,10 +12,10 @@ from scipy import stats
 
 import steelyard as sy
 from steelyard.confidence.drift import (
-    KEPT,
-    question_evidence,
-    remembered,
-    shift,
+    MOST_REFERENCES,
+    question_means,
+    reference_scores,
+    score_drift,
 )
 from steelyard.confidence.risk_control import binomial_tail, promise
 from steelyard.evaluation.confidence_quality import confidence_table
@@ -81,8 +81,8 @@ def test_reserved_questions_are_not_learned_from(cal: Labelled) -> None:
         right[cal.base[q] : cal.base[q] + cal.width[q]] ^= True
     other = sy.CalibratedVote(reserve=0.5).fit(replace(cal, right=right))
     assert one.theta.tolist() == other.theta.tolist()
-    assert one.reserved_ is not None
-    assert len(one.reserved_) == apart.sum()
+    assert one.reserved_confidence_ is not None
+    assert len(one.reserved_confidence_) == apart.sum()
 
 
 def test_voting_with_a_risk_takes_answers_away(tmp_path: Path) -> None:
@@ -103,19 +103,19 @@ def test_voting_with_a_risk_takes_answers_away(tmp_path: Path) -> None:
 def test_scores_that_have_moved_are_noticed_and_others_are_not() -> None:
     pool = labelled(sy.simulate(600, 8, seed=3))
     one, two = pool.take(np.arange(300)), pool.take(np.arange(300, 600))
-    still = shift(remembered(one), question_evidence(two))
+    still = score_drift(reference_scores(one), question_means(two))
     assert still is not None
     assert still.warning is None
-    moved = shift(remembered(one), question_evidence(replace(two, scores=np.sqrt(two.known_scores))))
+    moved = score_drift(reference_scores(one), question_means(replace(two, scores=np.sqrt(two.known_scores))))
     assert moved is not None
     assert "do not look like the calibration scores" in str(moved.warning)
-    assert shift((), question_evidence(two)) is None
-    assert len(remembered(labelled(sy.simulate(KEPT + 50, 2, seed=1)))) == KEPT
+    assert score_drift((), question_means(two)) is None
+    assert len(reference_scores(labelled(sy.simulate(MOST_REFERENCES + 50, 2, seed=1)))) == MOST_REFERENCES
 
 
 def test_a_shift_is_called_as_rarely_as_said() -> None:
     rng = np.random.default_rng(0)
-    called = sum(shift(rng.normal(size=60), rng.normal(size=50), seed=i).p <= 0.1 for i in range(200))  # type: ignore[union-attr]
+    called = sum(score_drift(rng.normal(size=60), rng.normal(size=50), seed=i).p <= 0.1 for i in range(200))  # type: ignore[union-attr]
     assert stats.binomtest(called, 200, 0.1).pvalue > 0.001
 
 

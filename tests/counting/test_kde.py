@@ -49,9 +49,9 @@ def test_the_kde_vote_is_the_formula_of_the_paper(cal: Labelled, test: Labelled)
     """Recompute w = log f1 - log f0 + log q - log(1 - q) + log(m - 1) response by response."""
     vote = sy.KDEVote(reliability="printed").fit(cal)
     known = cal.readable
-    z_cal, right = logit.evidence(cal.known_scores[known]), cal.correct[known]
+    z_cal, right = logit.clipped_logit(cal.known_scores[known]), cal.correct[known]
     p_cal = cal.known_scores[known]
-    z = logit.evidence(test.known_scores)
+    z = logit.clipped_logit(test.known_scores)
     f1 = _direct(z_cal[right], z, silverman(z_cal[right])) + FLOOR
     f0 = _direct(z_cal[~right], z, silverman(z_cal[~right])) + FLOOR
 
@@ -101,7 +101,7 @@ def test_the_ablations_replace_one_term_each(cal: Labelled, test: Labelled) -> N
 def test_the_printed_oracle_uses_each_questions_own_densities_and_accuracy(test: Labelled) -> None:
     """Recompute the weights of one question with both classes from the formula."""
     pool = test.take([int(np.flatnonzero((test.m > 1) & (np.add.reduceat(test.correct, test.starts[:-1]) > 3))[0])])
-    z, right = logit.evidence(pool.known_scores), pool.correct
+    z, right = logit.clipped_logit(pool.known_scores), pool.correct
     use = pool.readable
     f = [_direct(z[use & (right == c)], z, max(silverman(z[use & (right == c)]), 0.1)) + FLOOR for c in (False, True)]
     q_m = right.mean()

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.rule_for_budget import Shelf, choose
-from steelyard.evaluation.trajectories import Paths, crossfit_paths, paths
+from steelyard.evaluation.rule_for_budget import RuleSearch, choose
+from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
 from steelyard.stopping.rules.beta import Beta
 from steelyard.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, make
@@ -27,8 +27,8 @@ def both() -> tuple[Labelled, Labelled]:
 
 
 @pytest.fixture(scope="module")
-def shelf(both: tuple[Labelled, Labelled]) -> Shelf:
-    return Shelf(crossfit_paths(sy.CalibratedVote(), both[0], resamples=3))
+def shelf(both: tuple[Labelled, Labelled]) -> RuleSearch:
+    return RuleSearch(crossfit_trajectories(sy.CalibratedVote(), both[0], resamples=3))
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def test_fixed_counts_the_samples_that_short_questions_have() -> None:
 
 def test_crossfitted_walks_are_by_fits_on_the_other_questions(both: tuple[Labelled, Labelled]) -> None:
     cal = both[0]
-    found = crossfit_paths(sy.VanillaVote(), cal, resamples=0)
+    found = crossfit_trajectories(sy.VanillaVote(), cal, resamples=0)
     assert np.array_equal(found.walk.code, paths(sy.VanillaVote().fit(cal), cal, resamples=0).walk.code)
-    fitted = crossfit_paths(sy.LogitVote(), cal, resamples=2)
+    fitted = crossfit_trajectories(sy.LogitVote(), cal, resamples=2)
     assert sorted(fitted.owner.tolist()) == sorted(2 * list(range(cal.n_questions)))
     assert np.array_equal(fitted.walk.sizes, np.full(2 * cal.n_questions, 16))
     full = fitted.under(Fixed(16))[1].mean()
@@ -76,7 +76,7 @@ def test_crossfitted_walks_are_by_fits_on_the_other_questions(both: tuple[Labell
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5.5, 8, 16])
-def test_every_offer_stays_within_the_budget(shelf: Shelf, budget: float) -> None:
+def test_every_offer_stays_within_the_budget(shelf: RuleSearch, budget: float) -> None:
     found = shelf.choose(samples=budget)
     assert "fixed" in found.offers
     for rule in found.offers.values():
@@ -85,7 +85,7 @@ def test_every_offer_stays_within_the_budget(shelf: Shelf, budget: float) -> Non
         assert rule.cap <= 16
 
 
-def test_of_fixed_numbers_the_budget_takes_the_largest_and_a_loss_the_smallest(shelf: Shelf) -> None:
+def test_of_fixed_numbers_the_budget_takes_the_largest_and_a_loss_the_smallest(shelf: RuleSearch) -> None:
     assert shelf.choose(samples=7.9).offers["fixed"] == Fixed(7)
     held = shelf.choose(loss=0.08).offers["fixed"].cap
     assert held < 16
@@ -100,13 +100,13 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
     broken = 0
     for seed in range(20):
         cal, test = labelled(sy.simulate(1000, 8, seed=100 + seed)).split(0.2, seed=0)
-        rule = choose(crossfit_paths(sy.VanillaVote(), cal, resamples=1), loss=0.02).rule
+        rule = choose(crossfit_trajectories(sy.VanillaVote(), cal, resamples=1), loss=0.02).rule
         found = paths(sy.VanillaVote().fit(cal), test, resamples=1)
         broken += bool((found.fixed(8) - found.under(rule)[1]).mean() > 0.02)
     assert broken <= 3
 
 
-def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: Shelf) -> None:
+def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: RuleSearch) -> None:
     with pytest.raises(sy.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
         shelf.choose(loss=0.003)
     used, right = shelf.paths.under(shelf.choose(loss=0.004).rule)
@@ -114,7 +114,7 @@ def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: Shelf) -> Non
     assert right.mean() >= shelf.paths.fixed(16).mean() - 0.004
 
 
-def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: Shelf, seen: Paths) -> None:
+def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: RuleSearch, seen: Paths) -> None:
     found = shelf.choose(samples=6)
     assert found.pays
     used, right = seen.under(found.rule)
@@ -123,7 +123,7 @@ def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: She
 
 
 def test_it_is_recommended_not_to_stop_where_stopping_cannot_pay() -> None:
-    found = choose(crossfit_paths(sy.MajorityVote(), stubborn(40, 9), resamples=2), samples=4)
+    found = choose(crossfit_trajectories(sy.MajorityVote(), stubborn(40, 9), resamples=2), samples=4)
     assert found.rule == Fixed(4)
     assert not found.pays
 
@@ -135,7 +135,7 @@ def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
 
 
 def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
-    found = choose(crossfit_paths(sy.VanillaVote(), both[0], resamples=1), samples=4)
+    found = choose(crossfit_trajectories(sy.VanillaVote(), both[0], resamples=1), samples=4)
     assert set(found.offers) == {"beta", "fixed"}
 
 
@@ -152,16 +152,16 @@ def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(bot
         ({"samples": 1, "loss": 0.01}, "allow 1?[0-9] samples, or a larger loss"),
     ],
 )
-def test_what_cannot_be_aimed_for_is_refused(shelf: Shelf, asked: dict[str, float], message: str) -> None:
+def test_what_cannot_be_aimed_for_is_refused(shelf: RuleSearch, asked: dict[str, float], message: str) -> None:
     with pytest.raises(sy.SettingError, match=message):
         shelf.choose(**asked)
 
 
 def test_too_few_questions_and_oracles_are_refused(both: tuple[Labelled, Labelled]) -> None:
     with pytest.raises(sy.CalibrationError, match="too few to choose a stopping rule: label 20"):
-        crossfit_paths(sy.CalibratedVote(), both[0].take(np.arange(19)))
+        crossfit_trajectories(sy.CalibratedVote(), both[0].take(np.arange(19)))
     with pytest.raises(sy.SettingError, match="oracle"):
-        crossfit_paths(sy.PassAtN(), both[0])
+        crossfit_trajectories(sy.PassAtN(), both[0])
 
 
 def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple[Labelled, Labelled]) -> None:
@@ -281,14 +281,14 @@ def test_plan_budget_needs_labels(tmp_path: Path) -> None:
 def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     from steelyard.evaluation import rule_for_budget as budget
 
-    chosen = budget.Shelf.choose
+    chosen = budget.RuleSearch.choose
 
-    def misled(self: Shelf, *, samples: float | None = None, loss: float | None = None) -> budget.Choice:
+    def misled(self: RuleSearch, *, samples: float | None = None, loss: float | None = None) -> budget.Choice:
         """Believe in a rule that stops too early on one half and wastes samples on the other."""
         found = chosen(self, samples=samples, loss=loss)
         return replace(found, rule=Beta(12, 1, 0.8), offers=found.offers | {"beta": Beta(12, 1, 0.8)})
 
-    monkeypatch.setattr(budget.Shelf, "choose", misled)
+    monkeypatch.setattr(budget.RuleSearch, "choose", misled)
     made = sy.plan_budget(misleading(40), sy.MajorityVote(), samples=7, resamples=0)
     assert made.refused == Beta(12, 1, 0.8)
     assert made.rule == Fixed(7)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 import steelyard as sy
 from steelyard.counting.linear_weight import shifted
-from steelyard.counting.logit_weight import evidence
-from steelyard.fitting.offsets.answer_lines import Lines, lines, snap
+from steelyard.counting.logit_weight import clipped_logit
+from steelyard.counting.quantize import quantize
+from steelyard.fitting.offsets.answer_lines import Lines, lines
 from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import Curve, exact, intervals
 from steelyard.fitting.offsets.grid_search import grid
@@ -68,10 +69,10 @@ def test_counting_lines_is_voting_also_on_ties_and_at_the_limits(pool: Labelled,
 @given(pools(), st.booleans())
 def test_voting_at_the_chosen_point_answers_the_most_questions(pool: Labelled, in_logits: bool) -> None:
     """Also at the majority limit, where ties go by summed score and not by summed evidence."""
-    z = snap(evidence(_evidence(pool))) if in_logits else _evidence(pool)
+    z = quantize(clipped_logit(_evidence(pool))) if in_logits else _evidence(pool)
     curve = exact(lines(pool, z, pool.known_scores))
     assert curve.chosen < np.inf
-    right = sy.tally(pool, shifted(z, float(snap(curve.chosen)))).right(pool).sum()
+    right = sy.tally(pool, shifted(z, float(quantize(curve.chosen)))).right(pool).sum()
     assert right == curve.best
     assert curve.at(curve.chosen) == right / pool.n_questions
 

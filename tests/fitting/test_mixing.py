@@ -18,7 +18,7 @@ import steelyard as sy
 from steelyard.counting import logit_weight as logit
 from steelyard.evaluation.subset_counts import right
 from steelyard.fitting.mixing import Mix
-from steelyard.fitting.within_question import Rivals
+from steelyard.fitting.within_question import WithinQuestionLogit
 from steelyard.pools.arrays import mean_score
 from tests.building import Labelled, labelled, pools
 
@@ -50,8 +50,8 @@ def test_a_sum_of_columns_is_read_as_its_parts_and_their_mean() -> None:
     assert pool.parts is not None
     assert pool.source.parts == ("good", "other")
     assert np.array_equal(pool.parts, frame.select("good", "other").to_numpy())
-    z = logit.evidence(pool.parts)
-    assert np.allclose(logit.evidence(pool.known_scores), z.mean(axis=1))
+    z = logit.clipped_logit(pool.parts)
+    assert np.allclose(logit.clipped_logit(pool.known_scores), z.mean(axis=1))
 
 
 def test_a_star_stands_for_every_reducer() -> None:
@@ -92,7 +92,7 @@ def test_the_mix_is_the_optimum_of_its_definition() -> None:
     pool = read(table(40, 6))
     assert pool.parts is not None
     mix, keep = Mix.fit(pool), pool.readable
-    z = logit.evidence(pool.parts)
+    z = logit.clipped_logit(pool.parts)
     x = (z - z[keep].mean(axis=0)) / z[keep].std(axis=0)
 
     def loss(c: Any) -> float:
@@ -129,7 +129,9 @@ def test_the_mix_orders_responses_also_where_questions_contradict_it() -> None:
 @given(pools(missing=False), st.integers(0, 2**32 - 1))
 def test_the_likelihood_within_questions_has_the_slope_it_says(pool: Labelled, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rivals = Rivals.of(pool.spread(np.arange(pool.n_questions)), rng.normal(0, 1, (pool.n_responses, 3)), pool.correct)
+    rivals = WithinQuestionLogit.of(
+        pool.spread(np.arange(pool.n_questions)), rng.normal(0, 1, (pool.n_responses, 3)), pool.correct
+    )
     if not len(rivals.starts):
         return
     c = rng.normal(0, 1, 3)
@@ -145,7 +147,7 @@ def test_a_method_votes_by_the_mixed_probability(kind: Any) -> None:
     pool = read()
     vote = kind().fit(pool)
     plain = replace(Mix.fit(pool).apply(pool), source=sy.Pool.from_arrays(question=[0], answer=[0]).source)
-    alone = kind().fit(replace(Mix.fit(pool).held_out(pool), source=plain.source))
+    alone = kind().fit(replace(Mix.fit(pool).crossfit_scores(pool), source=plain.source))
     assert np.array_equal(vote.weigh(pool), alone.weigh(plain))
     assert np.array_equal(vote.predict(pool).code, alone.predict(plain).code)
     assert vote.fitted_on_.accuracy == alone.fitted_on_.accuracy

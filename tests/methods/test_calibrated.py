@@ -17,20 +17,20 @@ from scipy.optimize import minimize, minimize_scalar
 import steelyard as sy
 from steelyard.counting import logit_weight as logit
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.fitting.answer_features import FEATURES, Slate, slate
+from steelyard.fitting.answer_features import FEATURES, AnswerFeatures, answer_features
 from steelyard.fitting.conditional_logit import (
     MAJORITY,
     PENALTIES,
-    chances,
-    choice,
+    choice_probabilities,
+    fit_conditional_logit,
 )
 from steelyard.methods.base.out_of_fold import out_of_fold
 from steelyard.pools.logistic import expit
 from tests.building import Labelled, labelled
 
 
-def answers_of(pool: sy.Pool) -> Slate:
-    return slate(pool, logit.evidence(pool.known_scores))
+def answers_of(pool: sy.Pool) -> AnswerFeatures:
+    return answer_features(pool, logit.clipped_logit(pool.known_scores))
 
 
 def test_a_slate_holds_what_is_known_of_every_answer() -> None:
@@ -38,7 +38,7 @@ def test_a_slate_holds_what_is_known_of_every_answer() -> None:
         question=[0, 0, 0, 0, 1], answer=[4, 9, 4, -1, 7], scores=[0.2, 0.9, 0.6, 0.5, 0.5], correct=[1, 0, 1, 0, 0]
     )
     found = answers_of(pool)
-    z = logit.evidence(np.array([0.2, 0.9, 0.6]))
+    z = logit.clipped_logit(np.array([0.2, 0.9, 0.6]))
     assert FEATURES == ("votes", "mean", "best", "sum", "share")
     assert found.x[0] == pytest.approx([np.log(2), np.log(0.4), z[2], (z[0] + z[2]) / 4, 0.5])
     assert found.x[1] == pytest.approx([0.0, np.log(0.9), z[1], z[1] / 4, 0.25])
@@ -54,18 +54,18 @@ def test_the_fit_is_the_maximum_of_the_penalised_likelihood(cal: Labelled) -> No
     spread = np.sqrt((centred**2).mean(axis=0))
 
     def loss(theta: np.ndarray[Any, Any]) -> float:
-        share = chances(answers, theta / spread)
+        share = choice_probabilities(answers, theta / spread)
         right = np.add.reduceat(np.where(answers.right, share, 0.0), answers.starts)
         return float(-np.log(right).sum() + (np.array([0.01, 0.01, 4, 64, 64]) * theta**2).sum() / 2)
 
-    found = choice(answers, 4.0)
+    found = fit_conditional_logit(answers, 4.0)
     assert (found[1:4] >= 0).all()
     free = minimize(loss, found * spread, bounds=[(None, None), (0, None), (0, None), (0, None), (None, None)])
     assert loss(found * spread) == pytest.approx(free.fun, rel=1e-6)
 
 
 def test_an_infinite_penalty_leaves_votes_and_their_mean_score(cal: Labelled) -> None:
-    votes, mean, *others = choice(answers_of(cal), np.inf).tolist()
+    votes, mean, *others = fit_conditional_logit(answers_of(cal), np.inf).tolist()
     assert votes > 0
     assert mean > 0
     assert others == [0, 0, 0]
@@ -112,7 +112,7 @@ def test_nothing_to_choose_between_is_the_majority_vote() -> None:
     lone = sy.Pool.from_arrays(
         question=[0, 0, 1, 1], answer=[0, 0, 0, 1], scores=[0.5, 0.9, 0.2, 0.1], correct=[1, 1, 0, 0]
     )
-    assert choice(answers_of(lone), 1.0).tolist() == MAJORITY.tolist()
+    assert fit_conditional_logit(answers_of(lone), 1.0).tolist() == MAJORITY.tolist()
 
 
 @settings(max_examples=30, deadline=None)
@@ -126,7 +126,7 @@ def test_a_better_score_never_harms_its_answer(seed: int, penalty: float) -> Non
         scores=rng.random(rows),
     )
     right = pool.labelled((pool.answer == 0) & pool.readable)
-    theta = choice(answers_of(right), penalty)
+    theta = fit_conditional_logit(answers_of(right), penalty)
     vote = sy.CalibratedVote.of(votes=theta[0], mean=theta[1], best=theta[2], slope=theta[3], offset=-theta[4])
     winner = vote.predict(pool).code
     first = np.array([np.flatnonzero((pool.answer == winner[q]) & (np.arange(rows) // 8 == q))[0] for q in range(25)])
@@ -151,7 +151,7 @@ def test_confidence_is_a_probability_that_holds() -> None:
 def test_weights_add_up_to_what_decides(cal: Labelled, test: Labelled) -> None:
     vote = sy.CalibratedVote().fit(cal)
     weights = vote.weigh(test)
-    answers = slate(test, vote._evidence(test.known_scores))
+    answers = answer_features(test, vote._logits(test.known_scores))
     utility = answers.x @ vote.theta - vote.best_ * vote.prior_
     place = np.zeros(test.n_questions)
     for q, begin, size in zip(answers.question, answers.starts, answers.sizes, strict=True):
@@ -208,7 +208,12 @@ def test_reserving_nearly_all_questions_is_refused(cal: Labelled) -> None:
 def test_a_plan_with_damaged_values_is_refused(cal: Labelled, tmp_path: Path) -> None:
     sy.CalibratedVote().fit(cal).save(tmp_path / "plan.json")
     good = json.loads((tmp_path / "plan.json").read_text())
-    for key, value in (("judge_", [1.0, 2.0]), ("penalty_", 3.0), ("votes_", "inf"), ("held_", [0.5])):
+    for key, value in (
+        ("correctness_", [1.0, 2.0]),
+        ("penalty_", 3.0),
+        ("votes_", "inf"),
+        ("out_of_fold_confidence_", [0.5]),
+    ):
         bad = {**good, "learned": {**good["learned"], key: value}}
         (tmp_path / "bad.json").write_text(json.dumps(bad))
         with pytest.raises(sy.PlanError, match="damaged"):
@@ -217,7 +222,11 @@ def test_a_plan_with_damaged_values_is_refused(cal: Labelled, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("setting", "words"),
-    [({"folds": 1}, "folds must be 2"), ({"errors": -1.0}, "errors must be 0"), ({"reserve": 1.0}, "reserve must lie")],
+    [
+        ({"folds": 1}, "folds must be 2"),
+        ({"se_tolerance": -1.0}, "se_tolerance must be 0"),
+        ({"reserve": 1.0}, "reserve must lie"),
+    ],
 )
 def test_settings_that_cannot_work(setting: dict[str, Any], words: str, cal: Labelled) -> None:
     with pytest.raises(sy.SettingError, match=words):
@@ -227,7 +236,7 @@ def test_settings_that_cannot_work(setting: dict[str, Any], words: str, cal: Lab
 def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None:
     vote = sy.PlattVote().fit(cal)
     known = cal.readable
-    x = (logit.evidence(cal.known_scores[known]) - vote.centre_) / vote.scale_
+    x = (logit.clipped_logit(cal.known_scores[known]) - vote.centre_) / vote.scale_
     y = cal.correct[known]
 
     def loss(slope: float) -> float:
@@ -249,7 +258,7 @@ def test_the_isotonic_curve_rises_and_reads_missing_scores_as_the_prior(cal: Lab
 
 def test_the_share_counts_only_beside_the_sum(cal: Labelled) -> None:
     turned = replace(cal, scores=1 - cal.known_scores)
-    theta = dict(zip(FEATURES, choice(answers_of(turned), 1.0), strict=True))
+    theta = dict(zip(FEATURES, fit_conditional_logit(answers_of(turned), 1.0), strict=True))
     assert theta["sum"] == 0
     assert theta["share"] == 0
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.confidence.drift import KEPT, question_evidence, shift
+from steelyard.confidence.drift import MOST_REFERENCES, question_means, score_drift
 from steelyard.methods import configured, method_names
 from steelyard.stopping import rule_from
 from tests.building import Labelled, labelled
@@ -99,7 +99,9 @@ def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
             try:
                 verdicts = loaded.predict(test)
                 assert not hasattr(loaded, "weight") or np.isfinite([loaded.weight(0.3), loaded.weight(1.0)]).all()
-                shift(loaded.fitted_on_.evidence if loaded.fitted_on_ else (), question_evidence(loaded.mixed(test)))
+                score_drift(
+                    loaded.fitted_on_.reference_scores if loaded.fitted_on_ else (), question_means(loaded.mixed(test))
+                )
                 repr(loaded)
                 json.dumps(loaded.summary(), allow_nan=False)
             except (sy.PlanError, sy.CalibrationError):
@@ -119,10 +121,10 @@ def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("fitted_on", "evidence"), [0.5] * (KEPT + 1)),
-        (("fitted_on", "evidence"), [0.5] * 100_000),
+        (("fitted_on", "reference_scores"), [0.5] * (MOST_REFERENCES + 1)),
+        (("fitted_on", "reference_scores"), [0.5] * 100_000),
         (("learned", "votes_"), 1e308),
-        (("learned", "judge_"), [1.0] * 100_000),
+        (("learned", "correctness_"), [1.0] * 100_000),
         (("learned", "gains_"), {f"g{i}": 1.0 for i in range(5000)}),
         (("fitted_on", "llm"), "m" * 1_000_000),
     ],
@@ -133,7 +135,7 @@ def test_a_plan_with_more_than_a_fit_can_make_is_refused_on_load(
     path = tmp_path / "plan.json"
     sy.CalibratedVote().fit(cal).save(path)
     content = json.loads(path.read_text())
-    assert len(content["fitted_on"]["evidence"]) <= KEPT
+    assert len(content["fitted_on"]["reference_scores"]) <= MOST_REFERENCES
     content[place[0]][place[1]] = value
     path.write_text(json.dumps(content))
     with pytest.raises(sy.PlanError):

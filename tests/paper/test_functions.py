@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import steelyard as sy
-from steelyard.counting.logit_weight import evidence, logit
+from steelyard.counting.logit_weight import clipped_logit, logit
 from tests.building import labelled
 from tests.paper.grids import one, plain_splits, responses
 
@@ -25,10 +25,10 @@ def test_table_variance_is_the_error_between_scaled_functions(
     errors = []
     for q in range(test.n_questions):
         part = test.take([q])
-        z, right = evidence(part.known_scores[part.readable]), part.correct[part.readable]
+        z, right = clipped_logit(part.known_scores[part.readable]), part.correct[part.readable]
         if min(right.sum(), (~right).sum()) < 3:
             continue
-        f1, f0 = (_scipy_density(z[right == kind], evidence(scores)) for kind in (True, False))
+        f1, f0 = (_scipy_density(z[right == kind], clipped_logit(scores)) for kind in (True, False))
         errors.append(np.mean((_scaled(np.log(f1 + 1e-6) - np.log(f0 + 1e-6)) - _scaled(whole)) ** 2))
     cell = one(rows["table-variance"], llm="alpha", verifier="prm_a")
     assert cell["questions"] == len(errors) > 5
@@ -55,7 +55,7 @@ def test_fig_offset_is_the_accuracy_of_the_vote_with_that_offset(rows: dict[str,
         )
         cal = labelled(responses(1), score=cell["verifier"]).split(0.4, seed=3)[0]
         p = cal.known_scores.astype(float)
-        weights = p - b if form == "linear" else evidence(p) - logit(b)
+        weights = p - b if form == "linear" else clipped_logit(p) - logit(b)
         assert cell["accuracy"] == pytest.approx(sy.tally(cal, weights).right(cal).mean(), abs=1.5 / cal.n_questions)
 
 

@@ -15,49 +15,51 @@ import numpy as np
 from steelyard.confidence.correctness_model import (
     LEAST,
     SIZE,
-    Judge,
+    CorrectnessModel,
     Vector,
     winners,
 )
 from steelyard.errors import PlanError
-from steelyard.fitting.answer_features import Slate, slate
-from steelyard.fitting.conditional_logit import Theta, chances
+from steelyard.fitting.answer_features import AnswerFeatures, answer_features
+from steelyard.fitting.conditional_logit import Theta, choice_probabilities
 from steelyard.pools.arrays import Bools, Floats, Ints
 from steelyard.pools.pool import LabelledPool
 
-NUMBERS = 3 * SIZE + 4  # of a judge
-FEWEST = 10  # questions for a judge
-MOST, FAR = 64, 500.0  # judges, and what they learn: e^FAR times any odds is still finite
+NUMBERS = 3 * SIZE + 4  # of a model
+FEWEST = 10  # questions for a model
+MOST, FAR = 64, 500.0  # models, and what they learn: e^FAR times any odds is still finite
 
 
 @dataclass(frozen=True)
-class Jury:
-    """A judge after 1, 2, 4, .. and after all N samples."""
+class CorrectnessBySamples:
+    """A model after 1, 2, 4, .. and after all N samples."""
 
-    judges: tuple[Judge, ...]
+    models: tuple[CorrectnessModel, ...]
 
     @classmethod
-    def fit(cls, pool: LabelledPool, evidence: Callable[[Floats], Vector], fold: Ints, thetas: Sequence[Theta]) -> Jury:
+    def fit(
+        cls, pool: LabelledPool, logits: Callable[[Floats], Vector], fold: Ints, thetas: Sequence[Theta]
+    ) -> CorrectnessBySamples:
         """Learn from the first 1, 2, 4, .. samples of questions with so many; thetas[k] decides those of fold k."""
-        judges = []
+        models = []
         for n in octaves(pool.n):
             long = np.flatnonzero(pool.sizes >= n)
             some = pool.take(long).first(n)
-            answers = slate(some, evidence(some.known_scores))
+            answers = answer_features(some, logits(some.known_scores))
             if len(answers.starts) >= FEWEST:
-                judges.append(Judge.fit(answers, held_out(answers, fold[long], thetas), n))
-        if not judges:
-            answers = slate(pool, evidence(pool.known_scores))
-            judges = [Judge.fit(answers, held_out(answers, fold, thetas), pool.n)]
-        return cls(tuple(judges))
+                models.append(CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold[long], thetas), n))
+        if not models:
+            answers = answer_features(pool, logits(pool.known_scores))
+            models = [CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold, thetas), pool.n)]
+        return cls(tuple(models))
 
     @property
     def values(self) -> Vector:
-        """All that was learned as a plan keeps it: NUMBERS for each judge."""
-        return np.concatenate([np.concatenate(([j.samples], j.middle, j.spread, j.theta)) for j in self.judges])
+        """All that was learned as a plan keeps it: NUMBERS for each model."""
+        return np.concatenate([np.concatenate(([j.samples], j.middle, j.spread, j.theta)) for j in self.models])
 
     @classmethod
-    def of(cls, values: Vector | None) -> Jury:
+    def of(cls, values: Vector | None) -> CorrectnessBySamples:
         """Read what a plan keeps, and refuse what is damaged."""
         rows = np.empty((0, NUMBERS)) if values is None or len(values) % NUMBERS else values.reshape(-1, NUMBERS)
         samples, middle, spread, theta = np.split(rows, np.cumsum((1, SIZE, SIZE)), axis=1)
@@ -65,21 +67,25 @@ class Jury:
         rising = len(rows) and samples[0] >= 1 and (np.diff(samples[:, 0]) > 0).all()
         if not whole or not rising or len(rows) > MOST or (spread < LEAST).any() or (np.abs(rows[:, 1:]) > FAR).any():
             raise PlanError("its confidence is damaged")
-        return cls(tuple(Judge(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)))
+        return cls(
+            tuple(
+                CorrectnessModel(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)
+            )
+        )
 
-    def believe(self, answers: Slate, chance: Vector, sizes: Ints) -> Vector:
+    def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
         """Return P(right) of the verdict of every question [Q]; 0 where there is no answer."""
         odds, f, _ = winners(answers, chance)
         place = np.interp(
-            np.log(sizes[answers.question]), np.log([j.samples for j in self.judges]), np.arange(len(self.judges))
+            np.log(sizes[answers.question]), np.log([j.samples for j in self.models]), np.arange(len(self.models))
         )
-        believed = np.zeros(len(odds))
-        for i, judge in enumerate(self.judges):
+        p_correct = np.zeros(len(odds))
+        for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(place - i))
             if near.any():
-                believed += near * judge.believe(odds, f)
+                p_correct += near * model.predict_p_correct(odds, f)
         found = np.zeros(len(sizes))
-        found[answers.question] = believed
+        found[answers.question] = p_correct
         return found
 
 
@@ -92,15 +98,15 @@ def octaves(n: int) -> list[int]:
     return sorted({*(2**i for i in range(n.bit_length())), n})
 
 
-def held_out(answers: Slate, fold: Ints, thetas: Sequence[Theta]) -> Vector:
-    """Return the chances of all answers [K], those of a question in fold [Q] k by thetas[k]."""
+def crossfit_probabilities(answers: AnswerFeatures, fold: Ints, thetas: Sequence[Theta]) -> Vector:
+    """Return the choice_probabilities of all answers [K], those of a question in fold [Q] k by thetas[k]."""
     found, mine = np.empty(len(answers.x)), fold[answers.question]
     for k, theta in enumerate(thetas):
-        found[np.repeat(mine == k, answers.sizes)] = chances(answers.take(mine == k), theta)
+        found[np.repeat(mine == k, answers.sizes)] = choice_probabilities(answers.take(mine == k), theta)
     return found
 
 
-def winners_right(answers: Slate, chance: Vector, questions: int) -> Bools:
+def winners_correct(answers: AnswerFeatures, chance: Vector, questions: int) -> Bools:
     """Return which likeliest answers are right [Q]."""
     found = np.zeros(questions, bool)
     found[answers.question] = answers.right[winners(answers, chance)[2]]

@@ -12,11 +12,13 @@ for its answer, the number of answers for nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.fitting.answer_features import FEATURES, Slate
+from steelyard.fitting.answer_features import FEATURES, AnswerFeatures
+from steelyard.fitting.newton import maximise
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.logistic import expit
 
@@ -33,7 +35,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Judge:
+class CorrectnessModel:
     """What was learned after some number of samples: mean and spread of the features, then log tau, a, b0 and b."""
 
     samples: int
@@ -42,33 +44,37 @@ class Judge:
     theta: Vector
 
     @classmethod
-    def fit(cls, slate: Slate, chance: Vector, samples: int) -> Judge:
+    def fit(cls, features: AnswerFeatures, chance: Vector, samples: int) -> CorrectnessModel:
         """Learn from chances that were not fitted on the same questions."""
-        odds, f, winner = winners(slate, chance)
+        odds, f, winner = winners(features, chance)
         middle, spread = f.mean(axis=0), f.std(axis=0)
         spread = np.where(spread > LEAST, spread, 1.0)
-        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), slate.right[winner]))
+        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), features.right[winner]))
 
-    def believe(self, odds: Vector, f: Vector) -> Vector:
+    def predict_p_correct(self, odds: Vector, f: Vector) -> Vector:
         """Return P(right) of verdicts after so many samples."""
         this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
         return this * among
 
 
-def winners(slate: Slate, chance: Vector) -> tuple[Vector, Vector, Ints]:
+def winners(features: AnswerFeatures, chance: Vector) -> tuple[Vector, Vector, Ints]:
     """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
-    winner = _first_of_the_best(slate, chance, slate.x[:, VOTES] + slate.x[:, MEAN])  # ties: the tally's rule
+    winner = _first_of_the_best(features, chance, features.x[:, VOTES] + features.x[:, MEAN])  # ties: the tally's rule
     inside = np.clip(chance[winner], SURE, 1 - SURE)
-    return np.log(inside) - np.log1p(-inside), np.stack((slate.x[winner, BEST], np.log(slate.sizes)), axis=1), winner
+    return (
+        np.log(inside) - np.log1p(-inside),
+        np.stack((features.x[winner, BEST], np.log(features.sizes)), axis=1),
+        winner,
+    )
 
 
-def _first_of_the_best(slate: Slate, *merits: Vector) -> Ints:
+def _first_of_the_best(features: AnswerFeatures, *merits: Vector) -> Ints:
     """Where the best answer of each question stands [Q']: by the first merit, ties by the next, then the first."""
-    among: Bools = np.ones(len(slate.x), bool)
+    among: Bools = np.ones(len(features.x), bool)
     for merit in merits:
         seen = np.where(among, merit, -np.inf)
-        among = among & (seen == np.repeat(np.maximum.reduceat(seen, slate.starts), slate.sizes))
-    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), slate.starts)
+        among = among & (seen == np.repeat(np.maximum.reduceat(seen, features.starts), features.sizes))
+    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), features.starts)
 
 
 def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:
@@ -83,27 +89,13 @@ def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
 
 
 def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:
-    """Climb the likelihood and the prior by Fisher's steps with halving."""
-    theta = PRIOR
-    value, slope, bend = _likelihood(theta, odds, f, right)
-    for _ in range(STEPS):
-        step, size = np.linalg.solve(bend, slope), 1.0
-        while size > 1e-9:
-            tried = _likelihood(theta + size * step, odds, f, right)
-            if tried[0] > value:
-                break
-            size /= 2
-        else:
-            break
-        gain, theta = tried[0] - value, theta + size * step
-        value, slope, bend = tried
-        if gain < 1e-12 * (1 + abs(value)):
-            break
-    return theta
+    """Maximise likelihood and prior by Fisher scoring."""
+    posterior = partial(_posterior, odds=odds, f=f, right=right)
+    return maximise(posterior, PRIOR, steps=STEPS, tolerance=1e-12, smallest=1e-9)
 
 
-def _likelihood(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
-    """Return log-likelihood plus log-prior, its slope, and Fisher's information."""
+def _posterior(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
+    """Return log-likelihood plus log-prior, its gradient, and Fisher's information."""
     this, among = factors(theta, odds, f)
     p = np.clip(this * among, 1e-12, 1 - 1e-12)
     not_this, not_among = (1 - this)[:, None], (1 - among)[:, None]
@@ -111,5 +103,5 @@ def _likelihood(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[f
     design = np.hstack((odds[:, None] * np.exp(theta[0]) * not_this, one * not_this, one * not_among, f * not_among))
     away = theta - PRIOR
     value = np.log(np.where(right, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
-    slope = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away
-    return float(value), slope, (design.T * (p / (1 - p))) @ design + np.diag(WEIGHT)
+    gradient = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away
+    return float(value), gradient, (design.T * (p / (1 - p))) @ design + np.diag(WEIGHT)

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.counting.logit_weight import evidence
+from steelyard.counting.logit_weight import clipped_logit
 from steelyard.pools.pool import Pool
 
-KEPT = 400  # questions remembered in a plan
+MOST_REFERENCES = 400  # questions remembered in a plan
 DEALS = 999
 RARE = 0.01
 
 
 @dataclass(frozen=True)
-class Shift:
+class Drift:
     """How far apart, how rare that is by chance, and where the middles lie (as scores)."""
 
     distance: float
@@ -41,15 +41,17 @@ class Shift:
         )
 
 
-def some_evidence(pool: Pool) -> NDArray[np.float64]:
-    """Return the evidence of at most KEPT questions of a large pool, evenly spaced."""
-    few = pool.n_questions <= KEPT
-    return question_evidence(pool if few else pool.take(np.linspace(0, pool.n_questions - 1, KEPT).astype(np.int64)))
+def some_question_means(pool: Pool) -> NDArray[np.float64]:
+    """Return the evidence of at most MOST_REFERENCES questions of a large pool, evenly spaced."""
+    few = pool.n_questions <= MOST_REFERENCES
+    return question_means(
+        pool if few else pool.take(np.linspace(0, pool.n_questions - 1, MOST_REFERENCES).astype(np.int64))
+    )
 
 
-def question_evidence(pool: Pool) -> NDArray[np.float64]:
+def question_means(pool: Pool) -> NDArray[np.float64]:
     """Return the mean evidence of every question with a known score, in the order of ids."""
-    z = evidence(pool.known_scores)
+    z = clipped_logit(pool.known_scores)
     known = ~np.isnan(z)
     total = np.add.reduceat(np.where(known, z, 0.0), pool.starts[:-1])
     count = np.add.reduceat(known.astype(np.int64), pool.starts[:-1])
@@ -58,16 +60,16 @@ def question_evidence(pool: Pool) -> NDArray[np.float64]:
     return mean[order][count[order] > 0]
 
 
-def remembered(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
-    """Return the evidence of at most KEPT questions, drawn evenly, rising."""
-    mean = question_evidence(pool)
-    return np.sort(np.random.default_rng(seed).permutation(mean)[:KEPT])
+def reference_scores(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
+    """Return the evidence of at most MOST_REFERENCES questions, drawn evenly, rising."""
+    mean = question_means(pool)
+    return np.sort(np.random.default_rng(seed).permutation(mean)[:MOST_REFERENCES])
 
 
-def shift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Shift | None:
+def score_drift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Drift | None:
     """Compare the evidence of questions with what was remembered; None where either says nothing."""
     rng = np.random.default_rng(seed)
-    seen, found = np.asarray(seen, np.float64), rng.permutation(np.asarray(found, np.float64))[:KEPT]
+    seen, found = np.asarray(seen, np.float64), rng.permutation(np.asarray(found, np.float64))[:MOST_REFERENCES]
     if not len(seen) or not len(found):
         return None
     both = np.sort(np.concatenate((seen, found)))
@@ -78,12 +80,12 @@ def shift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Shift | None:
     dealt = _gap(np.stack([rng.permutation(new) for _ in range(DEALS)]), last)
     p = float((1 + (dealt >= actual - 1e-12).sum()) / (1 + DEALS))
     middles = (float(1 / (1 + np.exp(-np.median(x)))) for x in (seen, found))
-    return Shift(float(actual), p, *middles)
+    return Drift(float(actual), p, *middles)
 
 
 def unusual(seen: ArrayLike, pool: Pool) -> str | None:
     """Say where a single question's scores lie beyond nearly all of the remembered ones; None where they do not."""
-    before, found = np.asarray(seen, np.float64), question_evidence(pool)
+    before, found = np.asarray(seen, np.float64), question_means(pool)
     if len(found) != 1:
         return None
     least = min((before <= found[0]).sum(), (before >= found[0]).sum())

@@ -23,7 +23,7 @@ CANDIDATES = 50
 
 
 @dataclass(frozen=True)
-class Promise:
+class RiskControl:
     """A threshold, and what was seen at it on the reserved questions."""
 
     risk: float
@@ -36,7 +36,7 @@ class Promise:
 
 def promise(
     learned: tuple[Floats, Bools], reserved: tuple[Floats, Bools], *, risk: float, sure: float = 0.9
-) -> Promise:
+) -> RiskControl:
     """Choose the threshold; each pair holds confidences and what was right."""
     for name, value in (("risk", risk), ("sure", sure)):
         if not 0 < value < 1:
@@ -61,7 +61,7 @@ def promise(
             "questions: accept a higher risk, or label more questions"
         )
     answered = confidence >= kept
-    return Promise(risk, sure, kept, float(answered.mean()), float(1 - right[answered].mean()), len(right))
+    return RiskControl(risk, sure, kept, float(answered.mean()), float(1 - right[answered].mean()), len(right))
 
 
 def _chance(confidence: Floats, right: Bools, threshold: float, risk: float) -> float:

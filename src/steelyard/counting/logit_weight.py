@@ -14,10 +14,10 @@ from steelyard.pools.arrays import Floats
 CLIP = arrays.CLIP
 
 
-def evidence(p: Floats, clip: float = CLIP) -> NDArray[np.float64]:
-    """Return logit(p) of the clipped score; the weight is evidence - logit(b).
+def clipped_logit(p: Floats, clip: float = CLIP) -> NDArray[np.float64]:
+    """Return logit(p) of the clipped score; the weight is clipped_logit - logit(b).
 
-    >>> evidence(np.array([0.0, 0.5, 1.0])).round(3)
+    >>> clipped_logit(np.array([0.0, 0.5, 1.0])).round(3)
     array([-6.236,  0.   ,  6.236])
     """
     inside = np.clip(np.asarray(p, np.float64), clip, 1 - clip)

@@ -11,8 +11,8 @@ import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
 from steelyard.evaluation.curves import default_sizes
-from steelyard.evaluation.rule_for_budget import Shelf
-from steelyard.evaluation.trajectories import Paths, crossfit_paths, paths
+from steelyard.evaluation.rule_for_budget import RuleSearch
+from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
 from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pools.pool import LabelledPool
@@ -39,12 +39,12 @@ def frontier(
     default to the powers of two; `resamples` is the number of random orders of each question's samples, 0 as they are.
     """
     voter = method or CalibratedVote()
-    shelf = Shelf(crossfit_paths(voter, need_labels(cal), resamples=resamples, seed=seed))
+    shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = paths(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     return frontier_of(shelf, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)
 
 
-def frontier_of(shelf: Shelf, seen: Paths, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
+def frontier_of(shelf: RuleSearch, seen: Paths, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
     """Choose the rules for each budget and measure them on other questions."""
     import polars as pl
 

@@ -10,8 +10,8 @@ from steelyard.errors import CalibrationError
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.frontier import frontier_of, measured
-from steelyard.evaluation.rule_for_budget import Shelf, check_aim
-from steelyard.evaluation.trajectories import FEWEST, crossfit_paths, paths
+from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
+from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, paths
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.stopping.rule import Rule
@@ -86,7 +86,7 @@ def plan_budget(
             f"leave {FEWEST} or more, with more questions or a smaller share to calibrate on"
         )
     options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    shelf = Shelf(crossfit_paths(method, cal, **options) if refit else paths(method, cal, **options))
+    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else paths(method, cal, **options))
     choice = shelf.choose(samples=samples, loss=loss)
     voter = deepcopy(method)
     if refit:

@@ -20,7 +20,7 @@ import numpy as np
 from steelyard.errors import CalibrationError, SettingError
 from steelyard.evaluation.rule_search import (
     Paired,
-    Tried,
+    RuleResult,
     families,
     tried,
 )
@@ -50,10 +50,10 @@ class Choice:
 
 def choose(found: Paths, *, samples: float | None = None, loss: float | None = None) -> Choice:
     """Choose a rule for at most so many mean samples, or for at most so much less accuracy than full N, or both."""
-    return Shelf(found).choose(samples=samples, loss=loss)
+    return RuleSearch(found).choose(samples=samples, loss=loss)
 
 
-class Shelf:
+class RuleSearch:
     """All rules worth trying, measured once."""
 
     def __init__(self, found: Paths) -> None:
@@ -70,7 +70,7 @@ class Shelf:
                 f"a loss of {loss:g} cannot be seen on {self.paths.questions} calibration questions, where one is "
                 f"{seen:.2g}: allow more, or label more questions"
             )
-        best: dict[str, Tried] = {}
+        best: dict[str, RuleResult] = {}
         for kind, rules in self.tried.items():
             held = rules if loss is None else self._held(rules, loss)
             within = [t for t in held if samples is None or t.samples <= samples + CLOSE]
@@ -92,7 +92,7 @@ class Shelf:
         top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.right.mean()))
         return Choice(top.rule, {kind: t.rule for kind, t in best.items()}, gains)
 
-    def _held(self, rules: list[Tried], loss: float) -> list[Tried]:
+    def _held(self, rules: list[RuleResult], loss: float) -> list[RuleResult]:
         """The rules that hold a loss, each family tested from careful to bold and only up to the first that fails.
 
         Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance a family, and Bonferroni's
@@ -100,20 +100,20 @@ class Shelf:
         """
         count = sum(len(families(each)) for each in self.tried.values())
         spare = NormalDist().inv_cdf(1 - (1 - SURE) / count)
-        held: list[Tried] = []
+        held: list[RuleResult] = []
         for family in families(rules):
             held += takewhile(lambda t: t.loss.mean + spare * t.loss.se <= loss + CLOSE, family)
         return held
 
-    def _gain(self, one: Tried) -> Paired:
+    def _gain(self, one: RuleResult) -> Paired:
         return Paired.of(one.right - self.paths.fixed(one.samples))
 
 
-def _fewest(rules: list[Tried]) -> Tried:
+def _fewest(rules: list[RuleResult]) -> RuleResult:
     return min(rules, key=lambda t: (t.samples, t.rule.name != "fixed"))
 
 
-def _best(rules: list[Tried]) -> Tried:
+def _best(rules: list[RuleResult]) -> RuleResult:
     """The rule that spends most among those half a standard error or less behind the most accurate.
 
     Accuracy rises with samples and is measured with noise; what is left of the budget is not saved, it is lost.

@@ -31,7 +31,7 @@ class Paired(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tried:
+class RuleResult:
     """One rule on the calibration questions."""
 
     rule: Rule
@@ -40,15 +40,15 @@ class Tried:
     loss: Paired  # against full N
 
 
-def tried(found: Paths, kind: str) -> list[Tried]:
+def tried(found: Paths, kind: str) -> list[RuleResult]:
     """Measure every rule of a kind that is worth trying."""
     full = found.fixed(float(found.walk.sizes.mean()))
     return [_measured(found, rule, at, full) for rule, at in _rules(found, kind)]
 
 
-def families(tried: list[Tried]) -> list[list[Tried]]:
+def families(tried: list[RuleResult]) -> list[list[RuleResult]]:
     """Rules that differ in their threshold alone (without one: in their cap), from careful to bold."""
-    found: dict[tuple[int, ...], list[Tried]] = {}
+    found: dict[tuple[int, ...], list[RuleResult]] = {}
     for t in tried:
         found.setdefault((t.rule.cap, t.rule.least) if t.rule.thresholds else (), []).append(t)
     return [sorted(family, key=lambda t: (-t.rule.threshold, -t.rule.cap)) for family in found.values()]
@@ -81,6 +81,6 @@ def caps(n: int) -> list[int]:
     return [int(cap) for cap in steps if cap < n] + [n]
 
 
-def _measured(found: Paths, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> Tried:
+def _measured(found: Paths, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> RuleResult:
     used, right = found.stopped(samples)
-    return Tried(rule, float(used.mean()), right.astype(np.float32), Paired.of(full - right))
+    return RuleResult(rule, float(used.mean()), right.astype(np.float32), Paired.of(full - right))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import LEVEL, bootstrapped, need_labels
 from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
-from steelyard.evaluation.rule_for_budget import Shelf
+from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import right
-from steelyard.evaluation.trajectories import Paths, crossfit_paths, paths
+from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
 from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
 from steelyard.methods.vanilla import VanillaVote
@@ -46,7 +46,7 @@ def samples_needed(
     import polars as pl
 
     voter = method or CalibratedVote()
-    shelf = Shelf(crossfit_paths(voter, need_labels(cal), resamples=resamples, seed=seed))
+    shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = paths(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     goal = np.full(test.n_questions, target) if isinstance(target, float | int) else _goal(target, cal, test)
     choices = [shelf.choose(samples=budget) for budget in fine_sizes(min(cal.n, test.n))]

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from steelyard.errors import CalibrationError, SettingError, SteelyardWarning
 from steelyard.evaluation.accuracy import need_labels
+from steelyard.fitting.folds import fold_of
 from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Ints
 from steelyard.pools.pool import LabelledPool
-from steelyard.stopping.prefix_votes import Walk, walk
+from steelyard.stopping.prefix_votes import PrefixVotes, walk
 from steelyard.stopping.rule import Rule
 
 FOLDS = 5
@@ -32,7 +33,7 @@ WALKED = 40_000_000  # responses voted on, unless `resamples` says otherwise
 class Paths:
     """Labelled walks, one or more a question."""
 
-    walk: Walk  # [W, N]
+    walk: PrefixVotes  # [W, N]
     owner: Ints  # [W] the question of each walk
     questions: int
 
@@ -64,12 +65,12 @@ class Paths:
 
 
 def paths(method: Method, pool: LabelledPool, *, resamples: int | None = None, seed: int = 0) -> Paths:
-    """Walk a labelled pool by a fitted method that has not seen its labels."""
+    """PrefixVotes a labelled pool by a fitted method that has not seen its labels."""
     return _joined([_walked(method, need_labels(pool), pool.n, resamples, seed)], [np.arange(pool.n_questions)])
 
 
-def crossfit_paths(method: Method, cal: LabelledPool, *, resamples: int | None = None, seed: int = 0) -> Paths:
-    """Walk the calibration questions, each by a copy of the method that was fitted on the others."""
+def crossfit_trajectories(method: Method, cal: LabelledPool, *, resamples: int | None = None, seed: int = 0) -> Paths:
+    """PrefixVotes the calibration questions, each by a copy of the method that was fitted on the others."""
     if method.oracle:
         raise SettingError(f"{method.name} is an oracle: it reads labels when it votes, so nothing can stop by it")
     if not method.learns:
@@ -78,7 +79,7 @@ def crossfit_paths(method: Method, cal: LabelledPool, *, resamples: int | None =
         raise CalibrationError(
             f"{cal.n_questions} calibration questions are too few to choose a stopping rule: label {FEWEST} or more"
         )
-    fold = np.random.default_rng(seed).permutation(cal.n_questions)[cal.rank] % FOLDS
+    fold = fold_of(cal, FOLDS, seed)
     walks, places = [], []
     for k in range(FOLDS):
         with warnings.catch_warnings():
@@ -94,18 +95,18 @@ def orders(pool: LabelledPool) -> int:
     return max(1, min(10, WALKED // max(1, pool.n_responses * pool.n // 2)))
 
 
-def _walked(method: Method, pool: LabelledPool, last: int, resamples: int | None, seed: int) -> Walk:
+def _walked(method: Method, pool: LabelledPool, last: int, resamples: int | None, seed: int) -> PrefixVotes:
     copies = orders(pool) if resamples is None else resamples
     return walk(method, pool.shuffled(copies, np.random.default_rng(seed)) if copies else pool, last)
 
 
-def _joined(walks: Sequence[Walk], places: Sequence[Ints]) -> Paths:
+def _joined(walks: Sequence[PrefixVotes], places: Sequence[Ints]) -> Paths:
     """Put walks of different questions one after the other; a walk has all its questions once a copy."""
     owner = np.concatenate([np.tile(at, len(w.sizes) // len(at)) for w, at in zip(walks, places, strict=True)])
     first = walks[0]
     rows = {
         f.name: np.concatenate([getattr(w, f.name) for w in walks])
-        for f in fields(Walk)
+        for f in fields(PrefixVotes)
         if f.name not in ("k", "learned")
     }
-    return Paths(Walk(first.k, learned=all(w.learned for w in walks), **rows), owner, sum(map(len, places)))
+    return Paths(PrefixVotes(first.k, learned=all(w.learned for w in walks), **rows), owner, sum(map(len, places)))

@@ -2,8 +2,8 @@
 
     votes   log n_k           how many responses gave it, with falling returns: samples of one LLM repeat themselves
     mean    log mean p_i      the mean score of those
-    best    max z_i           the best evidence for it (z = logit of the score)
-    sum     sum z_i / N       all evidence for it
+    best    max z_i           the highest logit of a score for it (z = logit of the score)
+    sum     sum z_i / N       all logits for it
     share   n_k / N           its share of the votes
 
 Majority vote reads the first, vanilla weighted voting the first two (log n + log mean p = log sum p), best-of-N the
@@ -24,7 +24,7 @@ FEATURES = ("votes", "mean", "best", "sum", "share")
 
 
 @dataclass(frozen=True)
-class Slate:
+class AnswerFeatures:
     """The answers of a pool that were given, question by question."""
 
     starts: Ints  # [Q'] where the answers of each question begin; questions without any are not here
@@ -37,10 +37,10 @@ class Slate:
         """Answers a question [Q']."""
         return np.diff(np.append(self.starts, len(self.x)))
 
-    def take(self, keep: Bools) -> Slate:
+    def take(self, keep: Bools) -> AnswerFeatures:
         """Keep some of the questions [Q']."""
         rows, sizes = np.repeat(keep, self.sizes), self.sizes[keep]
-        return Slate(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.right[rows])
+        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.right[rows])
 
     @property
     def open(self) -> Bools:
@@ -49,41 +49,48 @@ class Slate:
         return (hits > 0) & (hits < self.sizes)
 
 
-def slate(pool: Pool, z: NDArray[np.float64]) -> Slate:
-    """Gather the answers of a pool; z [R] is finite and in the grain of the tally."""
-    found = gathered(pool, z)
-    given = found.n > 0
+def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
+    """Gather the answers of a pool; z [R] is finite and multiples of the tally's quantum."""
+    sums = answer_sums(pool, z)
+    given = sums.n > 0
     which = np.repeat(np.arange(pool.n_questions), pool.width)[given]
     question, starts = np.unique(which, return_index=True)
     size = pool.sizes[which]
-    n, heard, total, top = found.n[given], found.heard[given], found.total[given], found.top[given]
-    x = np.stack((np.log(n), np.log(heard / n), top, total / size, n / size), axis=1)
+    n, score_sum, logit_sum, logit_max = (
+        sums.n[given],
+        sums.score_sum[given],
+        sums.logit_sum[given],
+        sums.logit_max[given],
+    )
+    x = np.stack((np.log(n), np.log(score_sum / n), logit_max, logit_sum / size, n / size), axis=1)
     right = np.zeros(len(which), bool)
     if isinstance(pool, LabelledPool):
-        right = pool.right[pool.base[which] + np.flatnonzero(given) - found.offsets[which]]
-    return Slate(starts, question, x, right)
+        right = pool.right[pool.base[which] + np.flatnonzero(given) - sums.offsets[which]]
+    return AnswerFeatures(starts, question, x, right)
 
 
 @dataclass(frozen=True)
-class Gathered:
+class AnswerSums:
     """What the responses of each answer add up to; an answer that nobody gave has its place too."""
 
     offsets: Ints  # [Q] where each question's answers begin
     n: Ints  # [places] votes
-    heard: NDArray[np.float64]  # summed scores
-    total: NDArray[np.float64]  # summed evidence
-    top: NDArray[np.float64]  # best evidence
+    score_sum: NDArray[np.float64]  # summed scores
+    logit_sum: NDArray[np.float64]  # summed logits
+    logit_max: NDArray[np.float64]  # highest logit
 
 
-def gathered(pool: Pool, z: NDArray[np.float64]) -> Gathered:
-    """Add up the evidence z [R] of every answer."""
+def answer_sums(pool: Pool, z: NDArray[np.float64]) -> AnswerSums:
+    """Add up the logits z [R] of every answer."""
     from steelyard import kernels
 
     places = int(pool.width.sum())
-    found = Gathered(
+    sums = AnswerSums(
         np.cumsum(pool.width) - pool.width,
         np.zeros(places, np.int64),
         *(np.zeros(places) for _ in range(3)),
     )
-    kernels.gather(pool.starts, found.offsets, pool.answer, z, found.n, found.heard, found.total, found.top)
-    return found
+    kernels.add_up_answers(
+        pool.starts, sums.offsets, pool.answer, z, sums.n, sums.score_sum, sums.logit_sum, sums.logit_max
+    )
+    return sums

@@ -12,18 +12,20 @@ another, votes keep the coefficient of the majority vote.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.fitting.answer_features import FEATURES, Slate
-from steelyard.fitting.offsets.likelihood import log_likelihood
-from steelyard.pools.arrays import Bools, Ints
+from steelyard.fitting.answer_features import FEATURES, AnswerFeatures
+from steelyard.fitting.choice_likelihood import log_likelihood
+from steelyard.fitting.newton import maximise, ridge
+from steelyard.pools.arrays import Ints
 
-STEPS = 50
 LOOSE = 0.01  # the penalty on votes and mean: enough to keep them finite
 HEAVIEST = 1e6
 PENALTIES = (1.0, 4.0, 16.0, 64.0, np.inf)
-HELD = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
+PENALTY_FACTOR = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
 ONLY_FOR = np.array([name != "share" for name in FEATURES])
 VOTES, SUM, SHARE = (FEATURES.index(name) for name in ("votes", "sum", "share"))
 MAJORITY = np.array([float(name == "votes") for name in FEATURES])
@@ -31,77 +33,53 @@ MAJORITY = np.array([float(name == "votes") for name in FEATURES])
 Theta = NDArray[np.float64]
 
 
-def choice(slate: Slate, penalty: float) -> Theta:
+def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:
     """Return theta [5] in the units of the features; the majority vote where nothing can be learned."""
-    known = slate.take(slate.open)
+    known = features.take(features.open)
     if not len(known.starts):
         return MAJORITY
     centred = known.x - np.repeat(np.add.reduceat(known.x, known.starts) / known.sizes[:, None], known.sizes, axis=0)
     spread = np.sqrt((centred**2).mean(axis=0))
-    free = (spread > 1e-9) & ((HELD == 0) | (penalty < np.inf))
+    free = (spread > 1e-9) & ((PENALTY_FACTOR == 0) | (penalty < np.inf))
     x = centred / np.where(free, spread, 1.0)
-    held = np.where(HELD == 0, LOOSE, HELD * min(penalty, HEAVIEST))
+    penalties = np.where(PENALTY_FACTOR == 0, LOOSE, PENALTY_FACTOR * min(penalty, HEAVIEST))
+    likelihood = partial(log_likelihood, known.starts, x, known.right)
     while True:
         free[SHARE] &= free[SUM]
-        theta = _climb(known.starts, x, known.right, free, held)
-        against = np.where(ONLY_FOR & free, theta, 0.0)
-        if against.min() >= 0:
+        theta = maximise(ridge(likelihood, penalties), np.where(free, MAJORITY, 0.0), free=free)
+        negative = np.where(ONLY_FOR & free, theta, 0.0)
+        if negative.min() >= 0:
             break
-        free = free & (np.arange(len(free)) != against.argmin())
+        free = free & (np.arange(len(free)) != negative.argmin())
     theta = np.where(free, theta / np.where(spread > 1e-9, spread, 1.0), 0.0)
     if spread[VOTES] <= 1e-9:
         theta[VOTES] = MAJORITY[VOTES]
     return theta if theta.any() else MAJORITY
 
 
-def _climb(starts: Ints, x: NDArray[np.float64], right: Bools, free: Bools, penalty: Theta) -> Theta:
-    """Climb the penalised log-likelihood over the free entries by Newton steps with halving."""
-    theta: Theta = np.where(free, MAJORITY, 0.0)
-    value, slope, bend = log_likelihood(starts, x, right, theta)
-    value -= float(penalty @ theta**2) / 2
-    for _ in range(STEPS):
-        step = np.zeros(len(theta))
-        inner = (bend + np.diag(penalty))[np.ix_(free, free)]
-        step[free] = np.linalg.solve(inner, (slope - penalty * theta)[free])
-        size = 1.0
-        while size > 1e-6:
-            tried = theta + size * step
-            found, next_slope, next_bend = log_likelihood(starts, x, right, tried)
-            found -= float(penalty @ tried**2) / 2
-            if found >= value:
-                break
-            size /= 2
-        else:
-            break
-        gain, theta, value, slope, bend = found - value, tried, found, next_slope, next_bend
-        if gain < 1e-10 * (1 + abs(value)):
-            break
-    return theta
-
-
-def chances(slate: Slate, theta: Theta) -> NDArray[np.float64]:
+def choice_probabilities(features: AnswerFeatures, theta: Theta) -> NDArray[np.float64]:
     """Return P(answer) of every answer [K]; they add up to 1 over a question."""
-    u = slate.x @ theta
-    u -= np.repeat(np.maximum.reduceat(u, slate.starts), slate.sizes)
+    u = features.x @ theta
+    u -= np.repeat(np.maximum.reduceat(u, features.starts), features.sizes)
     e = np.exp(u)
-    share: NDArray[np.float64] = e / np.repeat(np.add.reduceat(e, slate.starts), slate.sizes)
+    share: NDArray[np.float64] = e / np.repeat(np.add.reduceat(e, features.starts), features.sizes)
     return share
 
 
-def cross_validate(slate: Slate, fold: Ints, errors: float) -> float:
-    """Return the heaviest penalty whose held-out likelihood is within so many standard errors of the best.
+def cross_validate(features: AnswerFeatures, fold: Ints, se_tolerance: float) -> float:
+    """Return the heaviest penalty whose held-out likelihood is within so many standard se_tolerance of the best.
 
     `fold` [Q'] says where each question is held out.
     """
-    known, fold = slate.take(slate.open), fold[slate.open]
+    known, fold = features.take(features.open), fold[features.open]
     if len(np.unique(fold)) < 2:
         return np.inf
     found = np.empty((len(PENALTIES), len(fold)))
     for k in np.unique(fold):
         rest, held = known.take(fold != k), known.take(fold == k)
         for row, penalty in enumerate(PENALTIES):
-            right = np.where(held.right, chances(held, choice(rest, penalty)), 0.0)
+            right = np.where(held.right, choice_probabilities(held, fit_conditional_logit(rest, penalty)), 0.0)
             found[row, fold == k] = np.log(np.maximum(np.add.reduceat(right, held.starts), 1e-12))
     behind = found[found.mean(axis=1).argmax()] - found
     error = behind.std(axis=1) / np.sqrt(len(fold))
-    return max(p for p, b, e in zip(PENALTIES, behind.mean(axis=1), error, strict=True) if b <= errors * e)
+    return max(p for p, b, e in zip(PENALTIES, behind.mean(axis=1), error, strict=True) if b <= se_tolerance * e)

@@ -21,10 +21,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.counting.logit_weight import evidence
+from steelyard.counting.logit_weight import clipped_logit
 from steelyard.errors import PlanError, ScoreError, SteelyardWarning
+from steelyard.fitting.folds import fold_of
 from steelyard.fitting.platt_scaling import platt
-from steelyard.fitting.within_question import Rivals, within
+from steelyard.fitting.within_question import WithinQuestionLogit, fit_within_questions
 from steelyard.pools.arrays import Bools, Floats
 from steelyard.pools.logistic import expit
 from steelyard.pools.pool import LabelledPool, Pool
@@ -55,7 +56,7 @@ class Mix:
         pool = pool.take(np.argsort(pool.rank))
         parts = _parts(pool)
         voting = pool.readable
-        z = [evidence(parts[voting, v]) for v in range(parts.shape[1])]
+        z = [clipped_logit(parts[voting, v]) for v in range(parts.shape[1])]
         for name, column in zip(pool.source.parts, z, strict=True):
             if np.isnan(column).all():
                 raise ScoreError(f"every score of {name!r} is missing: leave it out of score={pool.source.score!r}")
@@ -64,9 +65,9 @@ class Mix:
         spread = np.where(spread > FLAT, spread, 0.0)
         x = np.column_stack([_standard(*each) for each in zip(z, mean, spread, strict=True)])
         right = pool.correct[voting]
-        rivals = Rivals.of(pool.spread(np.arange(pool.n_questions))[voting], x, right)
-        c = within(rivals, PENALTY, spread > 0)
-        for v in np.flatnonzero((c == 0) & _against(rivals)):
+        logit = WithinQuestionLogit.of(pool.spread(np.arange(pool.n_questions))[voting], x, right)
+        c = fit_within_questions(logit, PENALTY, spread > 0)
+        for v in np.flatnonzero((c == 0) & _against(logit)):
             warnings.warn(
                 f"{pool.source.parts[v]!r} is higher where responses are wrong: it is left out of the mix; "
                 "check whether it is upside down",
@@ -82,18 +83,18 @@ class Mix:
         known: Bools = np.zeros(pool.n_responses, bool)
         total = np.full(pool.n_responses, self.intercept)
         for v, (c, mean, spread) in enumerate(zip(self.coefficient, self.mean, self.spread, strict=True)):
-            x = evidence(parts[:, v])  # part by part: a row's sum does not depend on the rows beside it
+            x = clipped_logit(parts[:, v])  # part by part: a row's sum does not depend on the rows beside it
             known |= ~np.isnan(x)
             total += c * _standard(x, mean, spread)
         return replace(pool, scores=np.where(known, expit(total), np.nan), parts=None)
 
-    def held_out(self, pool: LabelledPool) -> LabelledPool:
+    def crossfit_scores(self, pool: LabelledPool) -> LabelledPool:
         """Return the pool this was learned from, the scores of each fold mixed as the others say, to learn from.
 
         Mixed by what was learned from the same questions, many parts look better than they are. A fold without which
         a part would have no score at all is mixed as all say.
         """
-        fold = np.random.default_rng(0).permutation(pool.n_questions)[pool.rank] % FOLDS
+        fold = fold_of(pool, FOLDS, seed=0)
         scores = np.empty(pool.n_responses)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SteelyardWarning)
@@ -143,11 +144,11 @@ class Mix:
         return mix
 
 
-def _against(rivals: Rivals) -> Bools:
+def _against(logit: WithinQuestionLogit) -> Bools:
     """Which parts, taken alone, are higher for wrong responses by more than two standard errors over questions [V]."""
-    if not len(rivals.starts):
-        return np.zeros(rivals.x.shape[1], bool)
-    leads = rivals.leads()
+    if not len(logit.starts):
+        return np.zeros(logit.x.shape[1], bool)
+    leads = logit.leads()
     against: Bools = leads.sum(axis=0) < -2 * np.sqrt((leads**2).sum(axis=0))
     return against
 

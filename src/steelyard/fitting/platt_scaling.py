@@ -11,24 +11,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.fitting.newton import maximise, ridge
 from steelyard.pools.logistic import expit
 
-STEPS = 50
+PENALTY = np.array([1e-9, 1.0])  # of intercept and slope
 
 
 def platt(x: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return intercept and slope by Newton steps; the penalty keeps the slope finite."""
+    """Return intercept and slope ; the penalty keeps the slope finite."""
     y = right.astype(np.float64)
-    theta = np.array([_log_odds(y.mean()), 0.0])
     design = np.stack((np.ones_like(x), x))
-    for _ in range(STEPS):
-        p = expit(theta @ design)
-        slope = design @ (y - p) - [0.0, theta[1]]
-        bend = (design * (p * (1 - p))) @ design.T + np.diag([1e-9, 1.0])
-        step = np.linalg.solve(bend, slope)
-        theta = theta + step / max(1.0, np.abs(step).max() / 2)
-        if np.abs(step).max() < 1e-10:
-            break
+
+    def likelihood(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        z = theta @ design
+        p = expit(z)
+        value = float((y * z - np.logaddexp(0.0, z)).sum())
+        return value, design @ (y - p), (design * (p * (1 - p))) @ design.T
+
+    theta = maximise(ridge(likelihood, PENALTY), np.array([_log_odds(y.mean()), 0.0]), tolerance=1e-14)
     if theta[1] <= 0:
         return _log_odds(y.mean()), 0.0
     return float(theta[0]), float(theta[1])

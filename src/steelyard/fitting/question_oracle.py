@@ -18,7 +18,7 @@ def question_ratio(pool: LabelledPool, *, clip: float, crossfit: bool) -> NDArra
     """
     from steelyard import kernels
 
-    z = logit.evidence(pool.known_scores, clip)
+    z = logit.clipped_logit(pool.known_scores, clip)
     kind = np.where(pool.readable & ~np.isnan(z), pool.correct, -1).astype(np.int64)
     ratio = np.empty(pool.n_responses)
     kernels.question_ratios(pool.starts, np.nan_to_num(z), kind, 2 if crossfit else 1, ratio)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.fitting.newton import maximise, ridge
 from steelyard.pools.arrays import Bools, Ints
-
-STEPS = 50
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Rivals:
+class WithinQuestionLogit:
     """The responses of the questions that have both right and wrong ones, question by question."""
 
     starts: Ints  # [Q']
@@ -31,7 +30,7 @@ class Rivals:
     right: Bools  # [R']
 
     @classmethod
-    def of(cls, question: Ints, x: Array, right: Bools) -> Rivals:
+    def of(cls, question: Ints, x: Array, right: Bools) -> WithinQuestionLogit:
         """Keep what can teach; the responses of each question stand together."""
         size, hits = np.bincount(question), np.bincount(question, right)
         keep = ((hits > 0) & (hits < size))[question]
@@ -69,37 +68,17 @@ class Rivals:
         return share
 
 
-def within(rivals: Rivals, penalty: float, free: Bools) -> Array:
+def fit_within_questions(logit: WithinQuestionLogit, penalty: float, free: Bools) -> Array:
     """Return the coefficients [V]; 0 for those that are not free.
 
     Where the best coefficient is negative it is fixed at 0, the most negative first, and the rest fitted again.
     """
+    if not len(logit.starts):
+        return np.zeros(len(free))
     while True:
-        c = _climb(rivals, penalty, free)
+        c = maximise(
+            ridge(logit.likelihood, np.full(len(free), penalty)), np.zeros(len(free)), free=free, tolerance=1e-12
+        )
         if not len(c) or c.min() >= 0:
             return c
         free = free & (np.arange(len(c)) != c.argmin())
-
-
-def _climb(rivals: Rivals, penalty: float, free: Bools) -> Array:
-    """Climb over the free entries by Newton steps with halving."""
-    c = np.zeros(len(free))
-    if not len(rivals.starts):
-        return c
-    value, slope, bend = rivals.likelihood(c)
-    for _ in range(STEPS):
-        step = np.zeros(len(c))
-        inner = (bend + penalty * np.eye(len(c)))[np.ix_(free, free)]
-        step[free] = np.linalg.solve(inner, (slope - penalty * c)[free])
-        size, gain = 1.0, -1.0
-        while size > 1e-6 and gain < 0:
-            tried = c + size * step
-            found, next_slope, next_bend = rivals.likelihood(tried)
-            found -= penalty * float(tried @ tried) / 2
-            gain, size = found - value, size / 2
-        if gain <= 0:
-            break
-        c, value, slope, bend = tried, found, next_slope, next_bend
-        if gain < 1e-12 * (1 + abs(value)):
-            break
-    return c

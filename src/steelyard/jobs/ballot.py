@@ -88,10 +88,10 @@ class Ballot:
     def warning(self) -> str | None:
         """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
         fitted = self.method.fitted_on_
-        if not fitted or not fitted.evidence or not self.standing.samples:
+        if not fitted or not fitted.reference_scores or not self.standing.samples:
             return None
         pool = self._pool([self._given[i] for i in range(self.standing.samples)])
-        return unusual(fitted.evidence, pool)
+        return unusual(fitted.reference_scores, pool)
 
     def add(self, answer: str | None, score: float | None = None, sample: int | None = None) -> Standing:
         """Count a sample and return how the question stands.

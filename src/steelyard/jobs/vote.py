@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from steelyard.confidence.drift import shift, some_evidence
-from steelyard.confidence.risk_control import Promise
+from steelyard.confidence.drift import score_drift, some_question_means
+from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -51,14 +51,14 @@ def decide_file(
     if voter.scored and score and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     largest = 0
-    evidence: list[NDArray[np.float64]] = []
+    question_means: list[NDArray[np.float64]] = []
 
     def decide(pool: Pool) -> pl.DataFrame:
         nonlocal largest
         used = pool if n is None else pool.first(n)
         largest = max(largest, used.n)
-        if fitted and fitted.evidence and pool.scores is not None:
-            evidence.append(some_evidence(voter.mixed(used)))
+        if fitted and fitted.reference_scores and pool.scores is not None:
+            question_means.append(some_question_means(voter.mixed(used)))
         return voter.predict(used).to_polars()
 
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
@@ -79,13 +79,13 @@ def decide_file(
             SteelyardWarning,
             stacklevel=2,
         )
-    moved = shift(fitted.evidence, np.concatenate(evidence)) if fitted and evidence else None
+    moved = score_drift(fitted.reference_scores, np.concatenate(question_means)) if fitted and question_means else None
     if moved and moved.warning:
         warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
     return pl.concat(parts)
 
 
-def promised(voter: Method, risk: float, sure: float) -> Promise:
+def promised(voter: Method, risk: float, sure: float) -> RiskControl:
     """Return from which confidence on a plan's verdicts keep their error within `risk`."""
     from steelyard.methods.calibrated import CalibratedVote
 

@@ -5,27 +5,27 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
-from steelyard.kernels.answer_sums import gather, hand_out
+from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.offset_lines import intervals, lines, right_at
 from steelyard.kernels.pass_at import pass_at
 from steelyard.kernels.permutations import permutations
-from steelyard.kernels.quantum import SNAP, compiled
+from steelyard.kernels.quantum import QUANTIZER, compiled
 from steelyard.kernels.question_densities import question_ratios
 from steelyard.kernels.runner_up import rivals
 from steelyard.kernels.subset_votes import resample
 from steelyard.kernels.voting import best_weights, tally
 
 __all__ = [
-    "SNAP",
+    "QUANTIZER",
+    "add_up_answers",
     "best_of",
     "best_weights",
     "code_keys",
     "compiled",
     "distinct",
-    "gather",
     "hand_out",
     "intervals",
     "label_answers",

@@ -1,23 +1,23 @@
-"""What is known of each answer of each question: its votes, summed scores, summed and best evidence."""
+"""What is known of each answer of each question: its votes, summed scores, summed and highest logits."""
 
 import numpy as np
 
-from steelyard.kernels.quantum import SNAP, compiled
+from steelyard.kernels.quantum import QUANTIZER, compiled
 
-GRAIN = 2.0**-36  # a score below it counts as this
+QUANTUM = 2.0**-36  # a score below it counts as this
 
 
 @compiled
-def gather(starts, offsets, answer, z, n, heard, total, top):  # type: ignore[no-untyped-def]
+def add_up_answers(starts, offsets, answer, z, n, score_sum, logit_sum, logit_max):  # type: ignore[no-untyped-def]
     """Add up the responses of every answer; answer a of question q stands at offsets[q] + a."""
     for q in range(len(starts) - 1):
         for i in range(starts[q], starts[q + 1]):
             if answer[i] >= 0:
                 k = offsets[q] + answer[i]
-                top[k] = z[i] if n[k] == 0 else max(top[k], z[i])
+                logit_max[k] = z[i] if n[k] == 0 else max(logit_max[k], z[i])
                 n[k] += 1
-                heard[k] += max(1 / (1 + np.exp(-z[i])) + SNAP - SNAP, GRAIN)
-                total[k] += z[i]
+                score_sum[k] += max(1 / (1 + np.exp(-z[i])) + QUANTIZER - QUANTIZER, QUANTUM)
+                logit_sum[k] += z[i]
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steelyard.kernels.quantum import SNAP, TINY, compiled
+from steelyard.kernels.quantum import QUANTIZER, TINY, compiled
 from steelyard.kernels.voting import merits
 
 
@@ -40,9 +40,9 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
                 largest = scores[i]
             if z[i] > top:
                 top = z[i]
-            s[k] += (z[i] + SNAP) - SNAP
+            s[k] += (z[i] + QUANTIZER) - QUANTIZER
             n[k] += 1
-            merit[k] += (scores[i] + SNAP) - SNAP
+            merit[k] += (scores[i] + QUANTIZER) - QUANTIZER
         if not plain or largest < TINY:
             merits(starts[q], starts[q + 1], answer, scores, scratch)
             for i in range(starts[q], starts[q + 1]):

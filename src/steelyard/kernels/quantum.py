@@ -1,4 +1,4 @@
-"""How loops are compiled, and the grain in which they add.
+"""How loops are compiled, and the quantum in which they add.
 
 Sums are exact. Weights are rounded to a multiple of 2^-36 as they are added (finer in a question whose
 weights are all tiny, coarser where one is huge), so a total below 2^17 carries no rounding error at
@@ -13,8 +13,8 @@ import numba
 import numpy as np
 
 # Adding and subtracting 1.5 * 2^(52-36) rounds a float64 to a multiple of 2^-36.
-SNAP = 1.5 * 2.0**16
-TINY, HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that grain is right
+QUANTIZER = 1.5 * 2.0**16
+TINY, HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that quantum is right
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,8 +26,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @compiled
-def grain_for(largest):  # type: ignore[no-untyped-def]
+def quantum_for(largest):  # type: ignore[no-untyped-def]
     """The constant that rounds values up to `largest` so that thousands of them add exactly."""
     if TINY <= largest <= HUGE or not 0 < largest < np.inf:
-        return SNAP
-    return SNAP * 2.0 ** np.ceil(np.log2(largest))
+        return QUANTIZER
+    return QUANTIZER * 2.0 ** np.ceil(np.log2(largest))

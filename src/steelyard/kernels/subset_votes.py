@@ -5,10 +5,10 @@ import numpy as np
 from steelyard.kernels.permutations import draw
 from steelyard.kernels.quantum import (
     HUGE,
-    SNAP,
+    QUANTIZER,
     TINY,
     compiled,
-    grain_for,
+    quantum_for,
 )
 from steelyard.kernels.voting import merits
 
@@ -91,7 +91,7 @@ def _scores_of(head, size, answer, scores, score, worth):  # type: ignore[no-unt
     patchy, faint = False, False
     for i in range(size if scores.size else 0):
         score[i] = scores[head + i]
-        worth[i] = (score[i] + SNAP) - SNAP
+        worth[i] = (score[i] + QUANTIZER) - QUANTIZER
         patchy = patchy or (answer[head + i] >= 0 and score[i] != score[i])
         faint = faint or score[i] < TINY
     return patchy, faint
@@ -105,7 +105,7 @@ def _weights_of(head, size, answer, weights, fine, odd):  # type: ignore[no-unty
         if answer[head + i] >= 0:
             for c in range(len(odd)):
                 w = weights[head + i, c]
-                fine[i, c] = (w + SNAP) - SNAP
+                fine[i, c] = (w + QUANTIZER) - QUANTIZER
                 if abs(w) > HUGE:
                     odd[c] = 2
                 elif abs(w) < TINY:
@@ -123,7 +123,7 @@ def _sum_again(head, order, until, slot, weights, c, huge, present, sums):  # ty
                 return False
     if TINY <= largest <= HUGE:
         return False
-    grain = grain_for(largest)
+    grain = quantum_for(largest)
     scratch = sums.shape[1] - 1
     sums[:present, scratch] = 0.0
     for i in range(until):

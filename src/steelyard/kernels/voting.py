@@ -4,10 +4,10 @@ import numpy as np
 
 from steelyard.kernels.quantum import (
     HUGE,
-    SNAP,
+    QUANTIZER,
     TINY,
     compiled,
-    grain_for,
+    quantum_for,
 )
 
 
@@ -31,10 +31,10 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
             a = answer[i]
             if a >= 0:
                 largest = max(largest, abs(weights[i]))
-                sums[a] += (weights[i] + SNAP) - SNAP
+                sums[a] += (weights[i] + QUANTIZER) - QUANTIZER
                 counts[a] += 1
         if largest < TINY or largest > HUGE:
-            sum_again(starts[q], starts[q + 1], answer, weights, grain_for(largest), sums)
+            sum_again(starts[q], starts[q + 1], answer, weights, quantum_for(largest), sums)
         best, second, plus, absolute, present, tied = -1, -np.inf, 0.0, 0.0, 0, False
         cast[q] = 0
         for a in range(width[q]):
@@ -90,7 +90,7 @@ def merits(first, last, answer, scores, merit):  # type: ignore[no-untyped-def]
             largest = max(largest, scores[i])
             known += 1
     mean = total / known if known else 0.0
-    grain = grain_for(np.float64(largest))
+    grain = quantum_for(np.float64(largest))
     for i in range(first, last):
         if answer[i] >= 0:
             score = scores[i] if scores[i] == scores[i] else mean

@@ -17,19 +17,20 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.confidence.correctness_by_samples import Jury, held_out, winners_right
-from steelyard.confidence.risk_control import Promise, promise
+from steelyard.confidence.correctness_by_samples import CorrectnessBySamples, crossfit_probabilities, winners_correct
+from steelyard.confidence.risk_control import RiskControl, promise
 from steelyard.counting import logit_weight as logit
+from steelyard.counting.quantize import quantize
 from steelyard.errors import CalibrationError, PlanError, SettingError
-from steelyard.fitting.answer_features import FEATURES, gathered, slate
+from steelyard.fitting.answer_features import FEATURES, answer_features, answer_sums
 from steelyard.fitting.conditional_logit import (
     PENALTIES,
     Theta,
-    chances,
-    choice,
+    choice_probabilities,
     cross_validate,
+    fit_conditional_logit,
 )
-from steelyard.fitting.offsets.answer_lines import snap
+from steelyard.fitting.folds import fold_of, shuffled_rank
 from steelyard.methods.abilities.assessable import Assessable
 from steelyard.methods.base.enough import FEWEST_QUESTIONS
 from steelyard.methods.base.method import P
@@ -59,7 +60,7 @@ class CalibratedVote(Assessable):
     learns: ClassVar[bool] = True
 
     folds: int = 5
-    errors: float = 0.5  # standard errors of likelihood that a heavier penalty may cost
+    se_tolerance: float = 0.5  # standard errors of likelihood that a heavier penalty may cost
     clip: float = logit.CLIP
     seed: int = 0
     reserve: float = 0.0  # share of the questions kept apart, for `promise`
@@ -71,24 +72,28 @@ class CalibratedVote(Assessable):
     offset_: float = field(default=0.0, init=False)
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
     penalty_: float = field(default=np.inf, init=False)
-    judge_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
-    against_: float = field(default=0.0, init=False)  # share of responses that harm their answer
-    held_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence in verdicts on other folds, and
-    held_right_: NDArray[np.float64] | None = field(default=None, init=False)  # what was right
-    reserved_: NDArray[np.float64] | None = field(default=None, init=False)  # the same of the reserved questions
-    reserved_right_: NDArray[np.float64] | None = field(default=None, init=False)
+    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+    harmful_response_share_: float = field(default=0.0, init=False)  # share of responses that harm their answer
+    out_of_fold_confidence_: NDArray[np.float64] | None = field(
+        default=None, init=False
+    )  # confidence in verdicts on other folds, and
+    out_of_fold_correct_: NDArray[np.float64] | None = field(default=None, init=False)  # what was right
+    reserved_confidence_: NDArray[np.float64] | None = field(
+        default=None, init=False
+    )  # the same of the reserved questions
+    reserved_correct_: NDArray[np.float64] | None = field(default=None, init=False)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Hand every answer's total out to its responses: the evidence to each, the rest in equal parts."""
         from steelyard import kernels
 
-        z = self._evidence(pool.known_scores)
-        found = gathered(pool, z)
-        n = np.maximum(found.n, 1)
-        mean = np.where(found.n > 0, found.heard, 1.0) / n
-        extra = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (found.top - self.prior_)
+        z = self._logits(pool.known_scores)
+        sums = answer_sums(pool, z)
+        n = np.maximum(sums.n, 1)
+        mean = np.where(sums.n > 0, sums.score_sum, 1.0) / n
+        extra = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (sums.logit_max - self.prior_)
         weights = np.empty(pool.n_responses)
-        kernels.hand_out(pool.starts, found.offsets, pool.answer, z, self.slope_, -self.offset_, extra / n, weights)
+        kernels.hand_out(pool.starts, sums.offsets, pool.answer, z, self.slope_, -self.offset_, extra / n, weights)
         return weights
 
     def weight(self, score: float) -> float:
@@ -96,22 +101,24 @@ class CalibratedVote(Assessable):
 
         The answer has a quarter of the N samples of the fit, the best of them with the mean evidence.
         """
-        z = float(self._evidence(np.array([score]))[0])
+        z = float(self._logits(np.array([score]))[0])
         size = self.fitted_on_.n if self.fitted_on_ else 1
         quarter, above = size / 4, float(expit(z) / expit(self.prior_))
         adds = self.votes_ * np.log1p(1 / quarter) + self.mean_ * np.log((quarter + above) / (quarter + 1))
         adds += self.best_ * max(0.0, z - self.prior_)
         return float(adds + (self.slope_ * z - self.offset_) / size)
 
-    def _evidence(self, p: Floats) -> NDArray[np.float64]:
-        z = logit.evidence(p, self.clip)
-        return snap(np.where(np.isnan(z), self.prior_, z))
+    def _logits(self, p: Floats) -> NDArray[np.float64]:
+        z = logit.clipped_logit(p, self.clip)
+        return quantize(np.where(np.isnan(z), self.prior_, z))
 
-    def _believe(self, pool: Pool) -> NDArray[np.float64] | None:
-        if self.judge_ is None:
+    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:
+        if self.correctness_ is None:
             return None
-        answers = slate(pool, self._evidence(pool.known_scores))
-        return Jury.of(self.judge_).believe(answers, chances(answers, self.theta), pool.sizes)
+        answers = answer_features(pool, self._logits(pool.known_scores))
+        return CorrectnessBySamples.of(self.correctness_).predict_p_correct(
+            answers, choice_probabilities(answers, self.theta), pool.sizes
+        )
 
     @property
     def theta(self) -> Theta:
@@ -119,7 +126,7 @@ class CalibratedVote(Assessable):
         return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
     def _parted(self, pool: P) -> tuple[P, P | None]:
-        order = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank]
+        order = shuffled_rank(pool, self.seed)
         apart = order < round(self.reserve * pool.n_questions)
         if not apart.any():
             return pool, None
@@ -134,27 +141,32 @@ class CalibratedVote(Assessable):
     def _learn(self, pool: Pool) -> None:
         self._fit_choice(cast(LabelledPool, pool))
         self.gains_ = {}
-        self.reserved_ = self.reserved_right_ = np.empty(0)
+        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
 
     def _test(self, apart: Pool) -> None:
-        self.reserved_ = self._believe(apart)
+        self.reserved_confidence_ = self._p_correct(apart)
         labelled = cast(LabelledPool, apart)
-        self.reserved_right_ = self._decide(labelled.unlabelled()).right(labelled).astype(np.float64)
+        self.reserved_correct_ = self._decide(labelled.unlabelled()).right(labelled).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores
-        z = logit.evidence(p, self.clip)
-        self.prior_ = float(snap(z[pool.readable & ~np.isnan(z)].mean()))
-        answers = slate(pool, self._evidence(p))
-        fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
-        self.penalty_ = cross_validate(answers, fold[answers.question], self.errors)
-        self._set(choice(answers, self.penalty_))
-        thetas = [choice(answers.take(fold[answers.question] != k), self.penalty_) for k in range(self.folds)]
-        jury, chance = Jury.fit(pool, self._evidence, fold, thetas), held_out(answers, fold, thetas)
-        self.judge_ = jury.values
-        self.held_ = jury.believe(answers, chance, pool.sizes)
-        self.held_right_ = winners_right(answers, chance, pool.n_questions).astype(np.float64)
-        self.against_ = self._harmful_response_share(pool)
+        z = logit.clipped_logit(p, self.clip)
+        self.prior_ = float(quantize(z[pool.readable & ~np.isnan(z)].mean()))
+        answers = answer_features(pool, self._logits(p))
+        fold = fold_of(pool, self.folds, self.seed)
+        self.penalty_ = cross_validate(answers, fold[answers.question], self.se_tolerance)
+        self._set(fit_conditional_logit(answers, self.penalty_))
+        thetas = [
+            fit_conditional_logit(answers.take(fold[answers.question] != k), self.penalty_) for k in range(self.folds)
+        ]
+        by_samples, chance = (
+            CorrectnessBySamples.fit(pool, self._logits, fold, thetas),
+            crossfit_probabilities(answers, fold, thetas),
+        )
+        self.correctness_ = by_samples.values
+        self.out_of_fold_confidence_ = by_samples.predict_p_correct(answers, chance, pool.sizes)
+        self.out_of_fold_correct_ = winners_correct(answers, chance, pool.n_questions).astype(np.float64)
+        self.harmful_response_share_ = self._harmful_response_share(pool)
 
     def _set(self, theta: Theta) -> None:
         self.votes_, self.mean_, self.best_, self.slope_, offset = theta.tolist()
@@ -162,22 +174,25 @@ class CalibratedVote(Assessable):
 
     def _harmful_response_share(self, pool: Pool) -> float:
         """The share of responses without which their answer would stand better."""
-        z = self._evidence(pool.known_scores)
-        found = gathered(pool, z)
-        place = np.where(pool.readable, pool.spread(found.offsets) + pool.answer, 0)
-        best = pool.readable & (z == found.top[place])
-        alone = best & (np.bincount(place[best], minlength=len(found.n))[place] == 1)  # without the best one it falls
-        beside = pool.readable & (found.n[place] > 1) & ~alone
-        n, heard = found.n[place[beside]], found.heard[place[beside]]
+        z = self._logits(pool.known_scores)
+        sums = answer_sums(pool, z)
+        place = np.where(pool.readable, pool.spread(sums.offsets) + pool.answer, 0)
+        best = pool.readable & (z == sums.logit_max[place])
+        alone = best & (np.bincount(place[best], minlength=len(sums.n))[place] == 1)  # without the best one it falls
+        beside = pool.readable & (sums.n[place] > 1) & ~alone
+        n, score_sum = sums.n[place[beside]], sums.score_sum[place[beside]]
         adds = (self.votes_ - self.mean_) * np.log(n / (n - 1))
-        adds -= self.mean_ * np.log1p(-expit(z[beside]) / heard)
+        adds -= self.mean_ * np.log1p(-expit(z[beside]) / score_sum)
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
         return float((adds < 0).sum() / max(1, pool.readable.sum()))
 
-    def promise(self, risk: float, sure: float = 0.9) -> Promise:
+    def promise(self, risk: float, sure: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
-        pairs = [(self.held_, self.held_right_), (self.reserved_, self.reserved_right_)]
-        if self.reserved_ is None or not len(self.reserved_):
+        pairs = [
+            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
+            (self.reserved_confidence_, self.reserved_correct_),
+        ]
+        if self.reserved_confidence_ is None or not len(self.reserved_confidence_):
             raise CalibrationError(
                 "this plan reserved no questions, and a promise must be tested on questions the vote has not learned "
                 "from: fit it again with reserve=0.5 (steelyard fit --reserve 0.5)"
@@ -188,19 +203,19 @@ class CalibratedVote(Assessable):
     def described(self) -> str:
         if not self.mean_ and not self.best_ and not self.slope_:
             return "the scores did not help to choose between the answers of a question, so this is the majority vote"
-        if self.against_ < 0.005:
+        if self.harmful_response_share_ < 0.005:
             return "votes and scores count together, and hardly any response counts against its answer"
         return (
-            f"votes and scores count together, and {self.against_:.0%} of the calibration responses count against "
-            "their answer: without them it would stand better"
+            f"votes and scores count together, and {self.harmful_response_share_:.0%} of the calibration responses "
+            "count against their answer: without them it would stand better"
         )
 
     def questions_reserved(self) -> int:
-        return 0 if self.reserved_ is None else len(self.reserved_)
+        return 0 if self.reserved_confidence_ is None else len(self.reserved_confidence_)
 
     def check_settings(self) -> None:
         logit.check_clip(self.clip)
-        check_folds(self.folds, self.errors)
+        check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
         if not 0 <= self.reserve <= 0.9:
             raise SettingError(f"reserve must lie between 0 and 0.9, not {self.reserve}")
@@ -210,10 +225,15 @@ class CalibratedVote(Assessable):
             raise PlanError("its coefficients are damaged")
         if not within(-FARTHEST, FARTHEST, self.prior_):
             raise PlanError("its prior is the evidence of no score")
-        if not within(0, 1, self.against_) or not all(isinstance(gain, float) for gain in self.gains_.values()):
+        if not within(0, 1, self.harmful_response_share_) or not all(
+            isinstance(gain, float) for gain in self.gains_.values()
+        ):
             raise PlanError("what it gained is damaged")
-        Jury.of(self.judge_)
-        pairs = ((self.held_, self.held_right_), (self.reserved_, self.reserved_right_))
+        CorrectnessBySamples.of(self.correctness_)
+        pairs = (
+            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
+            (self.reserved_confidence_, self.reserved_correct_),
+        )
         if any(c is None or r is None or len(c) != len(r) or not within(0, 1, c, r) for c, r in pairs):
             raise PlanError("its held-out confidences are damaged")
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.density_weight import density, interpolate, log_ratio
 from steelyard.counting.linear_weight import shifted
+from steelyard.counting.quantize import quantize
 from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.fitting.llm_reliability import (
     BINS,
@@ -31,7 +32,7 @@ from steelyard.fitting.llm_reliability import (
     log_odds,
     question_reliability,
 )
-from steelyard.fitting.offsets.answer_lines import lines, snap
+from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import intervals
 from steelyard.methods.base.method import Method
@@ -67,8 +68,8 @@ class KDEVote(Method):
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         if self.reliability == "fitted":
-            return shifted(snap(self.prm_term(pool)), self.offset_)
-        return snap(self.prm_term(pool) + self.llm_term(pool))  # 0 up to rounding is 0
+            return shifted(quantize(self.prm_term(pool)), self.offset_)
+        return quantize(self.prm_term(pool) + self.llm_term(pool))  # 0 up to rounding is 0
 
     def by_response(self) -> bool:
         return self.reliability == "fitted" and not self.oracle
@@ -76,7 +77,7 @@ class KDEVote(Method):
     def weight(self, score: float) -> float:
         """Return the PRM term, less the fitted constant; what the LLM term adds depends on the question."""
         ratio = self._ratio(np.array([score]))
-        return float((shifted(snap(ratio), self.offset_) if self.reliability == "fitted" else ratio)[0])
+        return float((shifted(quantize(ratio), self.offset_) if self.reliability == "fitted" else ratio)[0])
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
         """Log f1 / f0 at every response's score [R]."""
@@ -89,7 +90,7 @@ class KDEVote(Method):
         return pool.spread(np.maximum(odds, 0.0) if self.reliability == "floored" else odds)
 
     def _ratio(self, p: Floats) -> NDArray[np.float64]:
-        z = logit.evidence(p, self.clip)
+        z = logit.clipped_logit(p, self.clip)
         missing = np.isnan(z)
         table = cast(NDArray[np.float64], self.ratio_)
         ratio = interpolate(np.where(missing, 0.0, z), self.low_, self.step_, table)
@@ -100,8 +101,8 @@ class KDEVote(Method):
         p = labelled.known_scores
         known = labelled.readable & ~np.isnan(p)
         correct = labelled.correct[known]
-        z = logit.evidence(p[known], self.clip)
-        edge = float(logit.evidence(np.array([1.0]), self.clip)[0])
+        z = logit.clipped_logit(p[known], self.clip)
+        edge = float(logit.clipped_logit(np.array([1.0]), self.clip)[0])
         f1 = density(z[correct], -edge, edge, self.bandwidth)
         f0 = density(z[~correct], -edge, edge, self.bandwidth)
         ratio = log_ratio(f1, f0)
@@ -109,8 +110,8 @@ class KDEVote(Method):
         self.prior_ratio_ = float(self._ratio(p[known]).mean())
         self.shares_ = bin_reliability(p[known], correct, self.bins)
         self.prior_share_ = float(correct.mean())
-        wins = intervals(lines(labelled, snap(self._ratio(p)), p))
-        self.offset_ = float(snap(bagged(wins, pool.rank)))
+        wins = intervals(lines(labelled, quantize(self._ratio(p)), p))
+        self.offset_ = float(quantize(bagged(wins, pool.rank)))
 
     def check_settings(self) -> None:
         if self.reliability not in RELIABILITIES:

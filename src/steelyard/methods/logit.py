@@ -21,7 +21,7 @@ class LogitVote(OffsetVote):
     clip: float = logit.CLIP
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
-        return logit.evidence(p, self.clip)
+        return logit.clipped_logit(p, self.clip)
 
     def score_at(self, offset: float) -> float:
         return float(expit(offset))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.counting.logit_weight import CLIP, check_clip
-from steelyard.fitting.offsets.answer_lines import snap
+from steelyard.counting.quantize import quantize
 from steelyard.fitting.question_oracle import question_odds, question_ratio
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool, Pool
@@ -37,4 +37,4 @@ class OptimalVote(Method):
         """Return the weight of every response [R]."""
         labelled = cast(LabelledPool, pool)
         ratio = question_ratio(labelled, clip=self.clip, crossfit=self.crossfit)
-        return snap(ratio + question_odds(labelled))  # 0 up to rounding is 0, not a vote of the rounding
+        return quantize(ratio + question_odds(labelled))  # 0 up to rounding is 0, not a vote of the rounding

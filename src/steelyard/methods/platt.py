@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.counting import logit_weight as logit
+from steelyard.counting.quantize import quantize
 from steelyard.errors import PlanError, SettingError, did_you_mean
+from steelyard.fitting.folds import fold_of
 from steelyard.fitting.isotonic import shrunk_isotonic
-from steelyard.fitting.offsets.answer_lines import lines, snap
+from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.platt_scaling import platt
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.plan import LARGE, SMALL
@@ -40,7 +42,7 @@ class PlattVote(Method):
 
     curve: str = "platt"  # or "isotonic"
     folds: int = 10
-    errors: float = 1.0  # how many standard errors of accuracy a smaller threshold is worth
+    se_tolerance: float = 1.0  # how many standard errors of accuracy a smaller threshold is worth
     clip: float = logit.CLIP
     seed: int = 0
 
@@ -57,11 +59,11 @@ class PlattVote(Method):
 
     def probability(self, p: Floats) -> NDArray[np.float64]:
         """How likely a response with this score is right."""
-        x = (logit.evidence(p, self.clip) - self.centre_) / self.scale_
+        x = (logit.clipped_logit(p, self.clip) - self.centre_) / self.scale_
         found = expit(self.intercept_ + self.slope_ * x)
         if self.curve == "isotonic":
             found = np.where(np.isnan(x), np.nan, np.interp(p, self._known(self.scores_), self._known(self.shares_)))
-        return snap(np.where(np.isnan(found), self.prior_, found))
+        return quantize(np.where(np.isnan(found), self.prior_, found))
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return self.probability(pool.known_scores) - self.threshold_
@@ -80,7 +82,7 @@ class PlattVote(Method):
         logit.check_clip(self.clip)
         if self.curve not in CURVES:
             raise SettingError(f"unknown curve {self.curve!r}: {did_you_mean(self.curve, CURVES)}")
-        check_folds(self.folds, self.errors)
+        check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
 
     def check_learned(self) -> None:
@@ -102,18 +104,18 @@ class PlattVote(Method):
         best = int(mean.argmax())
         behind = right[best].astype(np.float64) - right
         error = behind.std(axis=1, ddof=1) / np.sqrt(labelled.n_questions)
-        chosen = int(np.flatnonzero(behind.mean(axis=1) <= self.errors * error)[0])
-        self.threshold_ = float(snap(THRESHOLDS[chosen]))
+        chosen = int(np.flatnonzero(behind.mean(axis=1) <= self.se_tolerance * error)[0])
+        self.threshold_ = float(quantize(THRESHOLDS[chosen]))
         gain = right[chosen].astype(np.float64) - right[0]
         self.gain_ = float(gain.mean())
         self.gain_error_ = float(gain.std(ddof=1) / np.sqrt(len(gain)))
 
     def _fit_probability(self, pool: LabelledPool) -> None:
         known = pool.readable & ~np.isnan(pool.known_scores)
-        z = logit.evidence(pool.known_scores[known], self.clip)
+        z = logit.clipped_logit(pool.known_scores[known], self.clip)
         self.centre_, self.scale_ = float(z.mean()), float(z.std()) or 1.0
         correct = pool.correct
-        self.prior_ = float(snap(correct[pool.readable].mean()))
+        self.prior_ = float(quantize(correct[pool.readable].mean()))
         x = (z - self.centre_) / self.scale_
         self.intercept_, self.slope_ = platt(x, correct[known])
         smooth = expit(self.intercept_ + self.slope_ * x)
@@ -121,7 +123,7 @@ class PlattVote(Method):
 
     def _cross_validated(self, pool: LabelledPool) -> Bools:
         """Which questions each threshold gets right [T, Q], each decided by a fit on the other folds."""
-        fold = np.random.default_rng(self.seed).permutation(pool.n_questions)[pool.rank] % self.folds
+        fold = fold_of(pool, self.folds, self.seed)
         right = np.zeros((len(THRESHOLDS), pool.n_questions), bool)
         for k in range(self.folds):
             mine = np.flatnonzero(fold == k)

@@ -33,7 +33,7 @@ class Verdicts:
     positive: NDArray[np.float64]  # [Q] positive totals of all answers together
     votes: Ints  # [Q] responses that gave the winning answer
     cast: Ints  # [Q] responses with a readable answer
-    belief: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
+    p_correct: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
 
     def __len__(self) -> int:
         return len(self.code)
@@ -61,14 +61,14 @@ class Verdicts:
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        if self.belief is not None:
-            return self.belief
+        if self.p_correct is not None:
+            return self.p_correct
         weighed = np.maximum(self.total, 0) / np.where(self.positive > 0, self.positive, 1)
         return np.where(self.positive > 0, weighed, self.share)
 
-    def believed(self, belief: NDArray[np.float64]) -> Verdicts:
+    def with_p_correct(self, p_correct: NDArray[np.float64]) -> Verdicts:
         """The same verdicts with a probability for each [Q]."""
-        return replace(self, belief=belief)
+        return replace(self, p_correct=p_correct)
 
     def right(self, labelled: LabelledPool) -> Bools:
         """Which verdicts are right [Q]; a null verdict is wrong."""

@@ -21,7 +21,7 @@ class Voter(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class PrefixVotes:
     """The vote on the first k samples of every question; a question with fewer stands still at its end."""
 
     k: Ints  # [K] rising: samples so far
@@ -34,7 +34,7 @@ class Walk:
     right: Bools | None = None  # [Q, K] with labels
 
 
-def walk(voter: Voter, pool: Pool, last: int | None = None) -> Walk:
+def walk(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
     """Vote on all prefixes of every question, up to `last` samples; labels are out of the voter's sight."""
     bare = pool.unlabelled() if isinstance(pool, LabelledPool) else pool
     k = np.arange(1, (last or pool.n) + 1)
@@ -44,26 +44,26 @@ def walk(voter: Voter, pool: Pool, last: int | None = None) -> Walk:
     for i, n in enumerate(k.tolist()):
         verdicts = voter.predict(bare.first(n))
         code[:, i], confidence[:, i], votes[:, i] = verdicts.code, verdicts.confidence, verdicts.votes
-        learned = learned and verdicts.belief is not None
+        learned = learned and verdicts.p_correct is not None
     right = None
     if isinstance(pool, LabelledPool):
         right = pool.right[np.where(code < 0, 0, pool.base[:, None] + code)] & (code >= 0)
-    return Walk(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, right)
+    return PrefixVotes(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, right)
 
 
-def standing(verdicts: Verdicts) -> Walk:
+def standing(verdicts: Verdicts) -> PrefixVotes:
     """Return the last step of a walk, from a vote on all samples so far of one question."""
     pool = verdicts.pool
     k = pool.sizes
     rival = _rivals(pool, k, verdicts.code[:, None])
-    return Walk(
+    return PrefixVotes(
         k,
         pool.sizes,
         verdicts.code[:, None],
         verdicts.confidence[:, None],
         verdicts.votes[:, None],
         rival,
-        verdicts.belief is not None,
+        verdicts.p_correct is not None,
     )
 
 

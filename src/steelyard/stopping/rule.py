@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from steelyard.errors import SettingError
 from steelyard.pools.arrays import Bools, Ints
-from steelyard.stopping.prefix_votes import Walk
+from steelyard.stopping.prefix_votes import PrefixVotes
 
 MOST = 1_000_000  # samples a question
 
@@ -45,25 +45,25 @@ class Rule(ABC):
             raise SettingError(f"threshold is {self.threshold!r:.40}: give a number above 0 and up to 1")
 
     @abstractmethod
-    def signal(self, walk: Walk) -> NDArray[np.float64]:
+    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
         """Return how sure the rule is after each prefix [Q, K]; it stops where this reaches the threshold."""
 
     @abstractmethod
-    def spoken(self, walk: Walk) -> str:
+    def spoken(self, walk: PrefixVotes) -> str:
         """Say how sure the rule is after the last prefix of a walk over one question, in one line."""
 
-    def ready(self, walk: Walk) -> Bools:
+    def ready(self, walk: PrefixVotes) -> Bools:
         """Return after which prefixes the rule asks for no more [Q, K]."""
         sure = (self.signal(walk) >= self.threshold) & (walk.k >= self.least)
         return sure | (walk.k >= self.cap)
 
-    def stops(self, walk: Walk) -> Ints:
+    def stops(self, walk: PrefixVotes) -> Ints:
         """Return how many samples the rule takes of every question [Q]: the first prefix that is ready, or all."""
         ready = self.ready(walk)
         first: Ints = np.where(ready.any(axis=1), walk.k[ready.argmax(axis=1)], walk.k[-1])
         return np.minimum(first, walk.sizes)
 
-    def why(self, walk: Walk) -> str:
+    def why(self, walk: PrefixVotes) -> str:
         """Say in one line why the rule goes on, or stops, after the last prefix of a walk over one question."""
         if not self.ready(walk)[0, -1]:
             return f"go on: {self.spoken(walk)}"

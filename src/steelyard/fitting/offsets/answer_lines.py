@@ -12,16 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.counting.quantize import quantize
 from steelyard.pools.arrays import Bools, Floats, Ints
 from steelyard.pools.pool import LabelledPool
-
-
-def snap(z: ArrayLike) -> NDArray[np.float64]:
-    """Round to the grain in which the tally counts, 2^-36."""
-    from steelyard import kernels
-
-    moved = np.asarray(z, np.float64) + kernels.SNAP
-    return np.subtract(moved, kernels.SNAP)
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ class Lines:
         """Which questions the vote gets right at each offset [T, Q]; -inf is the majority vote."""
         from steelyard import kernels
 
-        points = snap(np.atleast_1d(betas))
+        points = quantize(np.atleast_1d(betas))
         right = np.empty((len(points), self.questions), bool)
         kernels.right_at(self.offsets, self.s, self.n, self.merit, self.right, points, right)
         return right

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.confidence.drift import remembered
+from steelyard.confidence.drift import reference_scores
 from steelyard.counting.tally import tally
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError
 from steelyard.fitting.mixing import Mix
@@ -60,7 +60,7 @@ class Method(Stored, ABC):
         seen, apart = self._parted(pool)
         if self.learns and pool.parts is not None:
             self.mix_ = Mix.fit(cast(LabelledPool, seen))
-            seen = self.mix_.held_out(cast(LabelledPool, seen))
+            seen = self.mix_.crossfit_scores(cast(LabelledPool, seen))
         self._learn(seen)
         self.stopping_ = None  # it was chosen for another fit
         self.fitted_on_ = self._provenance(self.mixed(pool))
@@ -72,9 +72,9 @@ class Method(Stored, ABC):
         """Decide every question of a pool."""
         self.check_pool(pool)
         mixed = self.mixed(pool)
-        belief = self._believe(mixed)
+        p_correct = self._p_correct(mixed)
         verdicts = self._decide(mixed)
-        return verdicts if belief is None else verdicts.believed(belief)
+        return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
 
     def decide(self, pool: Pool) -> Verdicts:
         """Decide as `predict` does, without asking how sure the verdicts are."""
@@ -119,7 +119,7 @@ class Method(Stored, ABC):
         """
         return False
 
-    def _believe(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
+    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Return the probability that each verdict is right [Q], where the method has learned one."""
         return None
 
@@ -141,9 +141,9 @@ class Method(Stored, ABC):
             error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
         score = pool.source.score
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
-        evidence = tuple(remembered(pool).tolist()) if self.learns and pool.scores is not None else ()
+        reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()
         about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
-        return Provenance(*about, accuracy, error, evidence)
+        return Provenance(*about, accuracy, error, reference)
 
 
 def _of_mixed(weigh: Weigh) -> Weigh:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.counting.linear_weight import shifted
+from steelyard.counting.quantize import quantize
 from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
-from steelyard.fitting.offsets.answer_lines import lines, snap
+from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import Curve, intervals
 from steelyard.fitting.offsets.grid_search import grid
@@ -95,7 +96,7 @@ class OffsetVote(Method):
 
     def _filled(self, p: Floats) -> NDArray[np.float64]:
         z = self.evidence(p)
-        return snap(np.where(np.isnan(z), self.prior_, z))
+        return quantize(np.where(np.isnan(z), self.prior_, z))
 
     def check_settings(self) -> None:
         if self.rule not in RULES:
@@ -121,7 +122,7 @@ class OffsetVote(Method):
 
     def _learn(self, pool: Pool) -> None:
         known = self.evidence(pool.known_scores[pool.readable])
-        self.prior_ = float(snap(np.nanmean(known)))
+        self.prior_ = float(quantize(np.nanmean(known)))
         evidence = lines(cast(LabelledPool, pool), self._filled(pool.known_scores), pool.known_scores)
         wins = intervals(evidence)
         curve = wins.curve()
@@ -133,7 +134,7 @@ class OffsetVote(Method):
             "likelihood": likelihood(evidence),
             "likelihood-slope": with_slope,
         }
-        self.offset_ = float(snap(self.offsets_[self.rule]))
+        self.offset_ = float(quantize(self.offsets_[self.rule]))
         self.edges_, self.correct_ = curve.edges, curve.correct.astype(np.float64)
         self.limit_, self.top_ = float(curve.limit), curve.top
 

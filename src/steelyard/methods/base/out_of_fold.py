@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import CalibrationError, ScoreError, SteelyardWarning
+from steelyard.fitting.folds import fold_of
 from steelyard.methods.base.enough import FEWEST_QUESTIONS
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
@@ -21,7 +22,7 @@ def out_of_fold(
 
     A fit sees all folds but one and decides that one; `fitted_on_one`: sees one fold and decides all others.
     """
-    fold = np.random.default_rng(seed).permutation(pool.n_questions)[pool.rank] % folds
+    fold = fold_of(pool, folds, seed)
     right, times = np.zeros(pool.n_questions), np.zeros(pool.n_questions)
     for k in range(folds):
         seen = np.flatnonzero((fold == k) == fitted_on_one)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ LARGE, SMALL = 1e15, 1e-200  # a number that is not 0 lies between these, whatev
 MOST_TEXT = 1 << 16  # characters
 MOST_LISTED = 1 << 22  # entries of a list: more would not fit into a file that we read
 MOST_NAMED = 1000  # entries of an object
+RENAMED = {  # in plans of 0.1.0 before its release
+    "evidence": "reference_scores",
+    "errors": "se_tolerance",
+    "judge_": "correctness_",
+    "against_": "harmful_response_share_",
+    "held_": "out_of_fold_confidence_",
+    "held_right_": "out_of_fold_correct_",
+    "reserved_": "reserved_confidence_",
+    "reserved_right_": "reserved_correct_",
+}
 LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset has
 
 
@@ -42,7 +53,7 @@ class Provenance:
     responses: int
     accuracy: float | None
     standard_error: float | None
-    evidence: tuple[float, ...] = ()  # mean evidence of some of the questions, to tell when scores have moved
+    reference_scores: tuple[float, ...] = ()  # mean logits of some of the questions, to tell when scores have moved
 
 
 @dataclass(frozen=True)
@@ -100,14 +111,19 @@ def read_plan(path: str | Path) -> Plan:
         fitted_on = content["fitted_on"]
         return Plan(
             str(_bounded(content["method"])),
-            dict(_bounded(content["settings"]).items()),
-            {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
-            None if fitted_on is None else _provenance({"evidence": (), **fitted_on}),
+            _renamed(_bounded(content["settings"])),
+            {key: _from_json(value) for key, value in _renamed(_bounded(content["learned"])).items()},
+            None if fitted_on is None else _provenance({"reference_scores": (), **_renamed(fitted_on)}),
             _stopping(content["stopping"]) if "stopping" in content else None,
             _bounded(content.get("mix")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
+
+
+def _renamed(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the names that plans had before with those they have now."""
+    return {RENAMED.get(key, key): value for key, value in found.items()}
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:
@@ -121,9 +137,9 @@ def _provenance(found: dict[str, Any]) -> Provenance:
     for name in ("accuracy", "standard_error"):
         if type(found[name]) not in (int, float, type(None)) or not 0 <= (found[name] or 0) <= 1:
             raise ValueError(f"{name} is {found[name]!r:.40}")
-    if not all(type(z) in (int, float) for z in found["evidence"]):
-        raise ValueError("evidence that is not a number")
-    found["evidence"] = tuple(map(float, found["evidence"]))
+    if not all(type(z) in (int, float) for z in found["reference_scores"]):
+        raise ValueError("a reference score that is not a number")
+    found["reference_scores"] = tuple(map(float, found["reference_scores"]))
     return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
 
 

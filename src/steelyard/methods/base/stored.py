@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike
 
-from steelyard.confidence.drift import KEPT
+from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.errors import PlanError, SettingError
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.plan import Plan, Provenance, write_plan
@@ -58,9 +58,9 @@ class Stored:
         method.check_settings()
         for key, value in plan.learned.items():
             setattr(method, key, value)
-        remembered = plan.fitted_on.evidence if plan.fitted_on else ()
-        if len(remembered) > KEPT or not within(-FARTHEST, FARTHEST, remembered):
-            raise PlanError(f"it remembers evidence that no {KEPT} questions have")
+        reference = plan.fitted_on.reference_scores if plan.fitted_on else ()
+        if len(reference) > MOST_REFERENCES or not within(-FARTHEST, FARTHEST, reference):
+            raise PlanError(f"its reference scores are not those of at most {MOST_REFERENCES} questions")
         method.fitted_on_ = plan.fitted_on
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
         method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
@@ -77,7 +77,7 @@ class Stored:
     def summary(self) -> dict[str, Any]:
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
-        fitted.pop("evidence", None)
+        fitted.pop("reference_scores", None)
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
         return {"method": self.name, **self.settings(), **fitted, **mix}
 
@@ -100,12 +100,12 @@ def check_seed(seed: int) -> None:
         raise SettingError(f"seed must be 0 or more and below 2^63, not {seed}")
 
 
-def check_folds(folds: int, errors: float) -> None:
+def check_folds(folds: int, se_tolerance: float) -> None:
     """Refuse a cross-validation that cannot be done, or that would never end."""
     if not 2 <= folds <= MOST_FOLDS:
         raise SettingError(f"folds must be 2 or more and at most {MOST_FOLDS}, not {folds}")
-    if not 0 <= errors <= MOST_ERRORS:
-        raise SettingError(f"errors must be 0 or more and at most {MOST_ERRORS:g}, not {errors}")
+    if not 0 <= se_tolerance <= MOST_ERRORS:
+        raise SettingError(f"se_tolerance must be 0 or more and at most {MOST_ERRORS:g}, not {se_tolerance}")
 
 
 def within(low: float, high: float, *values: ArrayLike) -> bool:

@@ -38,7 +38,7 @@ def question_function(pool: LabelledPool, question: int) -> Values:
     rows = slice(pool.starts[question], pool.starts[question + 1])
     p, correct = pool.known_scores[rows], pool.correct[rows]
     known = pool.readable[rows] & ~np.isnan(p)
-    z, x = logit.evidence(p[known]), logit.evidence(SCORES)
+    z, x = logit.clipped_logit(p[known]), logit.clipped_logit(SCORES)
     f1, f0 = (_density(z[correct[known] == kind], x) for kind in (True, False))
     ratio: Values = np.log(f1 + FLOOR) - np.log(f0 + FLOOR)
     return ratio

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.stopping.prefix_votes import Walk
+from steelyard.stopping.prefix_votes import PrefixVotes
 from steelyard.stopping.rule import Rule
 
 
@@ -32,10 +32,10 @@ class Beta(Rule):
 
     threshold: float = 0.95
 
-    def signal(self, walk: Walk) -> NDArray[np.float64]:
+    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
         return keeps_leading(walk.votes, walk.rival)
 
-    def spoken(self, walk: Walk) -> str:
+    def spoken(self, walk: PrefixVotes) -> str:
         sure = self.signal(walk)[0, -1]
         ahead = f"{int(walk.votes[0, -1])} votes against {int(walk.rival[0, -1])}"
         return f"{ahead}: the leader stays with probability {sure:.3f}, {self.threshold:g} asked"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import SettingError
-from steelyard.stopping.prefix_votes import Walk
+from steelyard.stopping.prefix_votes import PrefixVotes
 from steelyard.stopping.rule import Rule
 
 
@@ -25,7 +25,7 @@ class Confidence(Rule):
 
     threshold: float = 0.95
 
-    def signal(self, walk: Walk) -> NDArray[np.float64]:
+    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
         if not walk.learned:
             raise SettingError(
                 "the rule 'confidence' needs a method that learns the probability to be right: "
@@ -33,5 +33,5 @@ class Confidence(Rule):
             )
         return walk.confidence
 
-    def spoken(self, walk: Walk) -> str:
+    def spoken(self, walk: PrefixVotes) -> str:
         return f"the verdict is right with probability {self.signal(walk)[0, -1]:.3f}, {self.threshold:g} asked"

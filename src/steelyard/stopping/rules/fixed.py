@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.stopping.prefix_votes import Walk
+from steelyard.stopping.prefix_votes import PrefixVotes
 from steelyard.stopping.rule import Rule
 
 
@@ -22,8 +22,8 @@ class Fixed(Rule):
 
     name: ClassVar[str] = "fixed"
 
-    def signal(self, walk: Walk) -> NDArray[np.float64]:
+    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
         return np.broadcast_to(walk.k >= self.cap, walk.code.shape).astype(np.float64)
 
-    def spoken(self, walk: Walk) -> str:
+    def spoken(self, walk: PrefixVotes) -> str:
         return f"{int(walk.k[-1])} of {self.cap} samples are in"
