@@ -84,7 +84,7 @@ def _time(task: Callable[[str], object], text: str) -> float:
 
 
 def pairs_of(table: pl.DataFrame) -> list[tuple[str, str]]:
-    """Pairs of different texts that answer one question, the right answer among them."""
+    """Pairs of different texts that answer one question, the correct answer among them."""
     found = set()
     for _, rows in table.group_by("question_id"):
         texts = sorted({text for text in rows["answer"].drop_nulls() if len(text) < 120} | {rows["ground_truth"][0]})

@@ -44,7 +44,7 @@ def grid(pool: sy.LabelledPool, z: Floats) -> list[int]:
     for offset in OFFSETS:
         winner = numpy_vote(question, pool.answer, z - offset)
         alive = winner < pool.width
-        found.append(int(pool.right[np.where(alive, pool.base + winner, -1)].sum()))
+        found.append(int(pool.answer_correct[np.where(alive, pool.base + winner, -1)].sum()))
     return found
 
 
@@ -54,13 +54,13 @@ def tuned_grid(pool: sy.LabelledPool, z: Floats) -> list[int]:
     place = (pool.spread(pool.base) + pool.answer)[pool.readable]
     size = int(pool.width.sum())
     filled = pool.width > 0
-    begin, right = pool.base[filled], pool.right[:size]
+    begin, correct = pool.base[filled], pool.answer_correct[:size]
     which = np.repeat(np.arange(len(begin)), pool.width[filled])
     found = []
     for offset in OFFSETS:
         totals = np.bincount(place, z - offset, size)
         won = totals == np.maximum.reduceat(totals, begin)[which]
-        found.append(int(np.logical_or.reduceat(won & right, begin).sum()))
+        found.append(int(np.logical_or.reduceat(won & correct, begin).sum()))
     return found
 
 

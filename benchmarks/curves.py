@@ -35,7 +35,7 @@ def pools() -> tuple[sy.LabelledPool, sy.LabelledPool]:
 
 def plain(answer: list[int], score: list[float], correct: list[bool], weights: list[list[list[float]]]) -> list[int]:
     """Right votes of every method at every size, over a few shuffles of one question."""
-    right = [0] * (len(SIZES) * len(METHODS))
+    is_correct = [0] * (len(SIZES) * len(METHODS))
     rows = list(range(len(answer)))
     for _ in range(FEW):
         random.shuffle(rows)
@@ -49,8 +49,8 @@ def plain(answer: list[int], score: list[float], correct: list[bool], weights: l
                         entry[0] += w[i]
                         entry[1] += score[i]
                         entry[2] += 1
-                right[t * len(METHODS) + k] += max(total.values())[3] if total else 0
-    return right
+                is_correct[t * len(METHODS) + k] += max(total.values())[3] if total else 0
+    return is_correct
 
 
 def rows() -> list[Row]:

@@ -35,8 +35,8 @@ all cells, and the worst cell against the better of majority and vanilla.
 """
 
 
-def right(pool: sy.LabelledPool, vote: sy.Method) -> float:
-    return 100 * float(vote.predict(pool.unlabelled()).right(pool).mean())
+def correct(pool: sy.LabelledPool, vote: sy.Method) -> float:
+    return 100 * float(vote.predict(pool.unlabelled()).correct(pool).mean())
 
 
 def cell(
@@ -47,10 +47,10 @@ def cell(
     assert isinstance(pool, sy.LabelledPool)
     cal, test = pool.take(np.arange(calibration)), pool.take(np.arange(calibration, pool.n_questions))
     vote = kind().fit(cal)
-    found = {"majority": right(test, sy.MajorityVote()), "vanilla": right(test, sy.VanillaVote())}
+    found = {"majority": correct(test, sy.MajorityVote()), "vanilla": correct(test, sy.VanillaVote())}
     for rule in RULES:
         vote.offset_ = vote.offsets_[rule]
-        found[rule] = right(test, vote)
+        found[rule] = correct(test, vote)
     return found
 
 

@@ -46,10 +46,10 @@ def pools(
     if missing:
         scores = st.one_of(scores, scores, scores, st.just(float("nan")))
     for q in range(draw(st.integers(1, questions))):
-        right = draw(st.sets(st.integers(0, 3), max_size=2))
+        is_correct = draw(st.sets(st.integers(0, 3), max_size=2))
         for _ in range(draw(st.integers(1, responses))):
             answer = draw(st.integers(-1, 3))
-            rows.append((q, answer, draw(scores), answer in right))
+            rows.append((q, answer, draw(scores), answer in is_correct))
     return make(rows)
 
 

@@ -25,12 +25,12 @@ def _rows(source: Source, seed: int, methods: tuple[str, ...]) -> Iterator[dict[
     test, by_size = split(source.pool, seed)
     bare = test.unlabelled()
     free = {name: sy.method_class(name)().predict(bare) for name in FREE}
-    right = {name: verdicts.right(test).astype(np.float64) for name, verdicts in free.items()}
-    better = max(("majority", "vanilla"), key=lambda name: right[name].mean())
+    correct = {name: verdicts.correct(test).astype(np.float64) for name, verdicts in free.items()}
+    better = max(("majority", "vanilla"), key=lambda name: correct[name].mean())
     for size, cal in by_size.items():
         for name in methods:
             verdicts = free[name] if name in FREE else sy.method_class(name)().fit(cal).predict(bare)
-            found = verdicts.right(test).astype(np.float64)
+            found = verdicts.correct(test).astype(np.float64)
             yield {
                 "group": source.group,
                 "pool": source.name,
@@ -38,9 +38,9 @@ def _rows(source: Source, seed: int, methods: tuple[str, ...]) -> Iterator[dict[
                 "calibration": size,
                 "method": name,
                 "accuracy": found.mean(),
-                "differences": found - right["majority"],
-                **_paired("majority", found - right["majority"]),
-                **_paired("better", found - right[better]),
+                "differences": found - correct["majority"],
+                **_paired("majority", found - correct["majority"]),
+                **_paired("better", found - correct[better]),
             }
 
 

@@ -34,8 +34,8 @@ def trusted(pool: sy.LabelledPool, size: int, splits: range = SPLITS) -> dict[st
         cal, test = pool.split(size / pool.n_questions, seed=seed)
         sure = sy.CalibratedVote().fit(cal).predict(test.unlabelled())
         plain = sy.VanillaVote().predict(test.unlabelled())
-        found = measures(sure.confidence, sure.right(test))
-        share = measures(plain.confidence, plain.right(test))
+        found = measures(sure.confidence, sure.correct(test))
+        share = measures(plain.confidence, plain.correct(test))
         rows.append(found | {"floor": floor(sure.confidence)} | {f"vanilla_{name}": share[name] for name in share})
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
@@ -49,9 +49,9 @@ def after(splits: range = SPLITS[:5], size: int = 200) -> pl.DataFrame:
             vote = sy.CalibratedVote().fit(cal)
             for n in AFTER:
                 verdicts = vote.predict(test.first(n).unlabelled())
-                right = verdicts.right(test.first(n))
-                found = measures(verdicts.confidence, right)["ece"]
-                rows[n].append((float(verdicts.confidence.mean()), float(right.mean()), found))
+                correct = verdicts.correct(test.first(n))
+                found = measures(verdicts.confidence, correct)["ece"]
+                rows[n].append((float(verdicts.confidence.mean()), float(correct.mean()), found))
     means = {n: np.mean(found, axis=0).tolist() for n, found in rows.items()}
     return pl.DataFrame(
         [[n, *found] for n, found in means.items()], ["samples", "confidence", "accuracy", "ece"], orient="row"
@@ -88,7 +88,7 @@ def promised(pool: sy.LabelledPool, splits: range = PROMISES) -> dict[str, Any]:
         verdicts = vote.predict(test.unlabelled())
         assert vote.reserved_confidence_ is not None
         assert vote.reserved_correct_ is not None
-        wrong = ~verdicts.right(test)[verdicts.confidence >= held.threshold]
+        wrong = ~verdicts.correct(test)[verdicts.confidence >= held.threshold]
         every = np.concatenate((wrong, vote.reserved_correct_[vote.reserved_confidence_ >= held.threshold] == 0))
         error = wrong.sum() / max(1, len(wrong))
         rows.append((every.mean() > RISK, error > RISK, len(wrong) / test.n_questions, error))

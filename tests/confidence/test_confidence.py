@@ -37,14 +37,14 @@ def drawn(seed: int, questions: int) -> tuple[np.ndarray[Any, Any], np.ndarray[A
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 200))
 def test_what_is_learned_is_most_likely_under_the_prior(seed: int, questions: int) -> None:
-    odds, f, right = drawn(seed, questions)
+    odds, f, correct = drawn(seed, questions)
 
     def loss(theta: np.ndarray[Any, Any]) -> float:
         this, among = factors(theta, odds, f)
         p = np.clip(this * among, 1e-12, 1 - 1e-12)
-        return float(-np.log(np.where(right, p, 1 - p)).sum() + (WEIGHT * (theta - PRIOR) ** 2).sum() / 2)
+        return float(-np.log(np.where(correct, p, 1 - p)).sum() + (WEIGHT * (theta - PRIOR) ** 2).sum() / 2)
 
-    found = most_likely(odds, f, right)
+    found = most_likely(odds, f, correct)
     assert loss(found) <= minimize(loss, PRIOR).fun + 1e-6
 
 
@@ -56,14 +56,14 @@ def test_known_factors_are_found_again() -> None:
     assert most_likely(odds, f, rng.random(200_000) < this * among) == pytest.approx(truth, abs=0.05)
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_verdicts_that_are_all_right_or_all_wrong_leave_it_finite(right: bool) -> None:
+@pytest.mark.parametrize("correct", [True, False])
+def test_verdicts_that_are_all_right_or_all_wrong_leave_it_finite(correct: bool) -> None:
     odds, f, _ = drawn(3, 100)
     odds = np.abs(odds)
-    found = most_likely(odds, f, np.full(100, right))
+    found = most_likely(odds, f, np.full(100, correct))
     this, among = factors(found, odds, f)
     assert np.isfinite(found).all()
-    assert (this * among)[odds > 3].mean() > 0.9 if right else (this * among).mean() < 0.1
+    assert (this * among)[odds > 3].mean() > 0.9 if correct else (this * among).mean() < 0.1
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.01])
@@ -91,7 +91,7 @@ def test_the_answer_that_is_judged_is_the_verdict_also_on_ties() -> None:
         answers = answer_features(test, vote._logits(test.known_scores))
         judged = winners_correct(answers, choice_probabilities(answers, vote.theta), test.n_questions)
         verdicts = vote.predict(test.unlabelled())
-        assert np.array_equal(judged, verdicts.right(test))
+        assert np.array_equal(judged, verdicts.correct(test))
         assert verdicts.confidence.mean() == pytest.approx(judged.mean(), abs=0.06)
 
 
@@ -104,7 +104,7 @@ def test_questions_with_few_samples_do_not_speak_for_those_with_many() -> None:
         question=question[keep], answer=cal.answer[keep], scores=cal.known_scores[keep], correct=cal.correct[keep]
     )
     verdicts = sy.CalibratedVote().fit(ragged).predict(test.unlabelled())
-    assert verdicts.confidence.mean() == pytest.approx(verdicts.right(test).mean(), abs=0.08)
+    assert verdicts.confidence.mean() == pytest.approx(verdicts.correct(test).mean(), abs=0.08)
 
 
 def test_a_question_without_an_answer_is_not_believed(cal: Labelled) -> None:
@@ -117,7 +117,7 @@ def test_a_lone_sample_is_not_believed_more_than_it_is_right(cal: Labelled, test
     vote = sy.CalibratedVote().fit(cal)
     lone = test.first(1)
     verdicts = vote.predict(lone.unlabelled())
-    assert verdicts.confidence.mean() == pytest.approx(verdicts.right(lone).mean(), abs=0.1)
+    assert verdicts.confidence.mean() == pytest.approx(verdicts.correct(lone).mean(), abs=0.1)
 
 
 def test_between_two_judges_the_confidence_lies_between_theirs() -> None:

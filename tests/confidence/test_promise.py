@@ -76,10 +76,10 @@ def test_reserved_questions_are_not_learned_from(cal: Labelled) -> None:
     one = sy.CalibratedVote(reserve=0.5).fit(cal)
     order = np.random.default_rng(0).permutation(cal.n_questions)[cal.rank]
     apart = order < round(0.5 * cal.n_questions)
-    right = cal.right.copy()
+    correct = cal.answer_correct.copy()
     for q in np.flatnonzero(apart):
-        right[cal.base[q] : cal.base[q] + cal.width[q]] ^= True
-    other = sy.CalibratedVote(reserve=0.5).fit(replace(cal, right=right))
+        correct[cal.base[q] : cal.base[q] + cal.width[q]] ^= True
+    other = sy.CalibratedVote(reserve=0.5).fit(replace(cal, answer_correct=correct))
     assert one.theta.tolist() == other.theta.tolist()
     assert one.reserved_confidence_ is not None
     assert len(one.reserved_confidence_) == apart.sum()
@@ -141,9 +141,9 @@ def test_measures_of_confidence_by_hand(cal: Labelled, test: Labelled) -> None:
     table = confidence_table(["majority", "calibrated", "optimal"], cal, test)
     assert table["method"].to_list() == ["majority", "calibrated"]
     verdicts = sy.CalibratedVote().fit(cal).predict(test)
-    right = verdicts.right(test)
-    assert table["brier"][1] == pytest.approx(((verdicts.confidence - right) ** 2).mean())
-    ranked = right[np.argsort(-verdicts.confidence, kind="stable")]
+    correct = verdicts.correct(test)
+    assert table["brier"][1] == pytest.approx(((verdicts.confidence - correct) ** 2).mean())
+    ranked = correct[np.argsort(-verdicts.confidence, kind="stable")]
     expected = np.mean([1 - ranked[: k + 1].mean() for k in range(len(ranked))])
     assert table["aurc"][1] == pytest.approx(expected)
 

@@ -49,15 +49,15 @@ def test_the_kde_vote_is_the_formula_of_the_paper(cal: Labelled, test: Labelled)
     """Recompute w = log f1 - log f0 + log q - log(1 - q) + log(m - 1) response by response."""
     vote = sy.KDEVote(reliability="printed").fit(cal)
     known = cal.readable
-    z_cal, right = logit.clipped_logit(cal.known_scores[known]), cal.correct[known]
+    z_cal, correct = logit.clipped_logit(cal.known_scores[known]), cal.correct[known]
     p_cal = cal.known_scores[known]
     z = logit.clipped_logit(test.known_scores)
-    f1 = _direct(z_cal[right], z, silverman(z_cal[right])) + FLOOR
-    f0 = _direct(z_cal[~right], z, silverman(z_cal[~right])) + FLOOR
+    f1 = _direct(z_cal[correct], z, silverman(z_cal[correct])) + FLOOR
+    f0 = _direct(z_cal[~correct], z, silverman(z_cal[~correct])) + FLOOR
 
     def g(p: float) -> float:
         same = np.minimum((p_cal * 10).astype(int), 9) == min(int(p * 10), 9)
-        return float(right[same].mean())
+        return float(correct[same].mean())
 
     weights = np.log(f1) - np.log(f0)
     for q in range(test.n_questions):
@@ -101,10 +101,12 @@ def test_the_ablations_replace_one_term_each(cal: Labelled, test: Labelled) -> N
 def test_the_printed_oracle_uses_each_questions_own_densities_and_accuracy(test: Labelled) -> None:
     """Recompute the weights of one question with both classes from the formula."""
     pool = test.take([int(np.flatnonzero((test.m > 1) & (np.add.reduceat(test.correct, test.starts[:-1]) > 3))[0])])
-    z, right = logit.clipped_logit(pool.known_scores), pool.correct
+    z, correct = logit.clipped_logit(pool.known_scores), pool.correct
     use = pool.readable
-    f = [_direct(z[use & (right == c)], z, max(silverman(z[use & (right == c)]), 0.1)) + FLOOR for c in (False, True)]
-    q_m = right.mean()
+    f = [
+        _direct(z[use & (correct == c)], z, max(silverman(z[use & (correct == c)]), 0.1)) + FLOOR for c in (False, True)
+    ]
+    q_m = correct.mean()
     odds = np.log(q_m / (1 - q_m)) + np.log(pool.m[0] - 1)
     np.testing.assert_allclose(sy.OptimalVote().weigh(pool)[use], (np.log(f[1]) - np.log(f[0]) + odds)[use])
 

@@ -45,7 +45,7 @@ def misleading(questions: int) -> Labelled:
     """Half the questions begin with two wrong answers and are right after, half are undecided from the first on."""
     undecided = [(a, a == 0) for a in (0, 1)] * 6
     late = [(1, False)] * 2 + [(0, True)] * 10
-    return make([(q, a, 0.5, right) for q in range(questions) for a, right in (undecided, late)[q % 2]])
+    return make([(q, a, 0.5, correct) for q in range(questions) for a, correct in (undecided, late)[q % 2]])
 
 
 def test_fixed_between_two_numbers_is_a_straight_line(seen: Paths) -> None:
@@ -59,9 +59,9 @@ def test_fixed_counts_the_samples_that_short_questions_have() -> None:
     short = labelled(sy.simulate(60, 12, seed=35).filter((pl.col("sample") < 2) | (pl.col("question") > "q30")))
     assert (short.sizes.min(), short.sizes.max()) == (2, 12)
     found = paths(sy.MajorityVote(), short, resamples=0)
-    used, right = found.under(Fixed(8))
+    used, correct = found.under(Fixed(8))
     assert (used.min(), used.max()) == (2, 8)
-    assert np.allclose(found.fixed(float(used.mean())), right)
+    assert np.allclose(found.fixed(float(used.mean())), correct)
 
 
 def test_crossfitted_walks_are_by_fits_on_the_other_questions(both: tuple[Labelled, Labelled]) -> None:
@@ -109,16 +109,16 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
 def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: RuleSearch) -> None:
     with pytest.raises(sy.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
         shelf.choose(loss=0.003)
-    used, right = shelf.paths.under(shelf.choose(loss=0.004).rule)
+    used, correct = shelf.paths.under(shelf.choose(loss=0.004).rule)
     assert used.mean() <= 16
-    assert right.mean() >= shelf.paths.fixed(16).mean() - 0.004
+    assert correct.mean() >= shelf.paths.fixed(16).mean() - 0.004
 
 
 def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: RuleSearch, seen: Paths) -> None:
     found = shelf.choose(samples=6)
     assert found.pays
-    used, right = seen.under(found.rule)
-    gain = right - seen.fixed(float(used.mean()))
+    used, correct = seen.under(found.rule)
+    gain = correct - seen.fixed(float(used.mean()))
     assert gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
 
 

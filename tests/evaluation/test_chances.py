@@ -43,7 +43,7 @@ def test_best_of_n_is_the_mean_of_its_verdicts_over_all_subsets_in_every_order(p
     """Right and wrong answers share the top score, votes are equal, scores are missing, answers unreadable."""
     sizes = range(1, 8)
     subsets = [every_subset(pool, n) for n in sizes]
-    expected = [sy.BestOfN().predict(subset.unlabelled()).right(subset).mean() for subset in subsets]
+    expected = [sy.BestOfN().predict(subset.unlabelled()).correct(subset).mean() for subset in subsets]
     assert best_of_n(pool, sizes)[0] == pytest.approx(expected, abs=1e-12)
 
 

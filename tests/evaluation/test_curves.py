@@ -16,21 +16,21 @@ from tests.building import Labelled, labelled
 def drawn(curve: list[float], base: float, *, questions: int = 400, seed: int = 0, ids: Any = None) -> sy.Curves:
     """Curves whose accuracy is `curve` over n = 1, 2, 4, .., and a baseline that stands at `base`."""
     rng = np.random.default_rng(seed)
-    right = np.zeros((questions, len(curve), 2))
+    correct = np.zeros((questions, len(curve), 2))
     for t, accuracy in enumerate(curve):
-        right[: round(accuracy * questions), t, 0] = 1
-    right[: round(base * questions), :, 1] = 1
-    right = right[rng.permutation(questions)]
+        correct[: round(accuracy * questions), t, 0] = 1
+    correct[: round(base * questions), :, 1] = 1
+    correct = correct[rng.permutation(questions)]
     sizes = tuple(2**t for t in range(len(curve)))
     names = np.arange(questions) if ids is None else ids
-    return sy.Curves(("logit", "vanilla"), sizes, right, np.zeros((len(curve), 2)), names, 100 * sizes[-1])
+    return sy.Curves(("logit", "vanilla"), sizes, correct, np.zeros((len(curve), 2)), names, 100 * sizes[-1])
 
 
 def test_curves_hold_every_question_and_their_means_are_the_table(cal: Labelled, test: Labelled) -> None:
     found = sy.curves(["majority", "logit"], cal, test, n=[8, 2, 16], resamples=50)
     table = sy.evaluate(["majority", "logit"], cal, test, n=[8, 2, 16], resamples=50)
     assert (found.sizes, found.methods) == ((2, 8, 16), ("majority", "logit"))
-    assert found.right.shape == (150, 3, 2)
+    assert found.correct.shape == (150, 3, 2)
     assert table["n"].to_list() == [8, 8, 2, 2, 16, 16]
     by_n = table.sort("n", maintain_order=True)
     assert found.accuracy.ravel() == pytest.approx(by_n["accuracy"].to_list())
@@ -55,9 +55,9 @@ def test_calibrating_at_full_n_only_is_one_fit_for_all_sizes(cal: Labelled, test
         def fit(self, labelled: sy.Pool, *, n: int | None = None) -> Any:
             return fitted
 
-    assert np.array_equal(full.right, sy.curves([Ready()], cal, test, n=[4, 16], resamples=30).right)
-    assert not np.array_equal(full.right[:, 0], each.right[:, 0])
-    assert np.array_equal(full.right[:, 1], each.right[:, 1])
+    assert np.array_equal(full.correct, sy.curves([Ready()], cal, test, n=[4, 16], resamples=30).correct)
+    assert not np.array_equal(full.correct[:, 0], each.correct[:, 0])
+    assert np.array_equal(full.correct[:, 1], each.correct[:, 1])
     with pytest.raises(sy.SettingError, match="did you mean 'each'"):
         sy.evaluate(["logit"], cal, test, recalibrate="eahc")
 
@@ -111,7 +111,7 @@ def test_never_reached_is_a_result() -> None:
 def test_an_interval_is_open_above_where_some_draws_never_get_there() -> None:
     rng = np.random.default_rng(0)
     curves = drawn([0.2, 0.3, 0.4, 0.5], 0.49)
-    curves = replace(curves, right=np.stack([curves.right[rng.permutation(400), :, k] for k in (0, 1)], axis=2))
+    curves = replace(curves, correct=np.stack([curves.correct[rng.permutation(400), :, k] for k in (0, 1)], axis=2))
     found = sy.compute_to_match(curves)
     assert found.fraction is not None
     assert found.low is not None

@@ -20,10 +20,10 @@ from tests.building import Labelled, labelled, make, pools
 
 def test_accuracy_is_a_number_with_standard_error_and_interval(test: Labelled) -> None:
     verdicts = sy.MajorityVote().predict(test)
-    right = verdicts.right(test)
+    is_correct = verdicts.correct(test)
     accuracy = sy.accuracy(verdicts, test)
-    assert accuracy == right.mean()
-    assert accuracy.se == pytest.approx(right.std(ddof=1) / math.sqrt(len(right)))
+    assert accuracy == is_correct.mean()
+    assert accuracy.se == pytest.approx(is_correct.std(ddof=1) / math.sqrt(len(is_correct)))
     assert accuracy.low < accuracy < accuracy.high
     assert accuracy.high - accuracy.low == pytest.approx(2 * 1.96 * accuracy.se, rel=0.1)
     assert "150 questions" in str(accuracy)
@@ -74,7 +74,7 @@ def test_evaluate_is_tidy_and_the_first_n_are_the_first_n(cal: Labelled, test: L
 def test_random_subsets_average_to_the_mean_over_all_subsets() -> None:
     pool = make([(0, 0, 0.9, True), (0, 1, 0.6, False), (0, 1, 0.5, False), (0, 2, 0.1, False)])
     every = [pool.take([0])._rows(np.array(rows), np.array([2])) for rows in combinations(range(4), 2)]
-    mean = np.mean([sy.VanillaVote().predict(p).right(p)[0] for p in every])
+    mean = np.mean([sy.VanillaVote().predict(p).correct(p)[0] for p in every])
     other = labelled(sy.simulate(60, 4, seed=0))
     table = sy.evaluate(["vanilla"], other, pool, n=[2], resamples=4000)
     assert table["accuracy"][0] == pytest.approx(mean, abs=0.03)
@@ -186,8 +186,12 @@ def test_unequal_numbers_of_samples_are_told(cal: Labelled) -> None:
 @given(pools())
 def test_auroc_is_the_share_of_pairs_in_order(pool: sy.LabelledPool) -> None:
     def share(scores: np.ndarray, correct: np.ndarray) -> float:
-        right, wrong = scores[correct][:, None], scores[~correct][None]
-        return float(((right > wrong) + (right == wrong) / 2).mean()) if right.size and wrong.size else float("nan")
+        is_correct, wrong = scores[correct][:, None], scores[~correct][None]
+        return (
+            float(((is_correct > wrong) + (is_correct == wrong) / 2).mean())
+            if is_correct.size and wrong.size
+            else float("nan")
+        )
 
     known = ~np.isnan(pool.known_scores)
     scores, correct = pool.known_scores[known], pool.correct[known]

@@ -133,7 +133,7 @@ def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> 
     each = np.array([part.mean() for part in np.split(test.correct, test.starts[1:-1])])
     assert np.array_equal(share[:, 0], np.repeat(each[:, None], len(methods), axis=1))
     for k, method in enumerate(methods):
-        assert np.array_equal(share[:, 1, k], method.predict(test).right(test))
+        assert np.array_equal(share[:, 1, k], method.predict(test).correct(test))
     assert sd[0] == pytest.approx(np.sqrt((each * (1 - each)).sum()) / test.n_questions)
     assert not sd[1].any()
 
@@ -144,7 +144,7 @@ def test_the_sd_over_resamples_is_that_of_the_resampled_accuracies(cal: Labelled
     _, sd = shares_right([methods], test, sizes, resamples=300, seed=3)
     pool = test.resampled(keys_of(test, 1), 0, 1000).first(4)
     for k, method in enumerate(methods):
-        accuracy = method.predict(pool).right(pool).reshape(1000, -1).mean(axis=1)
+        accuracy = method.predict(pool).correct(pool).reshape(1000, -1).mean(axis=1)
         assert sd[0, k] == pytest.approx(accuracy.std(ddof=1), rel=0.1)
     assert np.isnan(shares_right([methods], test, sizes, resamples=1, seed=3)[1]).all()
     assert np.isnan(shares_right([methods], test, sizes, resamples=0, seed=3)[1]).all()

@@ -34,7 +34,7 @@ def _evidence(pool: Labelled) -> NDArray[np.float64]:
 
 def _votes_right(pool: Labelled, beta: float) -> int:
     """How many questions the real vote answers right with the weights z - beta."""
-    return int(sy.tally(pool, shifted(_evidence(pool), beta)).right(pool).sum())
+    return int(sy.tally(pool, shifted(_evidence(pool), beta)).correct(pool).sum())
 
 
 def _between(curve: Curve) -> list[float]:
@@ -63,7 +63,7 @@ def test_no_offset_below_the_largest_score_beats_the_exact_optimum(pool: Labelle
 @given(pools(), st.lists(st.integers(-128, 192).map(lambda i: i / 64), min_size=1, max_size=8))
 def test_counting_lines_is_voting_also_on_ties_and_at_the_limits(pool: Labelled, betas: list[float]) -> None:
     points = [*betas, -np.inf, np.inf]
-    assert _lines(pool).right_at(points).sum(axis=1).tolist() == [_votes_right(pool, beta) for beta in points]
+    assert _lines(pool).correct_at(points).sum(axis=1).tolist() == [_votes_right(pool, beta) for beta in points]
 
 
 @given(pools(), st.booleans())
@@ -72,9 +72,9 @@ def test_voting_at_the_chosen_point_answers_the_most_questions(pool: Labelled, i
     z = quantize(clipped_logit(_evidence(pool))) if in_logits else _evidence(pool)
     curve = exact(lines(pool, z, pool.known_scores))
     assert curve.chosen < np.inf
-    right = sy.tally(pool, shifted(z, float(quantize(curve.chosen)))).right(pool).sum()
-    assert right == curve.best
-    assert curve.at(curve.chosen) == right / pool.n_questions
+    correct = sy.tally(pool, shifted(z, float(quantize(curve.chosen)))).correct(pool).sum()
+    assert correct == curve.best
+    assert curve.at(curve.chosen) == correct / pool.n_questions
 
 
 def test_a_limit_that_would_break_ties_the_wrong_way_is_not_taken() -> None:
@@ -146,8 +146,8 @@ def test_exact_is_never_worse_than_a_grid_on_the_calibration_set(kind: type[sy.L
     for seed in range(5):
         pool = labelled(sy.simulate(100, 16, seed=seed))
         found = {rule: kind(rule=rule).fit(pool) for rule in ("exact", "grid")}
-        right = {rule: vote.predict(pool).right(pool).sum() for rule, vote in found.items()}
-        assert right["exact"] >= right["grid"]
+        correct = {rule: vote.predict(pool).correct(pool).sum() for rule, vote in found.items()}
+        assert correct["exact"] >= correct["grid"]
 
 
 def test_all_rules_are_stored_and_the_chosen_one_votes(cal: Labelled) -> None:
@@ -160,7 +160,7 @@ def test_all_rules_are_stored_and_the_chosen_one_votes(cal: Labelled) -> None:
 def test_the_grid_takes_the_first_best_point(cal: Labelled) -> None:
     found = _lines(cal)
     points = np.linspace(-1, 1, 41)
-    count = found.right_at(points).sum(axis=1)
+    count = found.correct_at(points).sum(axis=1)
     assert grid(found, points) == points[np.flatnonzero(count == count.max())[0]]
 
 
@@ -187,9 +187,9 @@ def test_the_likelihood_offset_is_a_maximum(cal: Labelled) -> None:
         total = 0.0
         for a, b in itertools.pairwise(found.offsets):
             t = slope * found.s[a:b] - beta * found.n[a:b]
-            right = found.right[a:b]
-            if right.any() and not right.all():
-                total += np.logaddexp.reduce(t[right]) - np.logaddexp.reduce(t)
+            correct = found.correct[a:b]
+            if correct.any() and not correct.all():
+                total += np.logaddexp.reduce(t[correct]) - np.logaddexp.reduce(t)
         return total
 
     beta = likelihood(found)

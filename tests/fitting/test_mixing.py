@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.counting import logit_weight as logit
-from steelyard.evaluation.subset_counts import right
+from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.fitting.mixing import Mix
 from steelyard.fitting.within_question import WithinQuestionLogit
 from steelyard.pools.arrays import mean_score
@@ -119,7 +119,7 @@ def test_a_score_that_only_knows_which_questions_are_hard_is_worth_nothing() -> 
 
 
 def test_the_mix_orders_responses_also_where_questions_contradict_it() -> None:
-    """Within questions `good` is higher for right responses, but it is higher for the harder questions."""
+    """Within questions `good` is higher for correct responses, but it is higher for the harder questions."""
     hard = 1 - pl.col("correct").mean().over("question")
     frame = table().with_columns(good=(0.05 + 0.6 * hard + 0.3 * pl.col("correct")).cast(pl.Float64))
     mix = Mix.fit(read(frame))
@@ -176,7 +176,7 @@ def test_the_order_of_the_rows_changes_no_bit_of_the_mix(kind: Any) -> None:
     assert one.coefficient.tobytes() == two.coefficient.tobytes()
     by_id = np.argsort(np.asarray(mixed.questions))
     first, second = kind().fit(straight).predict(straight), kind().fit(mixed).predict(mixed)
-    assert np.array_equal(first.right(straight), second.right(mixed)[by_id])
+    assert np.array_equal(first.correct(straight), second.correct(mixed)[by_id])
 
 
 @given(pools(), st.integers(0, 2**32 - 1))
@@ -336,8 +336,8 @@ def test_curves_of_a_mix_are_those_of_its_verdicts() -> None:
     cal, test = read().split(0.5, seed=0)
     found = sy.curves(["majority", "logit", "calibrated"], cal, test, n=[4, 8], resamples=3)
     for k, kind in enumerate((sy.LogitVote, sy.CalibratedVote), 1):
-        assert np.array_equal(found.right[:, 1, k], right(kind().fit(cal, n=8), test))
-    assert np.isfinite(found.right).all()
+        assert np.array_equal(found.correct[:, 1, k], answers_correctly(kind().fit(cal, n=8), test))
+    assert np.isfinite(found.correct).all()
 
 
 def test_a_score_that_one_question_alone_has_is_mixed_all_the_same() -> None:

@@ -70,7 +70,7 @@ def test_verdicts_spelled_otherwise_are_labelled_as_maths(tmp_path: Path) -> Non
     sy.write(pl.DataFrame(verdicts), tmp_path / "v.parquet")
     path = str(tmp_path / "v.parquet")
     found = compare(path, path, on=tmp_path / "r.parquet", calibrate=0.5, need_score=False)
-    assert found.table["right_a"].to_list() == [True, False]
+    assert found.table["correct_a"].to_list() == [True, False]
 
 
 def test_the_command_prints_tables_or_json(file: Path) -> None:

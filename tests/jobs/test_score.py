@@ -248,4 +248,4 @@ def test_a_scored_run_is_fitted_and_evaluated_like_a_file(tmp_path: Path) -> Non
     evaluated = steelyard("evaluate", run, *words)
     assert evaluated.code == 0, evaluated.err
     accuracy = {row["method"]: row["accuracy"] for row in json.loads(evaluated.out)["rows"]}
-    assert accuracy["logit"] == 1.0, "the right answers of small_run are the likelier ones"
+    assert accuracy["logit"] == 1.0, "the correct answers of small_run are the likelier ones"

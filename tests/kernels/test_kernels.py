@@ -61,8 +61,9 @@ def _everything(pool: Labelled) -> list[Any]:
     drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3) for p in scored]
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
     return [
-        regrouped.answer, regrouped.names, regrouped.right, pool.m, found.s, found.n, found.merit, found.right,
-        wins.low, wins.high, wins.question, found.right_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
+        regrouped.answer, regrouped.names, regrouped.answer_correct, pool.m,
+        found.s, found.n, found.merit, found.correct,
+        wins.low, wins.high, wins.question, found.correct_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
         question_ratio(pool, clip=2**-9, crossfit=False), question_ratio(pool, clip=2**-9, crossfit=True),
         *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,

@@ -42,7 +42,7 @@ def test_a_slate_holds_what_is_known_of_every_answer() -> None:
     assert FEATURES == ("votes", "mean", "best", "sum", "share")
     assert found.x[0] == pytest.approx([np.log(2), np.log(0.4), z[2], (z[0] + z[2]) / 4, 0.5])
     assert found.x[1] == pytest.approx([0.0, np.log(0.9), z[1], z[1] / 4, 0.25])
-    assert (found.right.tolist(), found.starts.tolist()) == ([True, False, False], [0, 2])
+    assert (found.correct.tolist(), found.starts.tolist()) == ([True, False, False], [0, 2])
     assert found.open.tolist() == [True, False]
 
 
@@ -55,8 +55,8 @@ def test_the_fit_is_the_maximum_of_the_penalised_likelihood(cal: Labelled) -> No
 
     def loss(theta: np.ndarray[Any, Any]) -> float:
         share = choice_probabilities(answers, theta / spread)
-        right = np.add.reduceat(np.where(answers.right, share, 0.0), answers.starts)
-        return float(-np.log(right).sum() + (np.array([0.01, 0.01, 4, 64, 64]) * theta**2).sum() / 2)
+        correct = np.add.reduceat(np.where(answers.correct, share, 0.0), answers.starts)
+        return float(-np.log(correct).sum() + (np.array([0.01, 0.01, 4, 64, 64]) * theta**2).sum() / 2)
 
     found = fit_conditional_logit(answers, 4.0)
     assert (found[1:4] >= 0).all()
@@ -125,8 +125,8 @@ def test_a_better_score_never_harms_its_answer(seed: int, penalty: float) -> Non
         answer=rng.integers(0, 3, rows),
         scores=rng.random(rows),
     )
-    right = pool.labelled((pool.answer == 0) & pool.readable)
-    theta = fit_conditional_logit(answers_of(right), penalty)
+    correct = pool.labelled((pool.answer == 0) & pool.readable)
+    theta = fit_conditional_logit(answers_of(correct), penalty)
     vote = sy.CalibratedVote.of(votes=theta[0], mean=theta[1], best=theta[2], slope=theta[3], offset=-theta[4])
     winner = vote.predict(pool).code
     first = np.array([np.flatnonzero((pool.answer == winner[q]) & (np.arange(rows) // 8 == q))[0] for q in range(25)])
@@ -140,12 +140,12 @@ def test_confidence_is_a_probability_that_holds() -> None:
     vote = sy.CalibratedVote().fit(pool.take(np.arange(600)))
     held = pool.take(np.arange(600, 3000))
     verdicts = vote.predict(held.unlabelled())
-    right = verdicts.right(held)
+    correct = verdicts.correct(held)
     for low in (0.3, 0.6, 0.9):
         near = (verdicts.confidence > low) & (verdicts.confidence <= low + 0.1)
         error = 4 * np.sqrt(0.25 / max(1, near.sum()))
-        assert abs(right[near].mean() - verdicts.confidence[near].mean()) < error + 0.02
-    assert abs(right.mean() - verdicts.confidence.mean()) < 0.04
+        assert abs(correct[near].mean() - verdicts.confidence[near].mean()) < error + 0.02
+    assert abs(correct.mean() - verdicts.confidence.mean()) < 0.04
 
 
 def test_weights_add_up_to_what_decides(cal: Labelled, test: Labelled) -> None:
@@ -189,9 +189,9 @@ def test_the_samples_that_are_enough_are_measured_on_questions_held_out() -> Non
     pool = labelled(sy.simulate(200, 16, seed=2))
     enough = int(sy.CalibratedVote().fit(pool).assess(pool).gains_["enough"])
     rivals = (sy.MajorityVote(), sy.VanillaVote())
-    target = max(rival.predict(pool).right(pool).mean() for rival in rivals)
+    target = max(rival.predict(pool).correct(pool).mean() for rival in rivals)
     found = {n: out_of_fold(sy.CalibratedVote(), pool.first(n), 5) for n in (1, 2, 4, 8)}
-    reached = [n for n, right in found.items() if right is not None and right.mean() >= target]
+    reached = [n for n, correct in found.items() if correct is not None and correct.mean() >= target]
     assert enough == (reached[0] if reached else 16)
 
 
@@ -273,9 +273,9 @@ def test_scores_near_0_are_finite_evidence(clip: float, cal: Labelled) -> None:
 
 def test_a_plan_of_two_samples_counts_votes_when_there_are_more() -> None:
     cal, test = sy.load_grid("smol-misled", "probe").split(0.4, seed=0)
-    right = sy.CalibratedVote().fit(cal, n=2).predict(test.unlabelled()).right(test)
-    plain = sy.MajorityVote().predict(test.unlabelled()).right(test)
-    assert right.mean() > plain.mean() - 0.05
+    correct = sy.CalibratedVote().fit(cal, n=2).predict(test.unlabelled()).correct(test)
+    plain = sy.MajorityVote().predict(test.unlabelled()).correct(test)
+    assert correct.mean() > plain.mean() - 0.05
 
 
 def test_the_rarer_answer_is_never_taken_for_being_rare() -> None:

@@ -102,14 +102,14 @@ def test_fitting_leaves_the_pool_and_the_settings_alone(kind: type[sy.Method], c
     settings = method.settings()
     method.fit(cal)
     assert method.settings() == settings
-    for name in ("starts", "answer", "scores", "base", "width", "right"):
+    for name in ("starts", "answer", "scores", "base", "width", "answer_correct"):
         assert np.array_equal(before[name], getattr(cal, name), equal_nan=name == "scores")
 
 
 @pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name)
 def test_prediction_never_reads_labels(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
     method = kind().fit(cal)
-    inverted = replace(test, right=~test.right)
+    inverted = replace(test, answer_correct=~test.answer_correct)
     assert np.array_equal(method.predict(test).code, method.predict(inverted).code)
     assert np.array_equal(method.predict(test).code, method.predict(test.unlabelled()).code)
 

@@ -20,8 +20,8 @@ def test_table1_is_the_mean_and_spread_over_calibration_sets(
     by_run = [share_right(sy.LogitVote(), cal, test) for cal, test in plain_splits(pool)]
     assert cell["accuracy"] == pytest.approx(np.mean(by_run))
     assert cell["sd"] == pytest.approx(np.std(by_run, ddof=1))
-    right = np.mean([sy.LogitVote().fit(c).predict(t).right(t) for c, t in plain_splits(pool)], axis=0)
-    assert cell["se"] == pytest.approx(right.std(ddof=1) / np.sqrt(len(right)))
+    correct = np.mean([sy.LogitVote().fit(c).predict(t).correct(t) for c, t in plain_splits(pool)], axis=0)
+    assert cell["se"] == pytest.approx(correct.std(ddof=1) / np.sqrt(len(correct)))
     assert cell["over_vanilla"] == pytest.approx(
         cell["accuracy"] - one(rows["table1"], llm="alpha", verifier="prm_a", method="vanilla")["accuracy"]
     )

@@ -25,10 +25,10 @@ def test_table_variance_is_the_error_between_scaled_functions(
     errors = []
     for q in range(test.n_questions):
         part = test.take([q])
-        z, right = clipped_logit(part.known_scores[part.readable]), part.correct[part.readable]
-        if min(right.sum(), (~right).sum()) < 3:
+        z, correct = clipped_logit(part.known_scores[part.readable]), part.correct[part.readable]
+        if min(correct.sum(), (~correct).sum()) < 3:
             continue
-        f1, f0 = (_scipy_density(z[right == kind], clipped_logit(scores)) for kind in (True, False))
+        f1, f0 = (_scipy_density(z[correct == kind], clipped_logit(scores)) for kind in (True, False))
         errors.append(np.mean((_scaled(np.log(f1 + 1e-6) - np.log(f0 + 1e-6)) - _scaled(whole)) ** 2))
     cell = one(rows["table-variance"], llm="alpha", verifier="prm_a")
     assert cell["questions"] == len(errors) > 5
@@ -56,7 +56,7 @@ def test_fig_offset_is_the_accuracy_of_the_vote_with_that_offset(rows: dict[str,
         cal = labelled(responses(1), score=cell["verifier"]).split(0.4, seed=3)[0]
         p = cal.known_scores.astype(float)
         weights = p - b if form == "linear" else clipped_logit(p) - logit(b)
-        assert cell["accuracy"] == pytest.approx(sy.tally(cal, weights).right(cal).mean(), abs=1.5 / cal.n_questions)
+        assert cell["accuracy"] == pytest.approx(sy.tally(cal, weights).correct(cal).mean(), abs=1.5 / cal.n_questions)
 
 
 def test_fig_weights_has_densities_of_area_one_and_a_true_zero(rows: dict[str, pl.DataFrame]) -> None:
@@ -87,6 +87,6 @@ def test_fig_reliability_compares_with_a_constant(rows: dict[str, pl.DataFrame],
 def test_the_grid_says_how_well_its_verifiers_discriminate(
     rows: dict[str, pl.DataFrame], pool: sy.LabelledPool
 ) -> None:
-    right, wrong = pool.known_scores[pool.correct], pool.known_scores[~pool.correct]
-    above = (right[:, None] > wrong).mean() + (right[:, None] == wrong).mean() / 2
+    correct, wrong = pool.known_scores[pool.correct], pool.known_scores[~pool.correct]
+    above = (correct[:, None] > wrong).mean() + (correct[:, None] == wrong).mean() / 2
     assert one(rows["grid"], llm="alpha", verifier="prm_a")["auroc"] == pytest.approx(above)

@@ -116,7 +116,7 @@ def test_labels_of_other_questions_with_the_same_layout_are_refused() -> None:
     two = sy.Pool.from_arrays(question=[7, 7, 8, 8], answer=[0, 1, 0, 1], correct=[0, 1, 0, 1])
     assert isinstance(two, Labelled)
     with pytest.raises(sy.LabelError, match="other questions"):
-        sy.MajorityVote().predict(one).right(two)
+        sy.MajorityVote().predict(one).correct(two)
 
 
 def test_text_pools_without_a_readable_answer_have_none_as_answer() -> None:

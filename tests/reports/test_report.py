@@ -112,7 +112,7 @@ def test_the_ballots_are_the_librarys(made: dict[str, Path]) -> None:
         assert sum(q["t"][q["v"]][1:]) == pytest.approx(mine.total[i], abs=2e-3)
         assert sum(t[0] for t in q["t"]) == mine.cast[i]
         assert bool(q["k"] & 1) == (mine.code[i] != majority.code[i])
-        assert bool(q["k"] & 2) == (test.correct[rows].any() and not mine.right(test)[i])
+        assert bool(q["k"] & 2) == (test.correct[rows].any() and not mine.correct(test)[i])
         assert [found["texts"][x] for x in q["x"]] == list(texts[q["i"]])
 
 

@@ -41,8 +41,8 @@ def test_a_walk_says_what_predict_says_of_every_prefix(pool: Labelled) -> None:
         assert np.array_equal(found.code[:, k - 1], verdicts.code)
         assert np.array_equal(found.confidence[:, k - 1], verdicts.confidence)
         assert np.array_equal(found.votes[:, k - 1], verdicts.votes)
-        assert found.right is not None
-        assert np.array_equal(found.right[:, k - 1], verdicts.right(part))
+        assert found.correct is not None
+        assert np.array_equal(found.correct[:, k - 1], verdicts.correct(part))
         for q in range(pool.n_questions):
             given = part.answer[part.starts[q] : part.starts[q + 1]]
             others = [int((given == a).sum()) for a in set(given.tolist()) - {-1, int(verdicts.code[q])}]
@@ -129,11 +129,11 @@ def test_beta_is_sound_on_the_simulator() -> None:
 def test_confidence_is_right_after_any_number_of_samples() -> None:
     cal, test = (labelled(sy.simulate(1500, 16, seed=seed)) for seed in (13, 14))
     seen = walk(sy.CalibratedVote().fit(cal), test)
-    assert seen.right is not None
+    assert seen.correct is not None
     for k in (1, 2, 3, 4, 6, 11, 16):
-        said, right = Confidence(16).signal(seen)[:, k - 1], seen.right[:, k - 1]
-        assert said.mean() == pytest.approx(right.mean(), abs=0.05)
-        assert measures(said, right)["ece"] < 0.06
+        said, correct = Confidence(16).signal(seen)[:, k - 1], seen.correct[:, k - 1]
+        assert said.mean() == pytest.approx(correct.mean(), abs=0.05)
+        assert measures(said, correct)["ece"] < 0.06
 
 
 def test_confidence_refuses_a_method_that_has_learned_none(test: Labelled) -> None:

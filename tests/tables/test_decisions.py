@@ -32,7 +32,7 @@ def test_decision_1_a_question_with_only_unreadable_answers_has_the_verdict_null
     pool = labelled(table)
     verdicts = sy.MajorityVote().predict(pool)
     assert verdicts.to_polars()["answer"].to_list() == [None, "7"]
-    assert verdicts.right(pool).tolist() == [False, True]
+    assert verdicts.correct(pool).tolist() == [False, True]
     assert float(sy.accuracy(verdicts, pool)) == 0.5
 
 

@@ -56,8 +56,8 @@ def test_answers_read_again_from_the_texts_are_the_stored_ones(grid: pl.DataFram
     some = grid.hstack(pl.read_parquet(RESPONSES).select("response")).unique(["response", "gold"]).sample(8000, seed=0)
     again = [sy.extract_answer(text) for text in some["response"]]
     assert again == some["answer"].to_list()
-    right = [a is not None and sy.same_answer(a, gold) for a, gold in zip(again, some["gold"], strict=True)]
-    assert right == some["correct"].to_list()
+    correct = [a is not None and sy.same_answer(a, gold) for a, gold in zip(again, some["gold"], strict=True)]
+    assert correct == some["correct"].to_list()
 
 
 def test_texts_stand_in_the_order_of_the_grid(grid: pl.DataFrame) -> None:

@@ -26,11 +26,11 @@ def value(expression: str) -> Fraction:
 
 
 def holds(equation: str) -> bool:
-    left, right = equation.split(" = ")
-    if right in DAYS:
+    left, correct = equation.split(" = ")
+    if correct in DAYS:
         start, days = left.split(" + ")
-        return DAYS[(DAYS.index(start) + int(days)) % 7] == right
-    return value(left) == value(right)
+        return DAYS[(DAYS.index(start) + int(days)) % 7] == correct
+    return value(left) == value(correct)
 
 
 def tokens(text: str) -> int:

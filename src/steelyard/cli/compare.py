@@ -55,6 +55,6 @@ def run(
     show.table(f"They differ on {differing.height}; the first of them", heads, told)
 
 
-def _told(answer: str | None, right: bool | None) -> str:
+def _told(answer: str | None, correct: bool | None) -> str:
     """An answer, and whether it is right where that is known."""
-    return show.shortened(str(answer), 30) + {True: " (right)", False: "", None: ""}[right]
+    return show.shortened(str(answer), 30) + {True: " (right)", False: "", None: ""}[correct]

@@ -38,7 +38,7 @@ class Reliability:
     ece: float
 
 
-def reliability(confidence: Floats, right: Bools, bins: int = BINS) -> Reliability:
+def reliability(confidence: Floats, correct: Bools, bins: int = BINS) -> Reliability:
     """Compare confidence [Q] with what was right [Q] in bins of equal width.
 
     >>> found = reliability(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
@@ -49,7 +49,7 @@ def reliability(confidence: Floats, right: Bools, bins: int = BINS) -> Reliabili
     found = []
     for i in np.unique(place).tolist():
         here = place == i
-        count, share = int(here.sum()), float(right[here].mean())
+        count, share = int(here.sum()), float(correct[here].mean())
         low, high = wilson(share, count)
         found.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
     ece = sum(each.questions * abs(each.accuracy - each.confidence) for each in found) / max(1, len(place))

@@ -109,5 +109,5 @@ def crossfit_probabilities(answers: AnswerFeatures, fold: Ints, thetas: Sequence
 def winners_correct(answers: AnswerFeatures, chance: Vector, questions: int) -> Bools:
     """Return which likeliest answers are right [Q]."""
     found = np.zeros(questions, bool)
-    found[answers.question] = answers.right[winners(answers, chance)[2]]
+    found[answers.question] = answers.correct[winners(answers, chance)[2]]
     return found

@@ -49,7 +49,7 @@ class CorrectnessModel:
         odds, f, winner = winners(features, chance)
         middle, spread = f.mean(axis=0), f.std(axis=0)
         spread = np.where(spread > LEAST, spread, 1.0)
-        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), features.right[winner]))
+        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), features.correct[winner]))
 
     def predict_p_correct(self, odds: Vector, f: Vector) -> Vector:
         """Return P(right) of verdicts after so many samples."""
@@ -88,13 +88,13 @@ def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
     return expit(scaled), expit(theta[2] + theta[3] * f[:, 0] + theta[4] * f[:, 1])
 
 
-def most_likely(odds: Vector, f: Vector, right: Bools) -> Vector:
+def most_likely(odds: Vector, f: Vector, correct: Bools) -> Vector:
     """Maximise likelihood and prior by Fisher scoring."""
-    posterior = partial(_posterior, odds=odds, f=f, right=right)
+    posterior = partial(_posterior, odds=odds, f=f, correct=correct)
     return maximise(posterior, PRIOR, steps=STEPS, tolerance=1e-12, smallest=1e-9)
 
 
-def _posterior(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
+def _posterior(theta: Vector, odds: Vector, f: Vector, correct: Bools) -> tuple[float, Vector, NDArray[np.float64]]:
     """Return log-likelihood plus log-prior, its gradient, and Fisher's information."""
     this, among = factors(theta, odds, f)
     p = np.clip(this * among, 1e-12, 1 - 1e-12)
@@ -102,6 +102,6 @@ def _posterior(theta: Vector, odds: Vector, f: Vector, right: Bools) -> tuple[fl
     one = np.ones_like(not_this)  # d log p / d theta:
     design = np.hstack((odds[:, None] * np.exp(theta[0]) * not_this, one * not_this, one * not_among, f * not_among))
     away = theta - PRIOR
-    value = np.log(np.where(right, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
-    gradient = design.T @ np.where(right, 1.0, -p / (1 - p)) - WEIGHT * away
+    value = np.log(np.where(correct, p, 1 - p)).sum() - (WEIGHT * away**2).sum() / 2
+    gradient = design.T @ np.where(correct, 1.0, -p / (1 - p)) - WEIGHT * away
     return float(value), gradient, (design.T * (p / (1 - p))) @ design + np.diag(WEIGHT)

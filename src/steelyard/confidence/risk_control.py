@@ -41,33 +41,33 @@ def promise(
     for name, value in (("risk", risk), ("sure", sure)):
         if not 0 < value < 1:
             raise SettingError(f"{name} must lie between 0 and 1, not {value}")
-    confidence, right = reserved
+    confidence, correct = reserved
     least = ceil(log(1 - sure) / log1p(-risk))
-    if len(right) < least:
+    if len(correct) < least:
         raise CalibrationError(
-            f"an error of at most {risk:.0%} cannot be promised from {len(right)} reserved questions: even without a "
+            f"an error of at most {risk:.0%} cannot be promised from {len(correct)} reserved questions: even without a "
             f"mistake it takes {least}; label more questions, reserve a larger share or accept a higher risk"
         )
     candidates = np.unique(np.quantile(learned[0], np.linspace(0, 1, CANDIDATES, endpoint=False)))[::-1]
     begin = int(np.argmin([_chance(*learned, threshold, risk) for threshold in candidates]))
     kept = None
     for threshold in candidates[begin:].tolist():
-        if _chance(confidence, right, threshold, risk) > 1 - sure:
+        if _chance(confidence, correct, threshold, risk) > 1 - sure:
             break
         kept = threshold
     if kept is None:
         raise CalibrationError(
-            f"no threshold holds the error at {risk:.0%} with probability {sure:.0%} on {len(right)} reserved "
+            f"no threshold holds the error at {risk:.0%} with probability {sure:.0%} on {len(correct)} reserved "
             "questions: accept a higher risk, or label more questions"
         )
     answered = confidence >= kept
-    return RiskControl(risk, sure, kept, float(answered.mean()), float(1 - right[answered].mean()), len(right))
+    return RiskControl(risk, sure, kept, float(answered.mean()), float(1 - correct[answered].mean()), len(correct))
 
 
-def _chance(confidence: Floats, right: Bools, threshold: float, risk: float) -> float:
+def _chance(confidence: Floats, correct: Bools, threshold: float, risk: float) -> float:
     """How likely so few errors are if the error is `risk`; 1 where nothing is answered."""
     answered = confidence >= threshold
-    return binomial_tail(int((answered & ~right).sum()), int(answered.sum()), risk)
+    return binomial_tail(int((answered & ~correct).sum()), int(answered.sum()), risk)
 
 
 def binomial_tail(k: int, n: int, p: float) -> float:

@@ -48,14 +48,14 @@ class Estimate(float):
 
 
 def accuracy(verdicts: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
-    """Return the share of right verdicts, with standard error and bootstrap interval over questions."""
-    return estimates(verdicts.right(need_labels(labelled))[:, None].astype(np.float64), seed=seed, shares=True)[0]
+    """Return the share of correct verdicts, with standard error and bootstrap interval over questions."""
+    return estimates(verdicts.correct(need_labels(labelled))[:, None].astype(np.float64), seed=seed, shares=True)[0]
 
 
 def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
     """Return accuracy of a minus accuracy of b on the same questions, paired."""
     labels = need_labels(labelled)
-    return estimate(a.right(labels).astype(np.float64) - b.right(labels), seed=seed)
+    return estimate(a.correct(labels).astype(np.float64) - b.correct(labels), seed=seed)
 
 
 def estimate(values: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0) -> Estimate:
@@ -105,5 +105,5 @@ def _kept(questions: int, seed: int) -> list[NDArray[np.int16]]:
 def need_labels(pool: Pool) -> LabelledPool:
     """Return the pool if it is labelled, else say how to label it."""
     if not isinstance(pool, LabelledPool):
-        raise LabelError("accuracy needs labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
+        raise LabelError("accuracy needs labels: add a column 'correct' (true/false) or 'gold' (the correct answer)")
     return pool

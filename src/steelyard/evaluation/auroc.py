@@ -1,6 +1,6 @@
-"""How well a score tells right responses from wrong ones.
+"""How well a score tells correct responses from wrong ones.
 
-AUROC is the chance that a right response scores above a wrong one, ties counting half. Pooled over
+AUROC is the chance that a correct response scores above a wrong one, ties counting half. Pooled over
 all responses it also rewards a verifier that merely knows easy questions from hard ones; within
 questions it does not, and only that helps a vote. Pooled figures flatter: report both.
 """

@@ -123,8 +123,8 @@ def first_reached(
     first = there.argmax(axis=1)
     row = np.arange(len(accuracy))
     before = np.maximum(first - 1, 0)
-    left, right = accuracy[row, before], accuracy[row, first]
-    rise = np.where(right > left, right - left, np.inf)  # the first size, or after one that was not measured
+    left, correct = accuracy[row, before], accuracy[row, first]
+    rise = np.where(correct > left, correct - left, np.inf)  # the first size, or after one that was not measured
     part = np.where(np.isfinite(rise), (target - left) / rise, 1.0).clip(0, 1)
     log = np.log2(sizes)
     n = np.exp2(log[before] + part * (log[first] - log[before]))

@@ -1,4 +1,4 @@
-"""Is the confidence worth anything? How it is calibrated, and how well it ranks right verdicts above wrong ones.
+"""Is the confidence worth anything? How it is calibrated, and how well it ranks correct verdicts above wrong ones.
 
 ECE     mean gap between confidence and accuracy, in ten bins
 Brier   mean squared distance of the confidence from what happened
@@ -32,20 +32,20 @@ def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: L
         method = method_class(given)() if isinstance(given, str) else deepcopy(given)
         if not method.oracle:
             verdicts = method.fit(cal).predict(test.unlabelled())
-            rows.append({"method": method.name, **measures(verdicts.confidence, verdicts.right(test))})
+            rows.append({"method": method.name, **measures(verdicts.confidence, verdicts.correct(test))})
     return pl.DataFrame(rows)
 
 
-def measures(confidence: Floats, right: Bools) -> dict[str, float]:
+def measures(confidence: Floats, correct: Bools) -> dict[str, float]:
     """Return the three.
 
     >>> {k: round(v, 3) for k, v in measures(np.array([0.9, 0.6]), np.array([True, False])).items()}
     {'ece': 0.35, 'brier': 0.185, 'aurc': 0.25}
     """
-    wrong = 1.0 - right[np.argsort(-confidence, kind="stable")]
+    wrong = 1.0 - correct[np.argsort(-confidence, kind="stable")]
     risk = wrong.cumsum() / np.arange(1, len(wrong) + 1)
     return {
-        "ece": reliability(confidence, right).ece,
-        "brier": float(((confidence - right) ** 2).mean()),
+        "ece": reliability(confidence, correct).ece,
+        "brier": float(((confidence - correct) ** 2).mean()),
         "aurc": float(risk.mean()),
     }

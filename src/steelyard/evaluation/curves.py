@@ -28,7 +28,7 @@ class Curves:
 
     methods: tuple[str, ...]
     sizes: tuple[int, ...]  # rising
-    right: NDArray[np.float64]  # [Q, S, K], NaN where a method could not be fitted
+    correct: NDArray[np.float64]  # [Q, S, K], NaN where a method could not be fitted
     resample_sd: NDArray[np.float64]  # [S, K] of the accuracy over resamples, NaN where nothing was resampled
     questions: Any  # [Q] ids
     calibration_samples: int  # responses that were labelled and scored to calibrate
@@ -36,15 +36,15 @@ class Curves:
     @property
     def accuracy(self) -> NDArray[np.float64]:
         """The mean over questions [S, K]."""
-        mean: NDArray[np.float64] = self.right.mean(axis=0)
+        mean: NDArray[np.float64] = self.correct.mean(axis=0)
         return mean
 
     @property
     def se(self) -> NDArray[np.float64]:
         """Its standard error over questions [S, K]; NaN for a single one."""
-        questions = len(self.right)
+        questions = len(self.correct)
         return (
-            self.right.std(axis=0, ddof=1) / np.sqrt(questions)
+            self.correct.std(axis=0, ddof=1) / np.sqrt(questions)
             if questions > 1
             else np.full_like(self.accuracy, np.nan)
         )
@@ -53,10 +53,12 @@ class Curves:
         """How often each question is answered right by one method [Q, S]."""
         if method not in self.methods:
             raise SettingError(f"there is no curve of {method!r}: {did_you_mean(method, self.methods)}")
-        return self.right[:, :, self.methods.index(method)]
+        return self.correct[:, :, self.methods.index(method)]
 
     def __repr__(self) -> str:
-        return f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.right)} questions)"
+        return (
+            f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.correct)} questions)"
+        )
 
 
 def curves(
@@ -96,9 +98,9 @@ def curves(
         voters: list[list[Method | None]] = [[deepcopy(m).fit(cal, n=test.n) for m in chosen]] * len(sizes)
     else:
         voters = [[_fitted(m, cal, size, sizes[-1]) for m in chosen] for size in sizes]
-    right, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
+    correct, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
     names = _unique([method.name for method in chosen])
-    return Curves(tuple(names), tuple(sizes), right, sd, test.questions, cal.first(test.n).n_responses)
+    return Curves(tuple(names), tuple(sizes), correct, sd, test.questions, cal.first(test.n).n_responses)
 
 
 def _fitted(method: Method, cal: LabelledPool, n: int, largest: int) -> Method | None:

@@ -48,7 +48,7 @@ def evaluate(
     rows = []
     for size in dict.fromkeys(n or found.sizes):
         t = found.sizes.index(size)
-        values = found.right[:, t]
+        values = found.correct[:, t]
         gains = estimates(values - values[:, [names.index(baseline)]], seed=seed)
         cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
         rows += [

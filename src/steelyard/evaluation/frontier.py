@@ -65,8 +65,8 @@ def measured(rules: Sequence[Rule], seen: Paths, *, seed: int = 0) -> list[dict[
     full = seen.fixed(float(seen.walk.sizes.mean()))
     columns = []
     for rule in rules:
-        used, right = seen.under(rule)
-        columns += [used, right, right - seen.fixed(float(used.mean())), full - right]
+        used, correct = seen.under(rule)
+        columns += [used, correct, correct - seen.fixed(float(used.mean())), full - correct]
     found = iter(estimates(np.stack(columns, axis=1), seed=seed))
     return [_row(rule, *islice(found, 4)) for rule in rules]
 

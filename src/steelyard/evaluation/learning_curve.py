@@ -32,11 +32,11 @@ def learning_curve(method: Method, pool: LabelledPool, *, over: str = "majority"
     Sizes too small to learn from are left out.
     """
     found = []
-    base = method_class(over)().predict(pool.unlabelled()).right(pool).astype(np.float64)
+    base = method_class(over)().predict(pool.unlabelled()).correct(pool).astype(np.float64)
     for folds, fitted_on_one in ((8, True), (4, True), (2, True), (5, False)):
-        right = out_of_fold(method, pool, folds, fitted_on_one=fitted_on_one, seed=seed)
-        if right is not None:
+        correct = out_of_fold(method, pool, folds, fitted_on_one=fitted_on_one, seed=seed)
+        if correct is not None:
             size = round(pool.n_questions * (1 / folds if fitted_on_one else 1 - 1 / folds))
-            gain = right - base
+            gain = correct - base
             found.append(Learned(size, float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain))), over))
     return found

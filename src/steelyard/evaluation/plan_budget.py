@@ -42,18 +42,18 @@ class Budgeted:
     def advice(self) -> str:
         """What to do, how sure that is, and what it costs, in a few sentences."""
         found, loss = self.figures, self.asked.get("loss")
-        right = f"{_percent(found['accuracy'])} % ± {_percent(found['se'])} right"
+        correct = f"{_percent(found['accuracy'])} % ± {_percent(found['se'])} correct"
         where = f"on the {self.test_questions} other questions"
         if self.refused:
             said = f"Do not stop early: {self.refused.name} seemed to pay and fell behind {where}; "
-            said += f"take {self.rule.cap} samples a question, {right}."
+            said += f"take {self.rule.cap} samples a question, {correct}."
         elif self.rule.name == "fixed":
             said = "Do not stop early: it does not pay on the calibration questions. "
-            said += f"Take {self.rule.cap} samples a question: {right} {where}."
+            said += f"Take {self.rule.cap} samples a question: {correct} {where}."
         else:
             gain = f"{_points(found['gain'])} points ({_points(found['gain_low'])} to {_points(found['gain_high'])})"
             said = f"Stop by {self.rule.name} at {self.rule.threshold:g}, after {self.rule.least} to {self.rule.cap} "
-            said += f"samples: {found['samples']:.1f} a question {where}, {right}; {gain} against as many for each."
+            said += f"samples: {found['samples']:.1f} a question {where}, {correct}; {gain} against as many for each."
         if loss is not None:
             interval = f"{_points(found['loss_low'])} to {_points(found['loss_high'])}"
             said += f" It loses {_points(found['loss'])} points ({interval}) against all samples"

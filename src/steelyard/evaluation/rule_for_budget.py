@@ -89,7 +89,7 @@ class RuleSearch:
             if kind == "fixed" or gains[kind].mean > (max(gains[kind].se, WORTH) if loss is None else 0.0)
         ]
         listed = paying or list(best.values())
-        top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.right.mean()))
+        top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.correct.mean()))
         return Choice(top.rule, {kind: t.rule for kind, t in best.items()}, gains)
 
     def _held(self, rules: list[RuleResult], loss: float) -> list[RuleResult]:
@@ -106,7 +106,7 @@ class RuleSearch:
         return held
 
     def _gain(self, one: RuleResult) -> Paired:
-        return Paired.of(one.right - self.paths.fixed(one.samples))
+        return Paired.of(one.correct - self.paths.fixed(one.samples))
 
 
 def _fewest(rules: list[RuleResult]) -> RuleResult:
@@ -120,9 +120,9 @@ def _best(rules: list[RuleResult]) -> RuleResult:
     """
     if rules[0].rule.name == "fixed":
         return max(rules, key=lambda t: t.samples)
-    top = max(rules, key=lambda t: (t.right.mean(), -t.samples))
-    behind = ((t, Paired.of(top.right - t.right)) for t in rules if t.samples >= top.samples)
-    return max((t for t, gap in behind if gap.mean <= NOISE * gap.se), key=lambda t: (t.samples, t.right.mean()))
+    top = max(rules, key=lambda t: (t.correct.mean(), -t.samples))
+    behind = ((t, Paired.of(top.correct - t.correct)) for t in rules if t.samples >= top.samples)
+    return max((t for t, gap in behind if gap.mean <= NOISE * gap.se), key=lambda t: (t.samples, t.correct.mean()))
 
 
 def check_aim(samples: float | None, loss: float | None, most: int) -> None:

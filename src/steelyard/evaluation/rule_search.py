@@ -36,7 +36,7 @@ class RuleResult:
 
     rule: Rule
     samples: float  # mean
-    right: NDArray[np.float32]  # [Q]
+    correct: NDArray[np.float32]  # [Q]
     loss: Paired  # against full N
 
 
@@ -82,5 +82,5 @@ def caps(n: int) -> list[int]:
 
 
 def _measured(found: Paths, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> RuleResult:
-    used, right = found.stopped(samples)
-    return RuleResult(rule, float(used.mean()), right.astype(np.float32), Paired.of(full - right))
+    used, correct = found.stopped(samples)
+    return RuleResult(rule, float(used.mean()), correct.astype(np.float32), Paired.of(full - correct))

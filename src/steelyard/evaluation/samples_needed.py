@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from steelyard.evaluation.accuracy import LEVEL, bootstrapped, need_labels
 from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
-from steelyard.evaluation.subset_counts import right
+from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
 from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
@@ -57,7 +57,7 @@ def samples_needed(
 
 
 def _goal(target: Method | None, cal: LabelledPool, test: LabelledPool) -> NDArray[np.float64]:
-    return right(deepcopy(target or VanillaVote()).fit(cal), test).astype(np.float64)
+    return answers_correctly(deepcopy(target or VanillaVote()).fit(cal), test).astype(np.float64)
 
 
 def _needed(rules: list[Rule], seen: Paths, goal: NDArray[np.float64], seed: int) -> dict[str, Any]:

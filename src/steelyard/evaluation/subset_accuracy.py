@@ -22,10 +22,10 @@ from steelyard.evaluation.subset_counts import (
     Keys,
     Told,
     Voters,
+    answers_correctly,
     count_by_adding,
     count_by_voting,
     ignored,
-    right,
     within,
 )
 from steelyard.methods.base.method import Method
@@ -49,7 +49,7 @@ def shares_right(
     seed: int,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Shares, NDArray[np.float64]]:
-    """Return the share of subsets with a right vote [Q, S, K] and the sd of the accuracy over resamples [S, K].
+    """Return the share of subsets with a correct vote [Q, S, K] and the sd of the accuracy over resamples [S, K].
 
     Sizes rise; the subsets are the first n samples when `resamples` is 0. NaN where there is no voter, and for the
     sd where nothing was drawn, or drawn once.
@@ -91,7 +91,7 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
 def _known(way: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.float64]:
     """The shares [Q] that need no draw."""
     if way == "vote":
-        return right(method, test.first(n)).astype(np.float64)
+        return answers_correctly(method, test.first(n)).astype(np.float64)
     method.check_pool(test)
     return np.add.reduceat(test.correct.astype(np.float64), test.starts[:-1]) / test.sizes
 

@@ -1,4 +1,4 @@
-"""Counting right votes over random subsets: the prefixes of one permutation a question and resample.
+"""Counting correct votes over random subsets: the prefixes of one permutation a question and resample.
 
 Keys [Q] fix the permutations. A method whose weights hold in every subset is weighed once and only added
 up; any other votes again on every subset. Both count the same subsets, verdict for verdict.
@@ -42,7 +42,7 @@ def count_by_adding(
     threads: int | None = None,
     told: Told = ignored,
 ) -> Ints:
-    """Count right votes [Q, S, K] of methods with `by_response`, sizes rising."""
+    """Count correct votes [Q, S, K] of methods with `by_response`, sizes rising."""
     from steelyard import kernels
 
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
@@ -52,7 +52,7 @@ def count_by_adding(
             part = test.take(np.arange(*block))
             weights, column, live = _weighed(voters, part)
             scores = np.empty(0) if part.scores is None else part.scores.astype(np.float64)
-            read = (part.starts, part.base, part.width, part.answer, scores, part.right, keys[slice(*block)])
+            read = (part.starts, part.base, part.width, part.answer, scores, part.answer_correct, keys[slice(*block)])
             written = hits[slice(*block)]
             tasks = [
                 executor.submit(kernels.resample, *read, weights, sizes, live, column, resamples, *ends, written)
@@ -72,7 +72,7 @@ def count_by_voting(
     threads: int | None = None,
     told: Told = ignored,
 ) -> Ints:
-    """Count right votes [Q, S, K] of any method, by voting on every subset."""
+    """Count correct votes [Q, S, K] of any method, by voting on every subset."""
     workers = threads or os.cpu_count() or 1
     batch = max(1, min(AT_ONCE // (workers * test.n_responses), -(-resamples // workers)))
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
@@ -84,7 +84,7 @@ def count_by_voting(
             subset = pool.first(n)
             for k, method in enumerate(voters[t]):
                 if method is not None:
-                    votes = right(method, subset).reshape(-1, test.n_questions).sum(axis=0)
+                    votes = answers_correctly(method, subset).reshape(-1, test.n_questions).sum(axis=0)
                     with one_adds:
                         hits[:, t, k] += votes
 
@@ -109,9 +109,9 @@ def within(told: Told, begin: float, end: float) -> Told:
     return lambda done: told(begin + done * (end - begin))
 
 
-def right(method: Method, pool: LabelledPool) -> NDArray[np.bool_]:
+def answers_correctly(method: Method, pool: LabelledPool) -> NDArray[np.bool_]:
     """Which questions a method answers right [Q]; only an oracle sees the labels."""
-    return method.decide(pool if method.oracle else pool.unlabelled()).right(pool)
+    return method.decide(pool if method.oracle else pool.unlabelled()).correct(pool)
 
 
 def _blocks(starts: Ints, begin: int, end: int, responses: int) -> Iterator[tuple[int, int]]:

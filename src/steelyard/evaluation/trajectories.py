@@ -44,7 +44,7 @@ class Paths:
     def stopped(self, samples: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return samples used and share right of every question [Q] when its walks stop after so many samples [W]."""
         used = np.minimum(samples, self.walk.sizes)
-        return self.mean(used), self.mean(self.walk.right[np.arange(len(used)), used - 1])  # type: ignore[index]
+        return self.mean(used), self.mean(self.walk.correct[np.arange(len(used)), used - 1])  # type: ignore[index]
 
     def under(self, rule: Rule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return samples used and share right of every question [Q] under a rule."""
@@ -60,8 +60,8 @@ class Paths:
         at = float(np.interp(mean_samples, each, n))
         low, part = int(at), at - int(at)
         most = int(n[-1])
-        right = [self.stopped(np.full(len(self.owner), min(k, most)))[1] for k in (low, low + 1)]
-        return (1 - part) * right[0] + part * right[1]
+        correct = [self.stopped(np.full(len(self.owner), min(k, most)))[1] for k in (low, low + 1)]
+        return (1 - part) * correct[0] + part * correct[1]
 
 
 def paths(method: Method, pool: LabelledPool, *, resamples: int | None = None, seed: int = 0) -> Paths:

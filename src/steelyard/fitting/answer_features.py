@@ -30,7 +30,7 @@ class AnswerFeatures:
     starts: Ints  # [Q'] where the answers of each question begin; questions without any are not here
     question: Ints  # [Q']
     x: NDArray[np.float64]  # [K, 5]
-    right: Bools  # [K] all False without labels
+    correct: Bools  # [K] all False without labels
 
     @property
     def sizes(self) -> Ints:
@@ -40,12 +40,12 @@ class AnswerFeatures:
     def take(self, keep: Bools) -> AnswerFeatures:
         """Keep some of the questions [Q']."""
         rows, sizes = np.repeat(keep, self.sizes), self.sizes[keep]
-        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.right[rows])
+        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.correct[rows])
 
     @property
     def open(self) -> Bools:
         """Which questions have a right and a wrong answer [Q']: the others teach nothing."""
-        hits = np.add.reduceat(self.right.astype(np.int64), self.starts) if len(self.x) else np.empty(0, np.int64)
+        hits = np.add.reduceat(self.correct.astype(np.int64), self.starts) if len(self.x) else np.empty(0, np.int64)
         return (hits > 0) & (hits < self.sizes)
 
 
@@ -63,10 +63,10 @@ def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
         sums.logit_max[given],
     )
     x = np.stack((np.log(n), np.log(score_sum / n), logit_max, logit_sum / size, n / size), axis=1)
-    right = np.zeros(len(which), bool)
+    correct = np.zeros(len(which), bool)
     if isinstance(pool, LabelledPool):
-        right = pool.right[pool.base[which] + np.flatnonzero(given) - sums.offsets[which]]
-    return AnswerFeatures(starts, question, x, right)
+        correct = pool.answer_correct[pool.base[which] + np.flatnonzero(given) - sums.offsets[which]]
+    return AnswerFeatures(starts, question, x, correct)
 
 
 @dataclass(frozen=True)

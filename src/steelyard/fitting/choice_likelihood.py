@@ -9,11 +9,11 @@ from steelyard.pools.arrays import Bools, Ints
 
 
 def log_likelihood(
-    starts: Ints, x: NDArray[np.float64], right: Bools, theta: NDArray[np.float64]
+    starts: Ints, x: NDArray[np.float64], correct: Bools, theta: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return the log-likelihood, its gradient, and minus its Hessian (that of the normalising term)."""
     from steelyard import kernels
 
     gradient, hessian = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
-    value: float = kernels.log_likelihood(starts, x, right, theta, gradient, hessian)
+    value: float = kernels.log_likelihood(starts, x, correct, theta, gradient, hessian)
     return value, gradient, hessian

@@ -43,7 +43,7 @@ def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:
     free = (spread > 1e-9) & ((PENALTY_FACTOR == 0) | (penalty < np.inf))
     x = centred / np.where(free, spread, 1.0)
     penalties = np.where(PENALTY_FACTOR == 0, LOOSE, PENALTY_FACTOR * min(penalty, HEAVIEST))
-    likelihood = partial(log_likelihood, known.starts, x, known.right)
+    likelihood = partial(log_likelihood, known.starts, x, known.correct)
     while True:
         free[SHARE] &= free[SUM]
         theta = maximise(ridge(likelihood, penalties), np.where(free, MAJORITY, 0.0), free=free)
@@ -78,8 +78,8 @@ def cross_validate(features: AnswerFeatures, fold: Ints, se_tolerance: float) ->
     for k in np.unique(fold):
         rest, held = known.take(fold != k), known.take(fold == k)
         for row, penalty in enumerate(PENALTIES):
-            right = np.where(held.right, choice_probabilities(held, fit_conditional_logit(rest, penalty)), 0.0)
-            found[row, fold == k] = np.log(np.maximum(np.add.reduceat(right, held.starts), 1e-12))
+            correct = np.where(held.correct, choice_probabilities(held, fit_conditional_logit(rest, penalty)), 0.0)
+            found[row, fold == k] = np.log(np.maximum(np.add.reduceat(correct, held.starts), 1e-12))
     behind = found[found.mean(axis=1).argmax()] - found
     error = behind.std(axis=1) / np.sqrt(len(fold))
     return max(p for p, b, e in zip(PENALTIES, behind.mean(axis=1), error, strict=True) if b <= se_tolerance * e)

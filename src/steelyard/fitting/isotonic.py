@@ -16,7 +16,7 @@ HALFWAY = 150  # responses at which data and smooth curve count the same
 
 
 def shrunk_isotonic(
-    p: Floats, right: Bools, smooth: NDArray[np.float64]
+    p: Floats, correct: Bools, smooth: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return distinct scores, rising, and the probability at each.
 
@@ -25,7 +25,7 @@ def shrunk_isotonic(
     array([0.5   , 0.5   , 0.5066])
     """
     scores, first, inverse, count = np.unique(p, return_index=True, return_inverse=True, return_counts=True)
-    value, weight = violators_pooled(np.bincount(inverse, right) / count, count.astype(np.float64))
+    value, weight = violators_pooled(np.bincount(inverse, correct) / count, count.astype(np.float64))
     part = weight / (weight + HALFWAY)
     return scores.astype(np.float64), np.maximum.accumulate(part * value + (1 - part) * smooth[first])
 

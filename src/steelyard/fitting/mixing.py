@@ -64,8 +64,8 @@ class Mix:
         spread = np.array([np.nanstd(column) for column in z])
         spread = np.where(spread > FLAT, spread, 0.0)
         x = np.column_stack([_standard(*each) for each in zip(z, mean, spread, strict=True)])
-        right = pool.correct[voting]
-        logit = WithinQuestionLogit.of(pool.spread(np.arange(pool.n_questions))[voting], x, right)
+        correct = pool.correct[voting]
+        logit = WithinQuestionLogit.of(pool.spread(np.arange(pool.n_questions))[voting], x, correct)
         c = fit_within_questions(logit, PENALTY, spread > 0)
         for v in np.flatnonzero((c == 0) & _against(logit)):
             warnings.warn(
@@ -74,7 +74,7 @@ class Mix:
                 SteelyardWarning,
                 stacklevel=4,
             )
-        scale, intercept = _level(x @ c, right)
+        scale, intercept = _level(x @ c, correct)
         return cls(pool.source.parts, scale * c, mean, spread, intercept)
 
     def apply(self, pool: P) -> P:
@@ -153,10 +153,10 @@ def _against(logit: WithinQuestionLogit) -> Bools:
     return against
 
 
-def _level(u: NDArray[np.float64], right: Bools) -> tuple[float, float]:
-    """Return scale and intercept that make sigma(intercept + scale u) the share of right responses at u."""
+def _level(u: NDArray[np.float64], correct: Bools) -> tuple[float, float]:
+    """Return scale and intercept that make sigma(intercept + scale u) the share of correct responses at u."""
     spread = max(float(u.std()), FLAT)
-    intercept, slope = platt(u / spread, right)
+    intercept, slope = platt(u / spread, correct)
     return max(slope, FLATTEST) / spread, intercept
 
 

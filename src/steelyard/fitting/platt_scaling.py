@@ -17,9 +17,9 @@ from steelyard.pools.logistic import expit
 PENALTY = np.array([1e-9, 1.0])  # of intercept and slope
 
 
-def platt(x: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
+def platt(x: NDArray[np.float64], correct: NDArray[np.bool_]) -> tuple[float, float]:
     """Return intercept and slope ; the penalty keeps the slope finite."""
-    y = right.astype(np.float64)
+    y = correct.astype(np.float64)
     design = np.stack((np.ones_like(x), x))
 
     def likelihood(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:

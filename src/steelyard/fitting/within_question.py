@@ -1,4 +1,4 @@
-"""Logistic regression within questions: what tells a right response from the wrong ones beside it?
+"""Logistic regression within questions: what tells a correct response from the wrong ones beside it?
 
     l(c) = sum over questions of the mean over right i of log( e_i / (e_i + sum over wrong j of e_j) ),   e = exp(c . x)
     maximise  l(c) - penalty |c|^2 / 2,   c >= 0
@@ -27,44 +27,44 @@ class WithinQuestionLogit:
     starts: Ints  # [Q']
     question: Ints  # [R'] 0 .. Q' - 1
     x: Array  # [R', V]
-    right: Bools  # [R']
+    correct: Bools  # [R']
 
     @classmethod
-    def of(cls, question: Ints, x: Array, right: Bools) -> WithinQuestionLogit:
+    def of(cls, question: Ints, x: Array, correct: Bools) -> WithinQuestionLogit:
         """Keep what can teach; the responses of each question stand together."""
-        size, hits = np.bincount(question), np.bincount(question, right)
+        size, hits = np.bincount(question), np.bincount(question, correct)
         keep = ((hits > 0) & (hits < size))[question]
         _, starts, which = np.unique(question[keep], return_index=True, return_inverse=True)
-        return cls(starts, which, x[keep], right[keep])
+        return cls(starts, which, x[keep], correct[keep])
 
     def likelihood(self, c: Array) -> tuple[float, Array, Array]:
         """Return l(c), its gradient [V] and its curvature, turned positive [V, V]."""
         u = self.x @ c
         u -= np.maximum.reduceat(u, self.starts)[self.question]
         e = np.exp(u)
-        wrong = np.where(self.right, 0.0, e)
+        wrong = np.where(self.correct, 0.0, e)
         w = self._per_right
-        mine = self.question[self.right]
-        whole = e[self.right] + np.add.reduceat(wrong, self.starts)[mine]
+        mine = self.question[self.correct]
+        whole = e[self.correct] + np.add.reduceat(wrong, self.starts)[mine]
         around = np.add.reduceat(wrong[:, None] * self.x, self.starts)[mine]
-        mean = (e[self.right, None] * self.x[self.right] + around) / whole[:, None]
+        mean = (e[self.correct, None] * self.x[self.correct] + around) / whole[:, None]
         share = wrong * np.bincount(mine, w / whole)[self.question]
-        share[self.right] = w * e[self.right] / whole
-        value = float((w * (u[self.right] - np.log(whole))).sum())
-        return value, w @ (self.x[self.right] - mean), (self.x.T * share) @ self.x - (mean.T * w) @ mean
+        share[self.correct] = w * e[self.correct] / whole
+        value = float((w * (u[self.correct] - np.log(whole))).sum())
+        return value, w @ (self.x[self.correct] - mean), (self.x.T * share) @ self.x - (mean.T * w) @ mean
 
     def leads(self) -> Array:
         """How much higher each part is for right than for wrong responses, by question [Q', V]."""
-        right, wrong = (
+        correct, wrong = (
             np.add.reduceat(kind[:, None] * self.x, self.starts) / np.bincount(self.question, kind)[:, None]
-            for kind in (self.right, ~self.right)
+            for kind in (self.correct, ~self.correct)
         )
-        lead: Array = right - wrong
+        lead: Array = correct - wrong
         return lead
 
     @property
     def _per_right(self) -> Array:
-        share: Array = 1.0 / np.bincount(self.question, self.right)[self.question[self.right]]
+        share: Array = 1.0 / np.bincount(self.question, self.correct)[self.question[self.correct]]
         return share
 
 

@@ -66,7 +66,7 @@ def planned(path: Path, *, n: int, model: str) -> tuple[Method, str]:
     fitted = voter.fitted_on_
     score = fitted.score if fitted else None
     if voter.oracle:
-        raise PlanError(f"{path} is for {voter.name}, an oracle that reads the right answers: ask with another plan")
+        raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
     if voter.scored and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "

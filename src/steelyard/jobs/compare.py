@@ -30,21 +30,21 @@ class Comparison:
     """What came of it: one row a question that both have decided, and the figures over them."""
 
     names: tuple[str, str]
-    table: pl.DataFrame  # question, answer_a, answer_b, right_a, right_b (null without labels)
+    table: pl.DataFrame  # question, answer_a, answer_b, correct_a, correct_b (null without labels)
 
     @property
     def labelled(self) -> bool:
-        return self.table["right_a"].null_count() == 0
+        return self.table["correct_a"].null_count() == 0
 
     def accuracies(self, seed: int = 0) -> tuple[Estimate, Estimate]:
         """The accuracy of each, with standard error and interval over questions."""
-        both = self._right()
+        both = self._correct()
         a, b = estimates(both, seed=seed, shares=True)
         return a, b
 
     def difference(self, seed: int = 0) -> Estimate:
         """Accuracy of the first minus accuracy of the second, paired by question."""
-        both = self._right()
+        both = self._correct()
         return estimate(both[:, 0] - both[:, 1], seed=seed)
 
     def differing(self) -> pl.DataFrame:
@@ -53,10 +53,10 @@ class Comparison:
         pairs = other.select("answer_a", "answer_b").iter_rows()
         return other.filter(pl.Series([None in pair or not same_answer(*pair) for pair in pairs], dtype=pl.Boolean))
 
-    def _right(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _correct(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         if not self.labelled:
             raise LabelError("without labels there is no accuracy: name a labelled file with --on FILE")
-        return self.table.select(pl.col("right_a", "right_b").cast(pl.Float64)).to_numpy()
+        return self.table.select(pl.col("correct_a", "correct_b").cast(pl.Float64)).to_numpy()
 
 
 def compare(
@@ -91,7 +91,7 @@ def compare(
     table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
     if not table.height:
         raise TableError(f"{a} and {b} have no question in common: compare what decides the same questions")
-    return Comparison((a, b), table.rename({"answer": "answer_a", "right": "right_a"}))
+    return Comparison((a, b), table.rename({"answer": "answer_a", "correct": "correct_a"}))
 
 
 def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: int | None) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     used = test if n is None else test.first(n)
     verdicts = voter.predict(used)
     decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
-    return decided.with_columns(right=pl.Series(verdicts.right(used)))
+    return decided.with_columns(correct=pl.Series(verdicts.correct(used)))
 
 
 def _decided(name: str, pool: LabelledPool | None) -> pl.DataFrame:
@@ -111,12 +111,12 @@ def _decided(name: str, pool: LabelledPool | None) -> pl.DataFrame:
     if verdicts["question"].n_unique() < verdicts.height:
         raise TableError(f"{name} has several verdicts for a question: write it with 'steelyard vote'")
     if pool is None:
-        return verdicts.with_columns(right=pl.lit(None, pl.Boolean))
+        return verdicts.with_columns(correct=pl.lit(None, pl.Boolean))
     known = {str(q): pool.names[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
-    right = {str(q): pool.right[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
+    correct = {str(q): pool.answer_correct[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
     shared = verdicts.filter(pl.col("question").is_in(list(known)))
-    labels = [_is_right(answer, known[q].to_list(), right[q]) for q, answer in shared.iter_rows()]
-    return shared.with_columns(right=pl.Series(labels, dtype=pl.Boolean))
+    labels = [_is_correct(answer, known[q].to_list(), correct[q]) for q, answer in shared.iter_rows()]
+    return shared.with_columns(correct=pl.Series(labels, dtype=pl.Boolean))
 
 
 def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
@@ -124,10 +124,10 @@ def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
     return begin, begin + int(pool.width[question])
 
 
-def _is_right(answer: str | None, names: list[str], right: Any) -> bool:
+def _is_correct(answer: str | None, names: list[str], correct: Any) -> bool:
     """Whether an answer is one of those labelled right; spelled otherwise, it is compared as maths."""
     if answer is None:
         return False
     if answer in names:
-        return bool(right[names.index(answer)])
-    return any(same_answer(answer, name) for name, good in zip(names, right, strict=True) if good)
+        return bool(correct[names.index(answer)])
+    return any(same_answer(answer, name) for name, good in zip(names, correct, strict=True) if good)

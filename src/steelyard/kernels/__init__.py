@@ -9,7 +9,7 @@ from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
 from steelyard.kernels.codes import code_keys, distinct, label_answers
-from steelyard.kernels.offset_lines import intervals, lines, right_at
+from steelyard.kernels.offset_lines import correct_at, intervals, lines
 from steelyard.kernels.pass_at import pass_at
 from steelyard.kernels.permutations import permutations
 from steelyard.kernels.quantum import QUANTIZER, compiled
@@ -25,6 +25,7 @@ __all__ = [
     "best_weights",
     "code_keys",
     "compiled",
+    "correct_at",
     "distinct",
     "hand_out",
     "intervals",
@@ -35,7 +36,6 @@ __all__ = [
     "permutations",
     "question_ratios",
     "resample",
-    "right_at",
     "rivals",
     "tally",
 ]

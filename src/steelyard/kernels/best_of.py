@@ -8,7 +8,7 @@ responses of a tied answer a score v or less, b_a of them less. Among the subset
     C(k_a, t)               give a t votes,
     C(k_a, t) - C(b_a, t)   of these with one at v, so that a is in the race.
 
-A right answer wins with M votes where every other has fewer, or is not in the race; it shares the
+A correct answer wins with M votes where every other has fewer, or is not in the race; it shares the
 win with s others that are in the race with M as well. Subsets come in every order, so each of these is
 seen first equally often: such a subset counts 1 / (1 + s). Products over the answers, as polynomials
 in the number drawn, count the subsets; the sum over M and s is exact.
@@ -84,7 +84,7 @@ def _most_votes(votes, out, hit, size, drawn, reach):  # type: ignore[no-untyped
 
 @compiled
 def _wins(votes, out, hit, size, theta, most):  # type: ignore[no-untyped-def]
-    """The chance [most + 1] to draw just n responses and that a right answer wins; a shared win counts in parts."""
+    """The chance [most + 1] to draw just n responses and that a correct answer wins; a shared win counts in parts."""
     every, off = np.zeros((len(votes), most + 1)), np.zeros((len(votes), most + 1))
     for a in range(len(votes)):
         every[a] = _binomial(votes[a], theta, most)

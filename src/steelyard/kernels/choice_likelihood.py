@@ -1,4 +1,4 @@
-"""How likely the right answers are under a conditional logit, with the slope and the bend that Newton needs."""
+"""How likely the correct answers are under a conditional logit, with the slope and the bend that Newton needs."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 @compiled
-def log_likelihood(starts, x, right, theta, slope, bend):  # type: ignore[no-untyped-def]
+def log_likelihood(starts, x, correct, theta, slope, bend):  # type: ignore[no-untyped-def]
     """Return sum_q log P(right); add its gradient to `slope` [F] and minus the Hessian of log sum_k exp to `bend`.
 
     P(k) = softmax_k (theta . x_k) over the answers k of a question, which begin at starts [Q]; x [K, F], right [K].
@@ -29,12 +29,12 @@ def log_likelihood(starts, x, right, theta, slope, bend):  # type: ignore[no-unt
         for k in range(first, end):
             p[k] = np.exp(p[k] - top)
             every += p[k]
-            some += p[k] if right[k] else 0.0
+            some += p[k] if correct[k] else 0.0
         some = max(some, TINY)
         value += np.log(some) - np.log(every)
         mean[:] = 0.0
         for k in range(first, end):
-            given_right = p[k] / some if right[k] else 0.0
+            given_right = p[k] / some if correct[k] else 0.0
             p[k] /= every
             for i in range(features):
                 slope[i] += given_right * x[k, i]

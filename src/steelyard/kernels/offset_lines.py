@@ -7,7 +7,7 @@ from steelyard.kernels.voting import merits
 
 
 @compiled
-def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, ok):  # type: ignore[no-untyped-def]
+def lines(starts, base, width, answer, z, scores, correct, offsets, s, n, merit, ok):  # type: ignore[no-untyped-def]
     """Sum each answer into a line: s - beta * n is its total when every weight is z - beta.
 
     Writes the answers of question q, in order of appearance, from offsets[q]; fills offsets.
@@ -34,7 +34,7 @@ def lines(starts, base, width, answer, z, scores, right, offsets, s, n, merit, o
                 k = at
                 place[a] = at
                 s[at], n[at], merit[at] = 0.0, 0, 0.0
-                ok[at] = right[base[q] + a]
+                ok[at] = correct[base[q] + a]
                 at += 1
             if scores[i] > largest:
                 largest = scores[i]
@@ -88,7 +88,7 @@ def intervals(offsets, s, n, merit, ok, question, low, high):  # type: ignore[no
 
 
 @compiled
-def right_at(offsets, s, n, merit, ok, betas, right):  # type: ignore[no-untyped-def]
+def correct_at(offsets, s, n, merit, ok, betas, correct):  # type: ignore[no-untyped-def]
     """Which questions are answered right at each offset [T, Q]; an infinite one is its limit."""
     for t in range(len(betas)):
         beta = betas[t]
@@ -106,4 +106,4 @@ def right_at(offsets, s, n, merit, ok, betas, right):  # type: ignore[no-untyped
                 elif value == top:
                     if merit[k] > merit[best] or (merit[k] == merit[best] and n[k] > n[best]):
                         best = k
-            right[t, q] = best >= 0 and ok[best]
+            correct[t, q] = best >= 0 and ok[best]

@@ -15,7 +15,7 @@ from steelyard.kernels.voting import merits
 
 @compiled
 def resample(  # type: ignore[no-untyped-def]
-    starts, base, width, answer, scores, right, keys, weights, sizes, live, column, resamples, begin, end, hits
+    starts, base, width, answer, scores, correct, keys, weights, sizes, live, column, resamples, begin, end, hits
 ):
     """Count how often the questions begin..end are answered right, at each size, by each method.
 
@@ -55,7 +55,7 @@ def resample(  # type: ignore[no-untyped-def]
                         if k < 0:
                             k = present
                             place[a] = k
-                            code[k], ok[k] = a, right[base[q] + a]
+                            code[k], ok[k] = a, correct[base[q] + a]
                             counts[k], merit[k] = 0, 0.0
                             sums[k, : live[t]] = 0.0
                             present += 1

@@ -146,7 +146,7 @@ class CalibratedVote(Assessable):
     def _test(self, apart: Pool) -> None:
         self.reserved_confidence_ = self._p_correct(apart)
         labelled = cast(LabelledPool, apart)
-        self.reserved_correct_ = self._decide(labelled.unlabelled()).right(labelled).astype(np.float64)
+        self.reserved_correct_ = self._decide(labelled.unlabelled()).correct(labelled).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores

@@ -84,7 +84,7 @@ class KDEVote(Method):
         return self._ratio(pool.known_scores)
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
-        """The log-odds that the LLM gives the right answer rather than a given wrong one [R]."""
+        """The log-odds that the LLM gives the correct answer rather than a given wrong one [R]."""
         q = question_reliability(pool, cast(NDArray[np.float64], self.shares_), self.prior_share_)
         odds = log_odds(q, pool.m)
         return pool.spread(np.maximum(odds, 0.0) if self.reliability == "floored" else odds)

@@ -35,7 +35,7 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 
 @dataclass(repr=False)
 class PlattVote(Method):
-    """A missing score has the share of right responses in the calibration set for its probability."""
+    """A missing score has the share of correct responses in the calibration set for its probability."""
 
     name: ClassVar[str] = "platt"
     learns: ClassVar[bool] = True
@@ -98,15 +98,15 @@ class PlattVote(Method):
 
     def _learn(self, pool: Pool) -> None:
         labelled = cast(LabelledPool, pool)
-        right = self._cross_validated(labelled)
+        is_correct = self._cross_validated(labelled)
         self._fit_probability(labelled)
-        mean = right.mean(axis=1)
+        mean = is_correct.mean(axis=1)
         best = int(mean.argmax())
-        behind = right[best].astype(np.float64) - right
+        behind = is_correct[best].astype(np.float64) - is_correct
         error = behind.std(axis=1, ddof=1) / np.sqrt(labelled.n_questions)
         chosen = int(np.flatnonzero(behind.mean(axis=1) <= self.se_tolerance * error)[0])
         self.threshold_ = float(quantize(THRESHOLDS[chosen]))
-        gain = right[chosen].astype(np.float64) - right[0]
+        gain = is_correct[chosen].astype(np.float64) - is_correct[0]
         self.gain_ = float(gain.mean())
         self.gain_error_ = float(gain.std(ddof=1) / np.sqrt(len(gain)))
 
@@ -124,7 +124,7 @@ class PlattVote(Method):
     def _cross_validated(self, pool: LabelledPool) -> Bools:
         """Which questions each threshold gets right [T, Q], each decided by a fit on the other folds."""
         fold = fold_of(pool, self.folds, self.seed)
-        right = np.zeros((len(THRESHOLDS), pool.n_questions), bool)
+        is_correct = np.zeros((len(THRESHOLDS), pool.n_questions), bool)
         for k in range(self.folds):
             mine = np.flatnonzero(fold == k)
             rest = pool.take(np.flatnonzero(fold != k))
@@ -134,10 +134,10 @@ class PlattVote(Method):
             held = pool.take(mine)
             evidence = lines(held, self.probability(held.known_scores), held.known_scores)
             top = evidence.top
-            found = evidence.right_at(THRESHOLDS)
+            found = evidence.correct_at(THRESHOLDS)
             found[top <= THRESHOLDS] = False
-            right[:, mine] = found
-        return right
+            is_correct[:, mine] = found
+        return is_correct
 
 
 def _both(pool: LabelledPool) -> bool:

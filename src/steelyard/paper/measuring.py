@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import SteelyardWarning
-from steelyard.evaluation.subset_counts import right
+from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.methods import configured, method_class
 from steelyard.methods.base.method import Method
 from steelyard.paper.pair_grid import Pair
@@ -64,7 +64,9 @@ def rights(names: Sequence[str], sets: Sequence[Split], *, seed: int) -> NDArray
         return np.array(
             [
                 [
-                    right(voter(name).fit(cal), test.with_shuffled_scores(seed) if name.endswith(SHUFFLED) else test)
+                    answers_correctly(
+                        voter(name).fit(cal), test.with_shuffled_scores(seed) if name.endswith(SHUFFLED) else test
+                    )
                     for cal, test in sets
                 ]
                 for name in names

@@ -87,8 +87,8 @@ class Pool:
         """Attach labels, one a response [R]; equal answers to one question must agree."""
         from steelyard import kernels
 
-        right = np.zeros(int((self.base + self.width).max()) + 1, bool)
-        bad = kernels.label_answers(self.starts, self.base, self.answer, checked_labels(correct), right)
+        answer_correct = np.zeros(int((self.base + self.width).max()) + 1, bool)
+        bad = kernels.label_answers(self.starts, self.base, self.answer, checked_labels(correct), answer_correct)
         if bad >= 0:
             q = int(np.searchsorted(self.starts, bad, side="right")) - 1
             code = self.answer[bad]
@@ -97,7 +97,7 @@ class Pool:
                 f"question {str(self.questions[q])!r}: the answer {str(name)!r} is labelled correct and incorrect; "
                 "make its labels agree"
             )
-        return LabelledPool(**vars(self), right=right)
+        return LabelledPool(**vars(self), answer_correct=answer_correct)
 
     @property
     def n_questions(self) -> int:
@@ -242,17 +242,17 @@ class Pool:
 class LabelledPool(Pool):
     """A pool that also knows which answers are right."""
 
-    right: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
+    answer_correct: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
 
     @property
     def correct(self) -> Bools:
         """Which responses are right [R]; an unreadable one never is."""
         index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
-        return self.right[index] & self.readable
+        return self.answer_correct[index] & self.readable
 
     def unlabelled(self) -> Pool:
         """The same responses without their labels."""
-        return Pool(**{name: value for name, value in vars(self).items() if name != "right"})
+        return Pool(**{name: value for name, value in vars(self).items() if name != "answer_correct"})
 
 
 def _ranges(begin: Ints, sizes: Ints) -> Ints:

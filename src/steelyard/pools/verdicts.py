@@ -70,7 +70,7 @@ class Verdicts:
         """The same verdicts with a probability for each [Q]."""
         return replace(self, p_correct=p_correct)
 
-    def right(self, labelled: LabelledPool) -> Bools:
+    def correct(self, labelled: LabelledPool) -> Bools:
         """Which verdicts are right [Q]; a null verdict is wrong."""
         same = self.pool.questions is labelled.questions or (
             np.array_equal(self.pool.base, labelled.base)
@@ -78,7 +78,7 @@ class Verdicts:
         )
         if not same:
             raise LabelError("these verdicts are for other questions than the labels: predict on the same pool")
-        return labelled.right[self._place] & (self.code >= 0)
+        return labelled.answer_correct[self._place] & (self.code >= 0)
 
     def to_polars(self) -> pl.DataFrame:
         """One row a question: question, answer, confidence, share, margin, votes, responses."""

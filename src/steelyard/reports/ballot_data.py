@@ -1,7 +1,7 @@
 """The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
 
 A page has a size: questions whose verdict calibration changed come first, then those that are wrong although a
-right answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
+correct answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def encoded(value: Any) -> str:
 def flags(case: Case) -> Ints:
     """What the filters go by, one number a test question [Q]."""
     mine, majority, test = case.verdicts[case.method.name], case.verdicts["majority"], case.test
-    right, present = mine.right(test), _any_right(case)
-    marks = (mine.code != majority.code, present & ~right, right, majority.right(test))
+    correct, present = mine.correct(test), _any_right(case)
+    marks = (mine.code != majority.code, present & ~correct, correct, majority.correct(test))
     values = np.array([CHANGED, MISSED, RIGHT, MAJORITY_RIGHT])
     found: Ints = values @ np.array(marks, np.int64)
     return found
@@ -124,7 +124,7 @@ def _numbers(case: Case, q: int, flag: int, weights: Any, totals: tuple[Ints, li
         "i": clipped(str(test.questions[q]), NAMED),
         "k": flag,
         "a": [clipped(str(name), NAMED) for name in names],
-        "r": np.flatnonzero(test.right[answers]).tolist(),
+        "r": np.flatnonzero(test.answer_correct[answers]).tolist(),
         "t": sums[begin[q] : begin[q + 1]],
         "v": int(mine.code[q]),
         "m": int(majority.code[q]),

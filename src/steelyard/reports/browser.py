@@ -26,7 +26,7 @@ def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
     choices = (
         ("all", "all", f"{len(flag):,}", not telling),
         ("changed", "calibration changed the verdict", moved, telling),
-        ("missed", "wrong although a right answer was present", f"{int(missed.sum()):,}", False),
+        ("missed", "wrong although a correct answer was present", f"{int(missed.sum()):,}", False),
     )
     radios = "".join(
         f'<label><input type=radio name="filter-{number}" value="{key}"{" checked" if on else ""}>{escape(text)} '

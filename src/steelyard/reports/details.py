@@ -134,14 +134,14 @@ def domains_of(case: Case, domain: pl.Series | None, *, seed: int) -> tuple[Rows
     if domain is None or domain.n_unique() < 2:
         return [], 0
     names = list(dict.fromkeys((*BASELINES, case.method.name)))
-    right = np.column_stack([case.verdicts[name].right(case.test) for name in names]).astype(np.float64)
+    correct = np.column_stack([case.verdicts[name].correct(case.test) for name in names]).astype(np.float64)
     labels = np.array([_tame(name) for name in domain.fill_null("(none)")])
     found, counts = np.unique(labels, return_counts=True)
     order = found[np.lexsort((found, -counts))]
     rows = []
     for label in order[:DOMAINS]:
         here = labels == label
-        for name, value in zip(names, estimates(right[here], seed=seed, shares=True), strict=True):
+        for name, value in zip(names, estimates(correct[here], seed=seed, shares=True), strict=True):
             row = {"domain": str(label), "method": name, "questions": int(here.sum()), "accuracy": float(value)}
             rows.append(row | {"low": value.low, "high": value.high})
     return rows, max(0, len(order) - DOMAINS)

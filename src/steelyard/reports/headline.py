@@ -110,7 +110,7 @@ def _advice(s: Summary) -> str:
     if "majority" not in s.gain or outcome(s.gain["majority"]) == "better":
         return beaten
     within = (
-        f"Within a question the score puts a right response above a wrong one in {percent(s.auroc_within)} % of pairs "
-        f"(50 is chance), over all responses in {percent(s.auroc)} %; only the first can change a vote."
+        f"Within a question the score puts a correct response above a wrong one in {percent(s.auroc_within)} % of "
+        f"pairs (50 is chance), over all responses in {percent(s.auroc)} %; only the first can change a vote."
     )
     return f"{beaten} {within}".strip()

@@ -109,7 +109,7 @@ def _said(text: str) -> str:
 
 def _cards(s: Summary) -> list[str]:
     """The figures of the answer, large."""
-    cards = [_card(percent(s.accuracy[s.method]), "%", f"right answers of {words.named(s.method)}", "")]
+    cards = [_card(percent(s.accuracy[s.method]), "%", f"correct answers of {words.named(s.method)}", "")]
     for name in ("majority", "best-of-n"):
         gain = s.gain.get(name)
         if gain is not None:

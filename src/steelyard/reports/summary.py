@@ -111,15 +111,15 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},
         auroc=auroc(test),
         auroc_within=auroc_within(test),
-        reliability=reliability(mine.confidence, mine.right(test)),
+        reliability=reliability(mine.confidence, mine.correct(test)),
         curves=_rows(found, seed),
     )
 
 
 def _rows(found: Curves, seed: int) -> list[dict[str, Any]]:
     """One row a method and n, with its interval over questions; sizes a method could not be fitted at are left out."""
-    questions = len(found.right)
-    every = estimates(found.right.reshape(questions, -1), seed=seed, shares=True)
+    questions = len(found.correct)
+    every = estimates(found.correct.reshape(questions, -1), seed=seed, shares=True)
     keys = [(name, size) for size in found.sizes for name in found.methods]
     return [
         {"method": name, "n": size, "accuracy": float(value), "low": value.low, "high": value.high}

@@ -13,7 +13,7 @@ def curves(s: Summary) -> str:
     own, ceiling = s.accuracy[s.method], s.accuracy["pass-at-n"]
     return (
         f"From {percent(first['accuracy'])} % with {first['n']} sample to {percent(own)} % with {s.n}; "
-        f"a right answer is among them for {percent(ceiling)} % of the questions"
+        f"a correct answer is among them for {percent(ceiling)} % of the questions"
     )
 
 
@@ -26,7 +26,7 @@ def weights(s: Summary, weights: Weights) -> str:
         at = " and ".join(f"{p:.2g}" for p in weights.crossings[:3])
         return (
             f"A score below {at} counts against its answer: {percent(below['wrong'])} % of the wrong and "
-            f"{percent(below['right'])} % of the right responses"
+            f"{percent(below['right'])} % of the correct responses"
             if len(weights.crossings) == 1
             else f"The weight changes its sign at {at}"
         )

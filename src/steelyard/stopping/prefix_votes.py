@@ -31,7 +31,7 @@ class PrefixVotes:
     votes: Ints  # [Q, K] for the verdict
     rival: Ints  # [Q, K] for the answer with the most votes among the others
     learned: bool  # whether the confidence is a probability that the method has learned
-    right: Bools | None = None  # [Q, K] with labels
+    correct: Bools | None = None  # [Q, K] with labels
 
 
 def walk(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
@@ -45,10 +45,10 @@ def walk(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
         verdicts = voter.predict(bare.first(n))
         code[:, i], confidence[:, i], votes[:, i] = verdicts.code, verdicts.confidence, verdicts.votes
         learned = learned and verdicts.p_correct is not None
-    right = None
+    correct = None
     if isinstance(pool, LabelledPool):
-        right = pool.right[np.where(code < 0, 0, pool.base[:, None] + code)] & (code >= 0)
-    return PrefixVotes(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, right)
+        correct = pool.answer_correct[np.where(code < 0, 0, pool.base[:, None] + code)] & (code >= 0)
+    return PrefixVotes(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, correct)
 
 
 def standing(verdicts: Verdicts) -> PrefixVotes:

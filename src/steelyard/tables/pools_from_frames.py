@@ -64,10 +64,10 @@ def pool_from_frame(
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     if gold is not None:
         same = keys.head(len(texts)).eq_missing(keys.tail(len(questions)).gather(which)).to_numpy()
-        return _with_right(pool, same, merged, which)
+        return _with_labels(pool, same, merged, which)
     if "correct" in frame.columns:
         raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
-        return _with_right(pool, raw.right[: len(texts)], merged, which)
+        return _with_labels(pool, raw.answer_correct[: len(texts)], merged, which)
     return pool
 
 
@@ -84,7 +84,7 @@ def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
 
 
 def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
-    """The right answer of each question, which all its responses must agree on."""
+    """The correct answer of each question, which all its responses must agree on."""
     gold = frame["gold"]
     first = gold.gather(starts[:-1])
     if gold.null_count():
@@ -100,13 +100,13 @@ def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
     return first
 
 
-def _with_right(pool: Pool, right: Bools, merged: Codes, which: Ints) -> LabelledPool:
+def _with_labels(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
     """Label answers from the labels of their texts [texts]; one right spelling makes the answer right."""
     by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
     place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
-    np.logical_or.at(by_answer, place, right)
+    np.logical_or.at(by_answer, place, is_correct)
     by_answer[-1] = False
-    differing = np.flatnonzero((by_answer[place] != right) & (merged >= 0))
+    differing = np.flatnonzero((by_answer[place] != is_correct) & (merged >= 0))
     if len(differing):
         warnings.warn(
             f"{len(differing)} answers are the same as another of their question but labelled differently, the first "
@@ -114,7 +114,7 @@ def _with_right(pool: Pool, right: Bools, merged: Codes, which: Ints) -> Labelle
             SteelyardWarning,
             stacklevel=2,
         )
-    return LabelledPool(**vars(pool), right=by_answer)
+    return LabelledPool(**vars(pool), answer_correct=by_answer)
 
 
 def _labels(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
@@ -150,5 +150,7 @@ def join(pools: Sequence[Pool]) -> Pool:
     )
     if not isinstance(first, LabelledPool):
         return joined
-    right = np.concatenate([cast(LabelledPool, pool).right[: len(pool.names)] for pool in pools] + [[False]])
-    return LabelledPool(**vars(joined), right=right)
+    is_correct = np.concatenate(
+        [cast(LabelledPool, pool).answer_correct[: len(pool.names)] for pool in pools] + [[False]]
+    )
+    return LabelledPool(**vars(joined), answer_correct=is_correct)

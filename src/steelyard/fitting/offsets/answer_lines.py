@@ -25,21 +25,21 @@ class Lines:
     s: NDArray[np.float64]  # summed evidence
     n: Ints  # votes
     merit: NDArray[np.float64]  # summed score, for ties
-    right: Bools
+    correct: Bools
     top: float  # the largest evidence: beyond it every weight is negative
 
     @property
     def questions(self) -> int:
         return len(self.offsets) - 1
 
-    def right_at(self, betas: ArrayLike) -> Bools:
+    def correct_at(self, betas: ArrayLike) -> Bools:
         """Which questions the vote gets right at each offset [T, Q]; -inf is the majority vote."""
         from steelyard import kernels
 
         points = quantize(np.atleast_1d(betas))
-        right = np.empty((len(points), self.questions), bool)
-        kernels.right_at(self.offsets, self.s, self.n, self.merit, self.right, points, right)
-        return right
+        correct = np.empty((len(points), self.questions), bool)
+        kernels.correct_at(self.offsets, self.s, self.n, self.merit, self.correct, points, correct)
+        return correct
 
 
 def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
@@ -49,8 +49,8 @@ def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
     room = pool.n_responses
     offsets = np.empty(pool.n_questions + 1, np.int64)
     s, merit = np.empty(room), np.empty(room)
-    n, right = np.empty(room, np.int64), np.empty(room, bool)
+    n, correct = np.empty(room, np.int64), np.empty(room, bool)
     size, top = kernels.lines(
-        pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.right, offsets, s, n, merit, right
+        pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.answer_correct, offsets, s, n, merit, correct
     )
-    return Lines(offsets, s[:size], n[:size], merit[:size], right[:size], float(top))
+    return Lines(offsets, s[:size], n[:size], merit[:size], correct[:size], float(top))

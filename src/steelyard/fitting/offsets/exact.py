@@ -111,11 +111,11 @@ def intervals(lines: Lines) -> Intervals:
     """Find, for every correct answer, the offsets at which it wins."""
     from steelyard import kernels
 
-    room = int(lines.right.sum())
+    room = int(lines.correct.sum())
     question, low, high = np.empty(room, np.int64), np.empty(room), np.empty(room)
-    size = kernels.intervals(lines.offsets, lines.s, lines.n, lines.merit, lines.right, question, low, high)
+    size = kernels.intervals(lines.offsets, lines.s, lines.n, lines.merit, lines.correct, question, low, high)
     low, high = (np.rint(end[:size] * FINEST) / FINEST for end in (low, high))
-    return Intervals(question[:size], low, high, lines.right_at(-np.inf)[0], lines.top)
+    return Intervals(question[:size], low, high, lines.correct_at(-np.inf)[0], lines.top)
 
 
 def exact(lines: Lines) -> Curve:

@@ -11,4 +11,4 @@ from steelyard.fitting.offsets.answer_lines import Lines
 def grid(lines: Lines, betas: ArrayLike) -> float:
     """Return the first of the offsets with the most correct questions."""
     points = np.asarray(betas, np.float64)
-    return float(points[np.argmax(lines.right_at(points).sum(axis=1))])
+    return float(points[np.argmax(lines.correct_at(points).sum(axis=1))])

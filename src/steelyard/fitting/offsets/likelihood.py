@@ -1,8 +1,8 @@
-"""The offset that makes the right answers most likely.
+"""The offset that makes the correct answers most likely.
 
     P(answer k) = softmax_k (a S_k - beta N_k),     maximise  sum over questions of log P(right)
 
-a conditional logit: smooth and, with one right answer a question, concave. Newton steps with
+a conditional logit: smooth and, with one correct answer a question, concave. Newton steps with
 halving; questions without a right (or without a wrong) answer say nothing and are left out.
 """
 
@@ -41,10 +41,10 @@ def _limit(beta: float) -> float:
 
 def _most_likely(lines: Lines, free: Bools) -> NDArray[np.float64]:
     """Maximise the log-likelihood over the free entries of theta = (a, beta), from a = 1 and beta = 0."""
-    starts, x, right = _informative(lines)
+    starts, x, correct = _informative(lines)
     if not len(starts):
         return np.array([1.0, -np.inf])
-    likelihood = partial(log_likelihood, starts, x, right)
+    likelihood = partial(log_likelihood, starts, x, correct)
     barely = ridge(likelihood, np.full(2, BARELY))
     return maximise(barely, np.array([1.0, 0.0]), free=free, farthest=4 * FARTHEST)
 
@@ -52,9 +52,9 @@ def _most_likely(lines: Lines, free: Bools) -> NDArray[np.float64]:
 def _informative(lines: Lines) -> tuple[Ints, NDArray[np.float64], Bools]:
     """Keep the answers of questions that have both a right and a wrong one: starts, (S, -N), right."""
     which = np.repeat(np.arange(lines.questions), np.diff(lines.offsets))
-    hits = np.bincount(which, lines.right, lines.questions)
+    hits = np.bincount(which, lines.correct, lines.questions)
     size = np.diff(lines.offsets)
     keep = ((hits > 0) & (hits < size))[which]
     sizes = size[(hits > 0) & (hits < size)]
     x = np.stack((lines.s[keep], -lines.n[keep].astype(np.float64)), axis=1)
-    return np.cumsum(sizes) - sizes, x, lines.right[keep]
+    return np.cumsum(sizes) - sizes, x, lines.correct[keep]

@@ -50,11 +50,13 @@ def _gains(vote: Method, labelled: LabelledPool, seed: int) -> dict[str, float]:
     if many is None or half is None:
         return {}
     baselines: tuple[Method, ...] = (MajorityVote(), VanillaVote())
-    base = {b.name: b.predict(labelled.unlabelled()).right(labelled) for b in baselines}
-    steps: dict[str, NDArray[np.float64]] = {"step": many - half} | {name: many - right for name, right in base.items()}
+    base = {b.name: b.predict(labelled.unlabelled()).correct(labelled) for b in baselines}
+    steps: dict[str, NDArray[np.float64]] = {"step": many - half} | {
+        name: many - correct for name, correct in base.items()
+    }
     gains = {name: float(step.mean()) for name, step in steps.items()}
     gains |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
-    target = max(float(right.mean()) for right in base.values())
+    target = max(float(correct.mean()) for correct in base.values())
     return gains | {"enough": float(_samples_to_reach(vote, labelled, target, seed))}
 
 
@@ -62,7 +64,7 @@ def _samples_to_reach(vote: Method, labelled: LabelledPool, target: float, seed:
     """The least power of two of samples with which it answers as many held-out questions as `target`, or all N."""
     sizes = (2**k for k in range(labelled.n.bit_length()) if 2**k < labelled.n)
     for n in sizes:
-        right = out_of_fold(vote, labelled.first(n), 5, seed=seed)
-        if right is not None and right.mean() >= target:
+        correct = out_of_fold(vote, labelled.first(n), 5, seed=seed)
+        if correct is not None and correct.mean() >= target:
             return int(n)
     return labelled.n

@@ -16,7 +16,7 @@ ENOUGH_QUESTIONS = 50
 def check_calibration(pool: Pool) -> None:
     """Refuse a calibration set that cannot teach anything; warn about a small one."""
     if not isinstance(pool, LabelledPool):
-        raise LabelError("fitting needs labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
+        raise LabelError("fitting needs labels: add a column 'correct' (true/false) or 'gold' (the correct answer)")
     if pool.n_questions < FEWEST_QUESTIONS:
         raise CalibrationError(
             f"{pool.n_questions} calibration questions are too few: label at least {FEWEST_QUESTIONS}, "

@@ -136,9 +136,9 @@ class Method(Stored, ABC):
     def _provenance(self, pool: Pool) -> Provenance:
         accuracy = error = None
         if isinstance(pool, LabelledPool):
-            right = self._decide(pool).right(pool)
-            accuracy = float(right.mean())
-            error = float(right.std(ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None
+            correct = self._decide(pool).correct(pool)
+            accuracy = float(correct.mean())
+            error = float(correct.std(ddof=1) / np.sqrt(len(correct))) if len(correct) > 1 else None
         score = pool.source.score
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
         reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()

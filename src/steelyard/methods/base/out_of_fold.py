@@ -23,7 +23,7 @@ def out_of_fold(
     A fit sees all folds but one and decides that one; `fitted_on_one`: sees one fold and decides all others.
     """
     fold = fold_of(pool, folds, seed)
-    right, times = np.zeros(pool.n_questions), np.zeros(pool.n_questions)
+    correct, times = np.zeros(pool.n_questions), np.zeros(pool.n_questions)
     for k in range(folds):
         seen = np.flatnonzero((fold == k) == fitted_on_one)
         rest = np.flatnonzero((fold == k) != fitted_on_one)
@@ -36,6 +36,6 @@ def out_of_fold(
                 fitted = copy.deepcopy(method).fit(pool.take(seen))
         except (CalibrationError, ScoreError):
             return None
-        right[rest] += fitted.predict(held.unlabelled()).right(held)
+        correct[rest] += fitted.predict(held.unlabelled()).correct(held)
         times[rest] += 1
-    return right / times
+    return correct / times

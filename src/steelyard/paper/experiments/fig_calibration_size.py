@@ -31,10 +31,10 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
                 np.random.default_rng([settings.seed, run]).permutation(most)[:size] for run in range(settings.runs)
             ]
             sets = [(reserve.take(np.sort(draw)), test) for draw in draws]
-            right = rights(METHODS, sets, seed=settings.seed).mean(axis=1)  # [K, Q]
-            least = right if least is None else least
+            correct = rights(METHODS, sets, seed=settings.seed).mean(axis=1)  # [K, Q]
+            least = correct if least is None else least
             about = {"llm": pair.llm, "verifier": pair.verifier, "size": size}
-            for name, each, before in zip(METHODS, right, least, strict=True):
+            for name, each, before in zip(METHODS, correct, least, strict=True):
                 spread = {"se": _error(each), "gain": float((each - before).mean()), "gain_se": _error(each - before)}
                 rows.append(about | {"method": name, "accuracy": float(each.mean())} | spread)
         return rows

@@ -59,7 +59,7 @@ def draw(rows: pl.DataFrame) -> Any:
     y = alt.Y("verifier:N", sort=order, title=None)
     x = alt.X(
         "error:Q",
-        title="mean absolute error of q_M (share of right responses), averaged over models",
+        title="mean absolute error of q_M (share of correct responses), averaged over models",
         axis=alt.Axis(tickCount=8),
     )
     colour = alt.Color("source:N", scale=alt.Scale(domain=domain, range=colours), legend=alt.Legend(title="q_M"))

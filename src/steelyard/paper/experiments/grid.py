@@ -13,9 +13,9 @@ from steelyard.paper.settings import Settings
 from steelyard.paper.shown_table import Shown
 
 NOTE = (
-    "AUROC: the chance that a right response scores above a wrong one (0.5: no better than chance), within "
+    "AUROC: the chance that a correct response scores above a wrong one (0.5: no better than chance), within "
     "questions, which is all that can change a vote; in brackets over all responses, which also rewards knowing easy "
-    "questions from hard ones. pass@1: share of right responses in %."
+    "questions from hard ones. pass@1: share of correct responses in %."
 )
 
 
