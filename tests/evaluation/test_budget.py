@@ -12,7 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.rule_for_budget import RuleSearch, choose
-from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
+from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.stopping.rules.beta import Beta
 from steelyard.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, make
@@ -32,8 +32,8 @@ def shelf(both: tuple[Labelled, Labelled]) -> RuleSearch:
 
 
 @pytest.fixture(scope="module")
-def seen(both: tuple[Labelled, Labelled]) -> Paths:
-    return paths(sy.CalibratedVote().fit(both[0]), both[1], resamples=3)
+def seen(both: tuple[Labelled, Labelled]) -> Trajectories:
+    return trajectories(sy.CalibratedVote().fit(both[0]), both[1], resamples=3)
 
 
 def stubborn(questions: int, n: int) -> Labelled:
@@ -48,7 +48,7 @@ def misleading(questions: int) -> Labelled:
     return make([(q, a, 0.5, correct) for q in range(questions) for a, correct in (undecided, late)[q % 2]])
 
 
-def test_fixed_between_two_numbers_is_a_straight_line(seen: Paths) -> None:
+def test_fixed_between_two_numbers_is_a_straight_line(seen: Trajectories) -> None:
     low, high = seen.fixed(4), seen.fixed(5)
     assert np.allclose(seen.fixed(4.25), 0.75 * low + 0.25 * high)
     assert np.array_equal(seen.fixed(4), seen.under(Fixed(4))[1])
@@ -58,7 +58,7 @@ def test_fixed_between_two_numbers_is_a_straight_line(seen: Paths) -> None:
 def test_fixed_counts_the_samples_that_short_questions_have() -> None:
     short = labelled(sy.simulate(60, 12, seed=35).filter((pl.col("sample") < 2) | (pl.col("question") > "q30")))
     assert (short.sizes.min(), short.sizes.max()) == (2, 12)
-    found = paths(sy.MajorityVote(), short, resamples=0)
+    found = trajectories(sy.MajorityVote(), short, resamples=0)
     used, correct = found.under(Fixed(8))
     assert (used.min(), used.max()) == (2, 8)
     assert np.allclose(found.fixed(float(used.mean())), correct)
@@ -67,10 +67,12 @@ def test_fixed_counts_the_samples_that_short_questions_have() -> None:
 def test_crossfitted_walks_are_by_fits_on_the_other_questions(both: tuple[Labelled, Labelled]) -> None:
     cal = both[0]
     found = crossfit_trajectories(sy.VanillaVote(), cal, resamples=0)
-    assert np.array_equal(found.walk.code, paths(sy.VanillaVote().fit(cal), cal, resamples=0).walk.code)
+    assert np.array_equal(
+        found.prefix_votes.code, trajectories(sy.VanillaVote().fit(cal), cal, resamples=0).prefix_votes.code
+    )
     fitted = crossfit_trajectories(sy.LogitVote(), cal, resamples=2)
     assert sorted(fitted.owner.tolist()) == sorted(2 * list(range(cal.n_questions)))
-    assert np.array_equal(fitted.walk.sizes, np.full(2 * cal.n_questions, 16))
+    assert np.array_equal(fitted.prefix_votes.sizes, np.full(2 * cal.n_questions, 16))
     full = fitted.under(Fixed(16))[1].mean()
     assert full == pytest.approx(sy.accuracy(sy.LogitVote().fit(cal).predict(cal), cal), abs=0.05)
 
@@ -80,7 +82,7 @@ def test_every_offer_stays_within_the_budget(shelf: RuleSearch, budget: float) -
     found = shelf.choose(samples=budget)
     assert "fixed" in found.offers
     for rule in found.offers.values():
-        used, _ = shelf.paths.under(rule)
+        used, _ = shelf.trajectories.under(rule)
         assert used.mean() <= budget + 1e-9
         assert rule.cap <= 16
 
@@ -89,9 +91,9 @@ def test_of_fixed_numbers_the_budget_takes_the_largest_and_a_loss_the_smallest(s
     assert shelf.choose(samples=7.9).offers["fixed"] == Fixed(7)
     held = shelf.choose(loss=0.08).offers["fixed"].cap
     assert held < 16
-    full = shelf.paths.fixed(16)
+    full = shelf.trajectories.fixed(16)
     for cap in range(held, 16):
-        lost = full - shelf.paths.fixed(cap)
+        lost = full - shelf.trajectories.fixed(cap)
         assert lost.mean() + 1.645 * lost.std(ddof=1) / np.sqrt(len(lost)) < 0.08
 
 
@@ -101,7 +103,7 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
     for seed in range(20):
         cal, test = labelled(sy.simulate(1000, 8, seed=100 + seed)).split(0.2, seed=0)
         rule = choose(crossfit_trajectories(sy.VanillaVote(), cal, resamples=1), loss=0.02).rule
-        found = paths(sy.VanillaVote().fit(cal), test, resamples=1)
+        found = trajectories(sy.VanillaVote().fit(cal), test, resamples=1)
         broken += bool((found.fixed(8) - found.under(rule)[1]).mean() > 0.02)
     assert broken <= 3
 
@@ -109,12 +111,12 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
 def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: RuleSearch) -> None:
     with pytest.raises(sy.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
         shelf.choose(loss=0.003)
-    used, correct = shelf.paths.under(shelf.choose(loss=0.004).rule)
+    used, correct = shelf.trajectories.under(shelf.choose(loss=0.004).rule)
     assert used.mean() <= 16
-    assert correct.mean() >= shelf.paths.fixed(16).mean() - 0.004
+    assert correct.mean() >= shelf.trajectories.fixed(16).mean() - 0.004
 
 
-def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: RuleSearch, seen: Paths) -> None:
+def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: RuleSearch, seen: Trajectories) -> None:
     found = shelf.choose(samples=6)
     assert found.pays
     used, correct = seen.under(found.rule)
@@ -173,7 +175,7 @@ def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple
     fixed = table.filter(pl.col("rule") == "fixed")
     assert fixed["samples"].to_list() == [2, 6]
     assert fixed["gain"].to_list() == [0, 0]
-    test = paths(sy.CalibratedVote().fit(both[0]), both[1], resamples=2, seed=3)
+    test = trajectories(sy.CalibratedVote().fit(both[0]), both[1], resamples=2, seed=3)
     assert fixed["accuracy"].to_list() == pytest.approx([test.fixed(2).mean(), test.fixed(6).mean()])
     assert table.equals(sy.frontier(*both, budgets=[2, 6], resamples=2, seed=3))
 

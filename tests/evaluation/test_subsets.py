@@ -87,7 +87,7 @@ def test_threads_blocks_tasks_and_batches_change_nothing(test: Labelled, monkeyp
     told: list[float] = []
     once = count_by_adding(voters, test, sizes, keys, 7, threads=1)
     voted = count_by_voting(voters, test, sizes, keys, 7)
-    monkeypatch.setattr(resampling, "HELD", 1000)
+    monkeypatch.setattr(resampling, "MOST_WEIGHTS", 1000)
     monkeypatch.setattr(resampling, "A_TASK", 300)
     monkeypatch.setattr(resampling, "AT_ONCE", 2 * test.n_responses)
     again = count_by_adding(voters, test, sizes, keys, 7, threads=3, told=told.append)
@@ -176,7 +176,7 @@ def test_memory_does_not_grow_with_the_number_of_resamples_or_methods(test: Labe
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
-    assert peaks[0] < 8 * 3 * resampling.HELD
+    assert peaks[0] < 8 * 3 * resampling.MOST_WEIGHTS
 
 
 def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
-from steelyard.stopping.prefix_votes import walk
+from steelyard.stopping.prefix_votes import prefix_votes
 from steelyard.stopping.rules.beta import Beta
 from steelyard.stopping.rules.confidence import Confidence
 from steelyard.stopping.rules.fixed import Fixed
@@ -114,7 +114,7 @@ def test_only_the_complete_run_counts() -> None:
 def test_a_ballot_stops_where_the_batch_stops_and_stays(plans: dict[str, sy.Method]) -> None:
     rows = sy.simulate(40, 12, seed=23)
     vote = plans["calibrated"]
-    seen = walk(vote, sy.read(rows))
+    seen = prefix_votes(vote, sy.read(rows))
     for rule in (Fixed(5), Beta(10, 2, 0.9), Confidence(9, 2, 0.8)):
         stops = rule.stops(seen)
         for q, (_, part) in enumerate(rows.group_by("question", maintain_order=True)):

@@ -17,7 +17,7 @@ from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.offsets.exact import intervals
 from steelyard.fitting.offsets.likelihood import likelihood_with_slope
 from steelyard.fitting.question_oracle import question_ratio
-from steelyard.stopping.prefix_votes import walk
+from steelyard.stopping.prefix_votes import prefix_votes
 from tests.building import Labelled
 
 MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
@@ -68,7 +68,7 @@ def _everything(pool: Labelled) -> list[Any]:
         *(sy.tally(pool, z * size).total for size in (1e-12, 1e9)), sy.tally(tiny, np.ones(tiny.n_responses)).code,
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
         *drawn, pass_at_n(pool, sizes), best_of_n(replace(pool, scores=pool.known_scores.round(1)), sizes),
-        *(v.code for v in verdicts), *(v.margin for v in verdicts), walk(sy.MajorityVote(), pool).rival,
+        *(v.code for v in verdicts), *(v.margin for v in verdicts), prefix_votes(sy.MajorityVote(), pool).rival,
         likelihood_with_slope(found),
     ]  # fmt: skip
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.confidence.calibration_error import reliability
+from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.details import histogram, offsets_of, weights_of
 from steelyard.reports.headline import answer, headline, points
@@ -161,8 +161,8 @@ def test_without_a_signal_the_page_says_that_calibration_does_not_help() -> None
 def test_ece_is_the_mean_distance_between_confidence_and_accuracy() -> None:
     rng = np.random.default_rng(0)
     confidence = rng.random(5000)
-    honest = reliability(confidence, rng.random(5000) < confidence)
-    boasting = reliability(confidence, rng.random(5000) < confidence / 2)
+    honest = calibration_curve(confidence, rng.random(5000) < confidence)
+    boasting = calibration_curve(confidence, rng.random(5000) < confidence / 2)
     assert honest.ece < 0.03
     assert boasting.ece == pytest.approx(0.25, abs=0.03)
     assert sum(each.questions for each in honest.bins) == 5000

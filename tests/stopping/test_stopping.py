@@ -16,7 +16,7 @@ from scipy.stats import beta as beta_distribution
 import steelyard as sy
 from steelyard.evaluation.confidence_quality import measures
 from steelyard.stopping import rule_from
-from steelyard.stopping.prefix_votes import walk
+from steelyard.stopping.prefix_votes import prefix_votes
 from steelyard.stopping.rules.beta import Beta, keeps_leading
 from steelyard.stopping.rules.confidence import Confidence
 from steelyard.stopping.rules.fixed import Fixed
@@ -34,7 +34,7 @@ def vote(cal: Labelled) -> sy.CalibratedVote:
 @given(pools())
 def test_a_walk_says_what_predict_says_of_every_prefix(pool: Labelled) -> None:
     method = sy.VanillaVote()
-    found = walk(method, pool)
+    found = prefix_votes(method, pool)
     for k in range(1, pool.n + 1):
         part = pool.first(k)
         verdicts = method.predict(part)
@@ -55,7 +55,7 @@ def test_a_rule_stops_at_the_first_prefix_that_is_ready(
     kind: type[sy.Rule], pool: Labelled, least: int, more: int
 ) -> None:
     rule = kind(least + more, least)
-    seen = replace(walk(sy.MajorityVote(), pool), learned=True)
+    seen = replace(prefix_votes(sy.MajorityVote(), pool), learned=True)
     ready, stops = rule.ready(seen), rule.stops(seen)
     for q, size in enumerate(pool.sizes.tolist()):
         first = next((k for k in range(1, pool.n + 1) if ready[q, k - 1]), pool.n)
@@ -69,12 +69,12 @@ def test_a_rule_never_looks_beyond_the_sample_it_stops_at(
     kind: type[sy.Rule], vote: sy.CalibratedVote, test: Labelled
 ) -> None:
     rule = kind(12)
-    stops = rule.stops(walk(vote, test))
+    stops = rule.stops(prefix_votes(vote, test))
     place = np.arange(test.n_responses) - test.spread(test.starts[:-1])
     later = place >= test.spread(stops)
     changed = replace(test, answer=np.where(later, -1, test.answer).astype(np.int32))
     changed = replace(changed, scores=np.where(later, 0.5, test.known_scores))
-    assert np.array_equal(rule.stops(walk(vote, changed)), stops)
+    assert np.array_equal(rule.stops(prefix_votes(vote, changed)), stops)
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
@@ -94,7 +94,7 @@ def _differing(shares: np.ndarray[Any, Any], delta: float, seed: int, n: int = 1
     rng = np.random.default_rng(seed)
     picked = (rng.random((len(shares), n, 1)) > np.cumsum(shares, axis=1)[:, None, :-1]).sum(axis=2)
     pool = sy.Pool.from_arrays(question=np.repeat(np.arange(len(shares)), n), answer=picked.ravel().astype(np.int32))
-    seen = walk(sy.MajorityVote(), pool)
+    seen = prefix_votes(sy.MajorityVote(), pool)
     stops = Beta(n, threshold=1 - delta).stops(seen)
     early = seen.code[np.arange(len(stops)), stops - 1]
     return int((early != seen.code[:, -1]).sum()), float(stops.mean())
@@ -120,7 +120,7 @@ def test_beta_is_sound_with_many_answers(answers: int, weight: float) -> None:
 
 def test_beta_is_sound_on_the_simulator() -> None:
     pool = labelled(sy.simulate(4000, 16, seed=5))
-    seen = walk(sy.MajorityVote(), pool)
+    seen = prefix_votes(sy.MajorityVote(), pool)
     stops = Beta(16, threshold=0.95).stops(seen)
     early = seen.code[np.arange(len(stops)), stops - 1]
     assert _upper(int((early != seen.code[:, -1]).sum()), len(stops)) <= 0.05
@@ -128,7 +128,7 @@ def test_beta_is_sound_on_the_simulator() -> None:
 
 def test_confidence_is_right_after_any_number_of_samples() -> None:
     cal, test = (labelled(sy.simulate(1500, 16, seed=seed)) for seed in (13, 14))
-    seen = walk(sy.CalibratedVote().fit(cal), test)
+    seen = prefix_votes(sy.CalibratedVote().fit(cal), test)
     assert seen.correct is not None
     for k in (1, 2, 3, 4, 6, 11, 16):
         said, correct = Confidence(16).signal(seen)[:, k - 1], seen.correct[:, k - 1]
@@ -138,7 +138,7 @@ def test_confidence_is_right_after_any_number_of_samples() -> None:
 
 def test_confidence_refuses_a_method_that_has_learned_none(test: Labelled) -> None:
     with pytest.raises(sy.SettingError, match="fit 'calibrated', or stop by 'beta'"):
-        Confidence(8).stops(walk(sy.MajorityVote(), test))
+        Confidence(8).stops(prefix_votes(sy.MajorityVote(), test))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_rule_is_what_its_plain_form_says() -> None:
 
 def test_why_is_one_line_that_names_the_reason(vote: sy.CalibratedVote, test: Labelled) -> None:
     one = np.flatnonzero(test.answer[test.starts[:-1]] >= 0)[:1]
-    seen = walk(vote, test.take(one).first(1))
+    seen = prefix_votes(vote, test.take(one).first(1))
     assert Fixed(2).why(seen) == "go on: 1 of 2 samples are in"
     assert Fixed(1).why(seen) == "stop: 1 of 1 samples are in"
     votes = "1 votes against 0: the leader stays with probability 0.750"

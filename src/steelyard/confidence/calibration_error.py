@@ -31,14 +31,14 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Reliability:
+class CalibrationCurve:
     """The bins that hold any question, and how far confidence and accuracy lie apart on average."""
 
     bins: tuple[Bin, ...]
     ece: float
 
 
-def reliability(confidence: Floats, correct: Bools, bins: int = BINS) -> Reliability:
+def calibration_curve(confidence: Floats, correct: Bools, bins: int = BINS) -> CalibrationCurve:
     """Compare confidence [Q] with what was right [Q] in bins of equal width.
 
     >>> found = reliability(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
@@ -53,7 +53,7 @@ def reliability(confidence: Floats, correct: Bools, bins: int = BINS) -> Reliabi
         low, high = wilson(share, count)
         found.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
     ece = sum(each.questions * abs(each.accuracy - each.confidence) for each in found) / max(1, len(place))
-    return Reliability(tuple(found), ece)
+    return CalibrationCurve(tuple(found), ece)
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:

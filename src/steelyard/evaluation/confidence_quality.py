@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steelyard.confidence.calibration_error import reliability
+from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Bools, Floats
@@ -45,7 +45,7 @@ def measures(confidence: Floats, correct: Bools) -> dict[str, float]:
     wrong = 1.0 - correct[np.argsort(-confidence, kind="stable")]
     risk = wrong.cumsum() / np.arange(1, len(wrong) + 1)
     return {
-        "ece": reliability(confidence, correct).ece,
+        "ece": calibration_curve(confidence, correct).ece,
         "brier": float(((confidence - correct) ** 2).mean()),
         "aurc": float(risk.mean()),
     }

@@ -12,7 +12,7 @@ import numpy as np
 from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.rule_for_budget import RuleSearch
-from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
+from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pools.pool import LabelledPool
@@ -40,11 +40,11 @@ def frontier(
     """
     voter = method or CalibratedVote()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
-    seen = paths(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
+    seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     return frontier_of(shelf, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)
 
 
-def frontier_of(shelf: RuleSearch, seen: Paths, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
+def frontier_of(shelf: RuleSearch, seen: Trajectories, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
     """Choose the rules for each budget and measure them on other questions."""
     import polars as pl
 
@@ -57,12 +57,12 @@ def frontier_of(shelf: RuleSearch, seen: Paths, budgets: Sequence[float], *, see
     return pl.DataFrame(rows)
 
 
-def measured(rules: Sequence[Rule], seen: Paths, *, seed: int = 0) -> list[dict[str, Any]]:
+def measured(rules: Sequence[Rule], seen: Trajectories, *, seed: int = 0) -> list[dict[str, Any]]:
     """Return what each rule costs and gives, with its uncertainty over questions, all on the same bootstrap draws.
 
     `gain` is against fixed at the same mean samples, `loss` against all samples there are.
     """
-    full = seen.fixed(float(seen.walk.sizes.mean()))
+    full = seen.fixed(float(seen.prefix_votes.sizes.mean()))
     columns = []
     for rule in rules:
         used, correct = seen.under(rule)

@@ -11,7 +11,7 @@ from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.frontier import frontier_of, measured
 from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
-from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, paths
+from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.stopping.rule import Rule
@@ -86,12 +86,12 @@ def plan_budget(
             f"leave {FEWEST} or more, with more questions or a smaller share to calibrate on"
         )
     options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else paths(method, cal, **options))
+    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options))
     choice = shelf.choose(samples=samples, loss=loss)
     voter = deepcopy(method)
     if refit:
         voter.fit(cal)
-    seen = paths(voter, test, **options)
+    seen = trajectories(voter, test, **options)
     budgets = sorted({*default_sizes(min(cal.n, test.n)), *([samples] if samples is not None else [])})
     table = frontier_of(shelf, seen, budgets, seed=seed)
     rule, refused, figures = choice.rule, None, measured([choice.rule], seen, seed=seed)[0]

@@ -22,9 +22,9 @@ from steelyard.evaluation.rule_search import (
     Paired,
     RuleResult,
     families,
-    tried,
+    rule_results,
 )
-from steelyard.evaluation.trajectories import Paths
+from steelyard.evaluation.trajectories import Trajectories
 from steelyard.stopping import rule_names
 from steelyard.stopping.rule import Rule
 
@@ -48,7 +48,7 @@ class Choice:
         return self.rule.name != "fixed"
 
 
-def choose(found: Paths, *, samples: float | None = None, loss: float | None = None) -> Choice:
+def choose(found: Trajectories, *, samples: float | None = None, loss: float | None = None) -> Choice:
     """Choose a rule for at most so many mean samples, or for at most so much less accuracy than full N, or both."""
     return RuleSearch(found).choose(samples=samples, loss=loss)
 
@@ -56,28 +56,28 @@ def choose(found: Paths, *, samples: float | None = None, loss: float | None = N
 class RuleSearch:
     """All rules worth trying, measured once."""
 
-    def __init__(self, found: Paths) -> None:
-        self.paths = found
-        kinds = [kind for kind in rule_names() if kind != "confidence" or found.walk.learned]
-        self.tried = {kind: tried(found, kind) for kind in kinds}
+    def __init__(self, found: Trajectories) -> None:
+        self.trajectories = found
+        kinds = [kind for kind in rule_names() if kind != "confidence" or found.prefix_votes.learned]
+        self.rule_results = {kind: rule_results(found, kind) for kind in kinds}
 
     def choose(self, *, samples: float | None = None, loss: float | None = None) -> Choice:
         """Choose among them."""
-        check_aim(samples, loss, int(self.paths.walk.k[-1]))
-        seen = 1 / self.paths.questions
+        check_aim(samples, loss, int(self.trajectories.prefix_votes.k[-1]))
+        seen = 1 / self.trajectories.questions
         if loss is not None and loss < seen:
             raise CalibrationError(
-                f"a loss of {loss:g} cannot be seen on {self.paths.questions} calibration questions, where one is "
-                f"{seen:.2g}: allow more, or label more questions"
+                f"a loss of {loss:g} cannot be seen on {self.trajectories.questions} calibration questions, where one "
+                f"is {seen:.2g}: allow more, or label more questions"
             )
         best: dict[str, RuleResult] = {}
-        for kind, rules in self.tried.items():
+        for kind, rules in self.rule_results.items():
             held = rules if loss is None else self._held(rules, loss)
             within = [t for t in held if samples is None or t.samples <= samples + CLOSE]
             if within:
                 best[kind] = _fewest(within) if loss is not None else _best(within)
         if not best:
-            need = min(t.samples for rules in self.tried.values() for t in self._held(rules, loss or 0.0))
+            need = min(t.samples for rules in self.rule_results.values() for t in self._held(rules, loss or 0.0))
             raise SettingError(
                 f"to lose at most {loss:g} takes {need:.1f} samples a question on the calibration questions: "
                 f"allow {np.ceil(need):.0f} samples, or a larger loss"
@@ -98,7 +98,7 @@ class RuleSearch:
         Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance a family, and Bonferroni's
         bound over all families leaves them 5 % together.
         """
-        count = sum(len(families(each)) for each in self.tried.values())
+        count = sum(len(families(each)) for each in self.rule_results.values())
         spare = NormalDist().inv_cdf(1 - (1 - SURE) / count)
         held: list[RuleResult] = []
         for family in families(rules):
@@ -106,7 +106,7 @@ class RuleSearch:
         return held
 
     def _gain(self, one: RuleResult) -> Paired:
-        return Paired.of(one.correct - self.paths.fixed(one.samples))
+        return Paired.of(one.correct - self.trajectories.fixed(one.samples))
 
 
 def _fewest(rules: list[RuleResult]) -> RuleResult:

@@ -1,4 +1,4 @@
-"""Every stopping rule worth trying, and how it does on labelled walks."""
+"""Every stopping rule worth trying, and how it does on labelled trajectories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.evaluation.trajectories import Paths
+from steelyard.evaluation.trajectories import Trajectories
 from steelyard.pools.arrays import Ints
 from steelyard.stopping import rule_class
 from steelyard.stopping.rule import Rule
@@ -40,28 +40,28 @@ class RuleResult:
     loss: Paired  # against full N
 
 
-def tried(found: Paths, kind: str) -> list[RuleResult]:
+def rule_results(found: Trajectories, kind: str) -> list[RuleResult]:
     """Measure every rule of a kind that is worth trying."""
-    full = found.fixed(float(found.walk.sizes.mean()))
+    full = found.fixed(float(found.prefix_votes.sizes.mean()))
     return [_measured(found, rule, at, full) for rule, at in _rules(found, kind)]
 
 
-def families(tried: list[RuleResult]) -> list[list[RuleResult]]:
+def families(rule_results: list[RuleResult]) -> list[list[RuleResult]]:
     """Rules that differ in their threshold alone (without one: in their cap), from careful to bold."""
     found: dict[tuple[int, ...], list[RuleResult]] = {}
-    for t in tried:
+    for t in rule_results:
         found.setdefault((t.rule.cap, t.rule.least) if t.rule.thresholds else (), []).append(t)
     return [sorted(family, key=lambda t: (-t.rule.threshold, -t.rule.cap)) for family in found.values()]
 
 
-def _rules(found: Paths, kind: str) -> Iterator[tuple[Rule, Ints]]:
-    """Every rule of a kind that is worth trying, and where it stops each walk [W]."""
-    walk, most = found.walk, int(found.walk.k[-1])
+def _rules(found: Trajectories, kind: str) -> Iterator[tuple[Rule, Ints]]:
+    """Every rule of a kind that is worth trying, and where it stops each trajectory [T]."""
+    prefix_votes, most = found.prefix_votes, int(found.prefix_votes.k[-1])
     base = rule_class(kind)(most)
     if not base.thresholds:
-        yield from ((replace(base, cap=cap), np.full(len(walk.sizes), cap)) for cap in range(1, most + 1))
+        yield from ((replace(base, cap=cap), np.full(len(prefix_votes.sizes), cap)) for cap in range(1, most + 1))
         return
-    signal = base.signal(walk)
+    signal = base.signal(prefix_votes)
     for threshold in base.thresholds:
         sure = signal >= threshold
         for least in (least for least in LEAST if least < most):
@@ -81,6 +81,6 @@ def caps(n: int) -> list[int]:
     return [int(cap) for cap in steps if cap < n] + [n]
 
 
-def _measured(found: Paths, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> RuleResult:
+def _measured(found: Trajectories, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> RuleResult:
     used, correct = found.stopped(samples)
     return RuleResult(rule, float(used.mean()), correct.astype(np.float32), Paired.of(full - correct))

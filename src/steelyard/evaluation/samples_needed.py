@@ -18,7 +18,7 @@ from steelyard.evaluation.accuracy import LEVEL, bootstrapped, need_labels
 from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import answers_correctly
-from steelyard.evaluation.trajectories import Paths, crossfit_trajectories, paths
+from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.methods.base.method import Method
 from steelyard.methods.calibrated import CalibratedVote
 from steelyard.methods.vanilla import VanillaVote
@@ -47,10 +47,10 @@ def samples_needed(
 
     voter = method or CalibratedVote()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
-    seen = paths(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
+    seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     goal = np.full(test.n_questions, target) if isinstance(target, float | int) else _goal(target, cal, test)
     choices = [shelf.choose(samples=budget) for budget in fine_sizes(min(cal.n, test.n))]
-    ways = {kind: [choice.offers[kind] for choice in choices if kind in choice.offers] for kind in shelf.tried}
+    ways = {kind: [choice.offers[kind] for choice in choices if kind in choice.offers] for kind in shelf.rule_results}
     ways["chosen"] = [choice.rule for choice in choices]
     rows = [{"way": way, **_needed(rules, seen, goal, seed)} for way, rules in ways.items()]
     return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("samples", "low", "high", "share"), pl.Float64))
@@ -60,7 +60,7 @@ def _goal(target: Method | None, cal: LabelledPool, test: LabelledPool) -> NDArr
     return answers_correctly(deepcopy(target or VanillaVote()).fit(cal), test).astype(np.float64)
 
 
-def _needed(rules: list[Rule], seen: Paths, goal: NDArray[np.float64], seed: int) -> dict[str, Any]:
+def _needed(rules: list[Rule], seen: Trajectories, goal: NDArray[np.float64], seed: int) -> dict[str, Any]:
     found = [seen.under(rule) for rule in dict.fromkeys(rules)]
     found.sort(key=lambda pair: float(pair[0].mean()))
     values = np.stack([used for used, _ in found] + [hits for _, hits in found] + [goal], axis=1)
@@ -68,7 +68,7 @@ def _needed(rules: list[Rule], seen: Paths, goal: NDArray[np.float64], seed: int
     many = np.sort([_first(draw) for draw in bootstrapped(values, seed=seed)])
     tail = (1 - LEVEL) / 2
     low, high = many[math.floor(tail * (len(many) - 1))], many[math.ceil((1 - tail) * (len(many) - 1))]
-    whole = float(seen.walk.sizes.mean())
+    whole = float(seen.prefix_votes.sizes.mean())
     return {
         "target": float(goal.mean()),
         "samples": _known(point),

@@ -20,7 +20,7 @@ from steelyard.pools.arrays import Ints
 from steelyard.pools.pool import LabelledPool
 
 AT_ONCE = 1_000_000  # responses held while voting again on every subset
-HELD = 4_000_000  # weights held while adding
+MOST_WEIGHTS = 4_000_000  # weights held while adding
 A_TASK = 10_000_000  # samples drawn in one task of a thread: a fraction of a second
 
 Voters = Sequence[Sequence[Method | None]]  # [S][K]; None is not asked
@@ -48,7 +48,7 @@ def count_by_adding(
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
     pairs = max(1, sum(method is not None for row in voters for method in row))
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as executor:
-        for block in _blocks(test.starts, 0, test.n_questions, HELD // pairs):
+        for block in _blocks(test.starts, 0, test.n_questions, MOST_WEIGHTS // pairs):
             part = test.take(np.arange(*block))
             weights, column, live = _weighed(voters, part)
             scores = np.empty(0) if part.scores is None else part.scores.astype(np.float64)

@@ -24,7 +24,7 @@ from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool, Source
-from steelyard.stopping.prefix_votes import standing
+from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
 
 QUESTION = pl.Series("question", ["ballot"])
@@ -127,7 +127,7 @@ class Ballot:
         if entries[-1][0] not in self._codes or self._crowded:
             self._group(Counter(text for text, _ in entries if text is not None))
         verdicts = self.method.predict(self._pool(entries))
-        step = standing(verdicts)
+        step = prefix_of(verdicts)
         self.standing = Standing(
             verdict=verdicts.answer[0],
             confidence=float(verdicts.confidence[0]),

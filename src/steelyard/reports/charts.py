@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.confidence.calibration_error import Reliability
+from steelyard.confidence.calibration_error import CalibrationCurve
 from steelyard.reports.details import Rows
 from steelyard.reports.style import COLOURS
 
@@ -76,7 +76,7 @@ def curves(rows: Rows, method: str) -> Spec:
     return layered(bands.transform_filter(shown), lines, dots, height=360)
 
 
-def reliability(found: Reliability, method: str) -> Spec:
+def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
     """Accuracy over confidence, with intervals; the diagonal is a confidence that keeps its word."""
     import altair as alt
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.confidence.calibration_error import Reliability, reliability
+from steelyard.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.errors import LabelError, SettingError
 from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_labels, paired_difference
 from steelyard.evaluation.auroc import auroc, auroc_within
@@ -59,7 +59,7 @@ class Summary:
     match: dict[str, ComputeToMatch]  # samples to reach each baseline's accuracy at full N
     auroc: float
     auroc_within: float
-    reliability: Reliability
+    reliability: CalibrationCurve
     curves: list[dict[str, Any]]  # method, n, accuracy, low, high
 
 
@@ -111,7 +111,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},
         auroc=auroc(test),
         auroc_within=auroc_within(test),
-        reliability=reliability(mine.confidence, mine.correct(test)),
+        reliability=calibration_curve(mine.confidence, mine.correct(test)),
         curves=_rows(found, seed),
     )
 

@@ -1,4 +1,4 @@
-"""A walk: what the vote says after every sample, k = 1 .. N, of every question. All that a rule may look at."""
+"""Prefix votes: what the vote says after every sample, k = 1 .. N, of every question. All that a rule may look at."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PrefixVotes:
     correct: Bools | None = None  # [Q, K] with labels
 
 
-def walk(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
+def prefix_votes(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
     """Vote on all prefixes of every question, up to `last` samples; labels are out of the voter's sight."""
     bare = pool.unlabelled() if isinstance(pool, LabelledPool) else pool
     k = np.arange(1, (last or pool.n) + 1)
@@ -51,8 +51,8 @@ def walk(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
     return PrefixVotes(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, correct)
 
 
-def standing(verdicts: Verdicts) -> PrefixVotes:
-    """Return the last step of a walk, from a vote on all samples so far of one question."""
+def prefix_of(verdicts: Verdicts) -> PrefixVotes:
+    """Return the last prefix alone, from a vote on all samples so far of one question."""
     pool = verdicts.pool
     k = pool.sizes
     rival = _rivals(pool, k, verdicts.code[:, None])

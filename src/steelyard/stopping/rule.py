@@ -3,7 +3,7 @@
     stop after the first k samples with  k >= cap,  or  k >= least  and  signal(k) >= threshold
 
 A rule looks at the samples of a question in their own order, never in the order in which they arrived: answers
-that are quick to write are more often wrong, and a rule that listened to the first to finish would believe them.
+that are quick to write are more often wrong, and a rule that listened to the first to finish would trust them.
 """
 
 from __future__ import annotations
@@ -45,30 +45,30 @@ class Rule(ABC):
             raise SettingError(f"threshold is {self.threshold!r:.40}: give a number above 0 and up to 1")
 
     @abstractmethod
-    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
+    def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
         """Return how sure the rule is after each prefix [Q, K]; it stops where this reaches the threshold."""
 
     @abstractmethod
-    def spoken(self, walk: PrefixVotes) -> str:
-        """Say how sure the rule is after the last prefix of a walk over one question, in one line."""
+    def spoken(self, prefix: PrefixVotes) -> str:
+        """Say how sure the rule is after the last prefix of one question, in one line."""
 
-    def ready(self, walk: PrefixVotes) -> Bools:
+    def ready(self, prefix: PrefixVotes) -> Bools:
         """Return after which prefixes the rule asks for no more [Q, K]."""
-        sure = (self.signal(walk) >= self.threshold) & (walk.k >= self.least)
-        return sure | (walk.k >= self.cap)
+        sure = (self.signal(prefix) >= self.threshold) & (prefix.k >= self.least)
+        return sure | (prefix.k >= self.cap)
 
-    def stops(self, walk: PrefixVotes) -> Ints:
+    def stops(self, prefix: PrefixVotes) -> Ints:
         """Return how many samples the rule takes of every question [Q]: the first prefix that is ready, or all."""
-        ready = self.ready(walk)
-        first: Ints = np.where(ready.any(axis=1), walk.k[ready.argmax(axis=1)], walk.k[-1])
-        return np.minimum(first, walk.sizes)
+        ready = self.ready(prefix)
+        first: Ints = np.where(ready.any(axis=1), prefix.k[ready.argmax(axis=1)], prefix.k[-1])
+        return np.minimum(first, prefix.sizes)
 
-    def why(self, walk: PrefixVotes) -> str:
-        """Say in one line why the rule goes on, or stops, after the last prefix of a walk over one question."""
-        if not self.ready(walk)[0, -1]:
-            return f"go on: {self.spoken(walk)}"
-        sure = walk.k[-1] >= self.least and self.signal(walk)[0, -1] >= self.threshold
-        return f"stop: {'' if sure else f'the cap of {self.cap} samples is reached; '}{self.spoken(walk)}"
+    def why(self, prefix: PrefixVotes) -> str:
+        """Say in one line why the rule goes on, or stops, after the last prefix of one question."""
+        if not self.ready(prefix)[0, -1]:
+            return f"go on: {self.spoken(prefix)}"
+        sure = prefix.k[-1] >= self.least and self.signal(prefix)[0, -1] >= self.threshold
+        return f"stop: {'' if sure else f'the cap of {self.cap} samples is reached; '}{self.spoken(prefix)}"
 
     def plain(self) -> dict[str, Any]:
         """The rule as a plan writes it."""

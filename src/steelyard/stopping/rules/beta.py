@@ -32,12 +32,12 @@ class Beta(Rule):
 
     threshold: float = 0.95
 
-    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
-        return keeps_leading(walk.votes, walk.rival)
+    def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
+        return keeps_leading(prefix.votes, prefix.rival)
 
-    def spoken(self, walk: PrefixVotes) -> str:
-        sure = self.signal(walk)[0, -1]
-        ahead = f"{int(walk.votes[0, -1])} votes against {int(walk.rival[0, -1])}"
+    def spoken(self, prefix: PrefixVotes) -> str:
+        sure = self.signal(prefix)[0, -1]
+        ahead = f"{int(prefix.votes[0, -1])} votes against {int(prefix.rival[0, -1])}"
         return f"{ahead}: the leader stays with probability {sure:.3f}, {self.threshold:g} asked"
 
 

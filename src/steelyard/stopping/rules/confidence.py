@@ -25,13 +25,13 @@ class Confidence(Rule):
 
     threshold: float = 0.95
 
-    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
-        if not walk.learned:
+    def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
+        if not prefix.learned:
             raise SettingError(
                 "the rule 'confidence' needs a method that learns the probability to be right: "
                 "fit 'calibrated', or stop by 'beta'"
             )
-        return walk.confidence
+        return prefix.confidence
 
-    def spoken(self, walk: PrefixVotes) -> str:
-        return f"the verdict is right with probability {self.signal(walk)[0, -1]:.3f}, {self.threshold:g} asked"
+    def spoken(self, prefix: PrefixVotes) -> str:
+        return f"the verdict is right with probability {self.signal(prefix)[0, -1]:.3f}, {self.threshold:g} asked"

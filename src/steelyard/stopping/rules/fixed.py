@@ -22,8 +22,8 @@ class Fixed(Rule):
 
     name: ClassVar[str] = "fixed"
 
-    def signal(self, walk: PrefixVotes) -> NDArray[np.float64]:
-        return np.broadcast_to(walk.k >= self.cap, walk.code.shape).astype(np.float64)
+    def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
+        return np.broadcast_to(prefix.k >= self.cap, prefix.code.shape).astype(np.float64)
 
-    def spoken(self, walk: PrefixVotes) -> str:
-        return f"{int(walk.k[-1])} of {self.cap} samples are in"
+    def spoken(self, prefix: PrefixVotes) -> str:
+        return f"{int(prefix.k[-1])} of {self.cap} samples are in"
