@@ -65,12 +65,12 @@ def plain_vote(pool: sy.Pool, weights: Any) -> list[int]:
             if pool.answer[i] >= 0:
                 score = pool.known_scores[i]
                 entry = answers.setdefault(int(pool.answer[i]), [Fraction(0), Fraction(0), 0, -order])
-                entry[0] += _grain(weights[i])
-                entry[1] += _grain(mean if np.isnan(score) else score)
+                entry[0] += _quantized(weights[i])
+                entry[1] += _quantized(mean if np.isnan(score) else score)
                 entry[2] += 1
         winners.append(max(answers, key=lambda a: tuple(answers[a])) if answers else -1)
     return winners
 
 
-def _grain(x: float) -> Fraction:
+def _quantized(x: float) -> Fraction:
     return Fraction(round(Fraction(float(x)) * 2**36), 2**36)

@@ -44,7 +44,7 @@ SCALES = (1.0, 0.0, 1e-12, 2.0**-11, 2.0**16, 1e9)
 
 @given(pools(responses=9), SIZES, st.integers(0, 99), st.sampled_from((1.0, 1e-13, 2.0**-10)))
 def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, scale: float) -> None:
-    """Ties, unreadable answers, unequal sizes, missing and tiny scores, weights of all grains, another at each n."""
+    """Ties, unreadable answers, unequal sizes, missing and tiny scores, weights of all sizes, another at each n."""
     pool = replace(pool, scores=pool.known_scores * scale)
     vanilla = sy.VanillaVote()
     vanilla.prior_ = 0.25

@@ -26,7 +26,7 @@ LOOPS = [(module, name) for module in MODULES for name, item in vars(module).ite
 
 @dataclass(repr=False)
 class Times(sy.Method):
-    """Scores times a size, so that sums need every grain."""
+    """Scores times a size, so that sums need every quantum."""
 
     size: float = 1.0
 

@@ -182,7 +182,7 @@ def test_explain_says_what_was_fitted_and_what_to_expect() -> None:
     assert "more" in told.split("(95 %)")[1]
     enough = int(vote.gains_["enough"])
     assert enough in (1, 2, 4, 8, 16, 32)
-    assert f"with {enough} samples a question it does as well as the better of the two with 64" in told
+    assert f"with {enough} samples per question it does as well as the better of the two with 64" in told
 
 
 def test_the_samples_that_are_enough_are_measured_on_questions_held_out() -> None:

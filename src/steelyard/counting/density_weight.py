@@ -3,7 +3,7 @@
 f1 and f0 are Gaussian kernel density estimates of the correct and the incorrect scores in logit
 space,  f(z) = 1/(n h) sum_i K((z - z_i) / h),  with Silverman's bandwidth. The n points are dealt
 linearly onto a grid, smoothed there once, and read back by interpolating log f: a few
-nanoseconds a score where the direct sum costs n exponentials.
+nanoseconds per score where the direct sum costs n exponentials.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FLOOR = 1e-6  # added to every density, so that no single response decides a vote
 POINTS = 2048  # the least number of grid points
-PER_BANDWIDTH = 48  # grid steps a bandwidth, at least
+PER_BANDWIDTH = 48  # grid steps per bandwidth, at least
 REACH = 8.0  # bandwidths to either side of a point that its kernel covers
 
 

@@ -12,7 +12,7 @@ def evidence(p: Floats) -> NDArray[np.float64]:
 
 
 def shifted(evidence: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
-    """Return the weights evidence - beta; an infinite beta is its limit, one vote a response.
+    """Return the weights evidence - beta; an infinite beta is its limit, one vote per response.
 
     As beta goes to minus infinity every response is worth the same and the vote becomes the
     majority vote; towards plus infinity each counts against its answer equally.

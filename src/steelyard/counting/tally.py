@@ -24,7 +24,7 @@ WORTH_A_THREAD = 1_000_000  # responses
 
 
 def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int | None = None) -> Verdicts:
-    """Count one weight a response into one verdict a question.
+    """Count one weight per response into one verdict per question.
 
     Two moderate scores for 7 outweigh one high score for 3, until low scores count against:
 
@@ -33,7 +33,7 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
     (array([7], dtype=int32), array([3], dtype=int32))
 
     The result does not depend on `threads` (default: one for each million responses, at most
-    one a core) nor on the order of a question's responses: weights are rounded to a grain at which
+    one per core) nor on the order of a question's responses: weights are rounded to a quantum at which
     tens of thousands of them add without error (kernels/quantum.py).
     """
     from steelyard import kernels

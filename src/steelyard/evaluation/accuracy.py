@@ -59,7 +59,7 @@ def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed:
 
 
 def estimate(values: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0) -> Estimate:
-    """Return the mean of one value a question, with its uncertainty."""
+    """Return the mean of one value per question, with its uncertainty."""
     return estimates(np.asarray(values, np.float64)[:, None], seed=seed)[0]
 
 

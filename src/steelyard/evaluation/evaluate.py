@@ -27,7 +27,7 @@ def evaluate(
     recalibrate: str = "each",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
-    """Return one row a method and n: accuracy, and the gain over the baseline on the same questions.
+    """Return one row per method and n: accuracy, and the gain over the baseline on the same questions.
 
     At each n every method is fitted on the first n samples of the calibration questions (or once, at full N:
     `recalibrate="full"`) and votes on n samples of the test questions: the mean over `resamples` random subsets of

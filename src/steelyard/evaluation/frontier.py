@@ -31,7 +31,7 @@ def frontier(
     resamples: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return one row a budget (mean samples a question) and kind of rule: samples used and accuracy on the test set.
+    """Return one row a budget (mean samples per question) and kind of rule: samples used and accuracy on the test set.
 
     Rules are chosen on the calibration questions, each voted on by a copy of the method fitted on the others; the test
     questions are voted on by the method fitted on all of them. `gain` is paired, against as many samples for

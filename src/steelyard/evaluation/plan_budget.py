@@ -46,14 +46,14 @@ class Budgeted:
         where = f"on the {self.test_questions} other questions"
         if self.refused:
             said = f"Do not stop early: {self.refused.name} seemed to pay and fell behind {where}; "
-            said += f"take {self.rule.cap} samples a question, {correct}."
+            said += f"take {self.rule.cap} samples per question, {correct}."
         elif self.rule.name == "fixed":
             said = "Do not stop early: it does not pay on the calibration questions. "
-            said += f"Take {self.rule.cap} samples a question: {correct} {where}."
+            said += f"Take {self.rule.cap} samples per question: {correct} {where}."
         else:
             gain = f"{_points(found['gain'])} points ({_points(found['gain_low'])} to {_points(found['gain_high'])})"
             said = f"Stop by {self.rule.name} at {self.rule.threshold:g}, after {self.rule.least} to {self.rule.cap} "
-            said += f"samples: {found['samples']:.1f} a question {where}, {correct}; {gain} against as many for each."
+            said += f"samples: {found['samples']:.1f} per question {where}, {correct}; {gain} against as many for each."
         if loss is not None:
             interval = f"{_points(found['loss_low'])} to {_points(found['loss_high'])}"
             said += f" It loses {_points(found['loss'])} points ({interval}) against all samples"

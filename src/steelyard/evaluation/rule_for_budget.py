@@ -79,7 +79,7 @@ class RuleSearch:
         if not best:
             need = min(t.samples for rules in self.rule_results.values() for t in self._held(rules, loss or 0.0))
             raise SettingError(
-                f"to lose at most {loss:g} takes {need:.1f} samples a question on the calibration questions: "
+                f"to lose at most {loss:g} takes {need:.1f} samples per question on the calibration questions: "
                 f"allow {np.ceil(need):.0f} samples, or a larger loss"
             )
         gains = {kind: self._gain(t) for kind, t in best.items()}
@@ -95,7 +95,7 @@ class RuleSearch:
     def _held(self, rules: list[RuleResult], loss: float) -> list[RuleResult]:
         """The rules that hold a loss, each family tested from careful to bold and only up to the first that fails.
 
-        Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance a family, and Bonferroni's
+        Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance per family, and Bonferroni's
         bound over all families leaves them 5 % together.
         """
         count = sum(len(families(each)) for each in self.rule_results.values())
@@ -128,7 +128,7 @@ def _best(rules: list[RuleResult]) -> RuleResult:
 def check_aim(samples: float | None, loss: float | None, most: int) -> None:
     """Refuse a budget or a loss that cannot be."""
     if samples is None and loss is None:
-        raise SettingError("say what to aim for: samples=8 (mean samples a question) or loss=0.01 (one point)")
+        raise SettingError("say what to aim for: samples=8 (mean samples per question) or loss=0.01 (one point)")
     if samples is not None and not 1 <= samples <= most:
         raise SettingError(f"samples must lie between 1 and {most}, the samples of these questions, not {samples:g}")
     if loss is not None and not 0 <= loss < 1:

@@ -25,7 +25,7 @@ class Paired(NamedTuple):
 
     @classmethod
     def of(cls, difference: NDArray[np.floating[Any]]) -> Paired:
-        """Average one difference a question [Q]."""
+        """Average one difference per question [Q]."""
         spread = difference.std(ddof=1) if len(difference) > 1 else 0.0
         return cls(float(difference.mean()), float(spread / np.sqrt(len(difference))))
 

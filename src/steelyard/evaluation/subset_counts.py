@@ -1,4 +1,4 @@
-"""Counting correct votes over random subsets: the prefixes of one permutation a question and resample.
+"""Counting correct votes over random subsets: the prefixes of one permutation per question and resample.
 
 Keys [Q] fix the permutations. A method whose weights hold in every subset is weighed once and only added
 up; any other votes again on every subset. Both count the same subsets, verdict for verdict.

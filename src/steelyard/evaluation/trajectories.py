@@ -42,7 +42,7 @@ class Trajectories:
         return np.bincount(self.owner, values, self.questions) / np.bincount(self.owner, minlength=self.questions)
 
     def stopped(self, samples: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return samples used and share correct of every question [Q] when trajectories stop after so many samples [T]."""
+        """Return samples used and share correct of every question [Q] stopped after so many samples [T]."""
         used = np.minimum(samples, self.prefix_votes.sizes)
         return self.mean(used), self.mean(self.prefix_votes.correct[np.arange(len(used)), used - 1])  # type: ignore[index]
 

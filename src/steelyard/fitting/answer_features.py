@@ -34,7 +34,7 @@ class AnswerFeatures:
 
     @property
     def sizes(self) -> Ints:
-        """Answers a question [Q']."""
+        """Answers per question [Q']."""
         return np.diff(np.append(self.starts, len(self.x)))
 
     def take(self, keep: Bools) -> AnswerFeatures:

@@ -1,4 +1,4 @@
-"""Many votes on many random subsets at once: one permutation a resample, nested prefixes, sums carried along."""
+"""Many votes on many random subsets at once: one permutation per resample, nested prefixes, sums carried along."""
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def resample(  # type: ignore[no-untyped-def]
 
 @compiled
 def _scores_of(head, size, answer, scores, score, worth):  # type: ignore[no-untyped-def]
-    """Copy a question's scores, plain and in the grain; is one missing, is one too small for that grain?"""
+    """Copy a question's scores, plain and in quanta; is one missing, is one too small for that quantum?"""
     patchy, faint = False, False
     for i in range(size if scores.size else 0):
         score[i] = scores[head + i]
@@ -99,7 +99,7 @@ def _scores_of(head, size, answer, scores, score, worth):  # type: ignore[no-unt
 
 @compiled
 def _weights_of(head, size, answer, weights, fine, odd):  # type: ignore[no-untyped-def]
-    """Copy a question's weights in the grain, and note the columns where a subset may need another."""
+    """Copy a question's weights in quanta, and note the columns where a subset may need another."""
     odd[:] = 0
     for i in range(size):
         if answer[head + i] >= 0:
@@ -114,7 +114,7 @@ def _weights_of(head, size, answer, weights, fine, odd):  # type: ignore[no-unty
 
 @compiled
 def _sum_again(head, order, until, slot, weights, c, huge, present, sums):  # type: ignore[no-untyped-def]
-    """Sum column c into the scratch column if this subset needs another grain; say whether it does."""
+    """Sum column c into the scratch column if this subset needs another quantum; say whether it does."""
     largest = 0.0
     for i in range(until):
         if slot[i] >= 0:
@@ -123,18 +123,18 @@ def _sum_again(head, order, until, slot, weights, c, huge, present, sums):  # ty
                 return False
     if TINY <= largest <= HUGE:
         return False
-    grain = quantum_for(largest)
+    quantum = quantum_for(largest)
     scratch = sums.shape[1] - 1
     sums[:present, scratch] = 0.0
     for i in range(until):
         if slot[i] >= 0:
-            sums[slot[i], scratch] += (weights[head + order[i], c] + grain) - grain
+            sums[slot[i], scratch] += (weights[head + order[i], c] + quantum) - quantum
     return True
 
 
 @compiled
 def _all_faint(order, until, score):  # type: ignore[no-untyped-def]
-    """Whether every score of the subset is too small for the usual grain."""
+    """Whether every score of the subset is too small for the usual quantum."""
     for i in range(until):
         if score[order[i]] >= TINY:
             return False

@@ -68,14 +68,14 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
 
 
 @compiled
-def sum_again(first, last, answer, weights, grain, sums):  # type: ignore[no-untyped-def]
-    """Sum the weights of a question's answers with another grain."""
+def sum_again(first, last, answer, weights, quantum, sums):  # type: ignore[no-untyped-def]
+    """Sum the weights of a question's answers with another quantum."""
     for i in range(first, last):
         if answer[i] >= 0:
             sums[answer[i]] = 0.0
     for i in range(first, last):
         if answer[i] >= 0:
-            sums[answer[i]] += (weights[i] + grain) - grain
+            sums[answer[i]] += (weights[i] + quantum) - quantum
 
 
 @compiled
@@ -90,11 +90,11 @@ def merits(first, last, answer, scores, merit):  # type: ignore[no-untyped-def]
             largest = max(largest, scores[i])
             known += 1
     mean = total / known if known else 0.0
-    grain = quantum_for(np.float64(largest))
+    quantum = quantum_for(np.float64(largest))
     for i in range(first, last):
         if answer[i] >= 0:
             score = scores[i] if scores[i] == scores[i] else mean
-            merit[answer[i]] += (score + grain) - grain
+            merit[answer[i]] += (score + quantum) - quantum
 
 
 @compiled

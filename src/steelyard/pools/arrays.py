@@ -1,4 +1,4 @@
-"""From arrays with one entry a response to the arrays of a pool: group, code, check."""
+"""From arrays with one entry per response to the arrays of a pool: group, code, check."""
 
 from __future__ import annotations
 

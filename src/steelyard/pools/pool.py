@@ -56,7 +56,7 @@ class Pool:
     def from_arrays(
         *, question: ArrayLike, answer: ArrayLike, scores: ArrayLike | None = None, correct: ArrayLike | None = None
     ) -> Pool:
-        """Make a pool from one entry a response; a LabelledPool when `correct` is given.
+        """Make a pool from one entry per response; a LabelledPool when `correct` is given.
 
         Questions come in the order they are first seen, responses of a question in the order
         given; weights for `tally` follow that order. Nothing is copied when the responses of each
@@ -84,7 +84,7 @@ class Pool:
         return pool.labelled(columns["correct"]) if "correct" in columns else pool
 
     def labelled(self, correct: NDArray[Any]) -> LabelledPool:
-        """Attach labels, one a response [R]; equal answers to one question must agree."""
+        """Attach labels, one per response [R]; equal answers to one question must agree."""
         from steelyard import kernels
 
         answer_correct = np.zeros(int((self.base + self.width).max()) + 1, bool)
@@ -109,7 +109,7 @@ class Pool:
 
     @property
     def sizes(self) -> Ints:
-        """Responses a question, readable or not [Q]."""
+        """Responses per question, readable or not [Q]."""
         return np.diff(self.starts)
 
     @property
@@ -119,7 +119,7 @@ class Pool:
 
     @property
     def m(self) -> Ints:
-        """Distinct readable answers a question [Q]."""
+        """Distinct readable answers per question [Q]."""
         from steelyard import kernels
 
         m = np.empty(self.n_questions, np.int64)
@@ -139,7 +139,7 @@ class Pool:
         return self.scores
 
     def spread(self, per_question: NDArray[Any]) -> NDArray[Any]:
-        """Repeat one value a question for each of its responses: [Q] -> [R]."""
+        """Repeat one value per question for each of its responses: [Q] -> [R]."""
         return np.repeat(per_question, self.sizes)
 
     @property
@@ -185,7 +185,7 @@ class Pool:
         return replace(self, scores=self.known_scores[order], parts=parts)
 
     def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
-        """Let several scores, each one entry a response [R], stand together in place of one.
+        """Let several scores, each one entry per response [R], stand together in place of one.
 
         A method that learns learns how to mix them; the others read the mean of their logits, as a score.
 

@@ -1,4 +1,4 @@
-"""What a vote decides: one verdict a question, with how clearly it won."""
+"""What a vote decides: one verdict per question, with how clearly it won."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdicts:
-    """One decision a question.
+    """One decision per question.
 
     `share` is the part of the readable responses that gave the winning answer; `margin` its lead over the
     runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
@@ -81,7 +81,7 @@ class Verdicts:
         return labelled.answer_correct[self._place] & (self.code >= 0)
 
     def to_polars(self) -> pl.DataFrame:
-        """One row a question: question, answer, confidence, share, margin, votes, responses."""
+        """One row per question: question, answer, confidence, share, margin, votes, responses."""
         import polars as pl
 
         coded = self.pool.names is None or isinstance(self.pool.names, np.ndarray)

@@ -19,7 +19,7 @@ from steelyard.errors import SettingError
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.stopping.prefix_votes import PrefixVotes
 
-MOST = 1_000_000  # samples a question
+MOST = 1_000_000  # samples per question
 
 
 @dataclass(frozen=True)

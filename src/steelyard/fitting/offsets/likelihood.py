@@ -2,7 +2,7 @@
 
     P(answer k) = softmax_k (a S_k - beta N_k),     maximise  sum over questions of log P(right)
 
-a conditional logit: smooth and, with one correct answer a question, concave. Newton steps with
+a conditional logit: smooth and, with one correct answer per question, concave. Newton steps with
 halving; questions without a right (or without a wrong) answer say nothing and are left out.
 """
 

@@ -33,7 +33,7 @@ def _expects(gains: Mapping[str, float]) -> str:
 def _saves(enough: int, n: int) -> str:
     if enough >= n:
         return f"it needs all {n} samples to do as well as the better of the two with {n}"
-    return f"with {enough} samples a question it does as well as the better of the two with {n}"
+    return f"with {enough} samples per question it does as well as the better of the two with {n}"
 
 
 def _more(gains: Mapping[str, float]) -> str:
