@@ -69,6 +69,13 @@ class Registry(Generic[T]):
         """All names: the built-in ones first."""
         return (*self.built_in, *self.installed)
 
+    def origin(self, name: str) -> str:
+        """The package that a thing comes from."""
+        if name not in self.installed:
+            return self.package.partition(".")[0]
+        point = self.installed[name]
+        return point.dist.name if point.dist else point.module.partition(".")[0]
+
     def _get(self, name: str) -> T:
         if name in self.built_in:
             return self.pick(import_module(f"{self.package}.{name.replace('-', '_')}"))
@@ -111,6 +118,9 @@ def named_class(base: type) -> Callable[[str, object], str | None]:
     def check(name: str, thing: object) -> str | None:
         if not (isinstance(thing, type) and issubclass(thing, base)):
             return f"it must be a subclass of {base.__module__}.{base.__name__}"
+        left = [each for each in dir(thing) if getattr(getattr(thing, each, None), "__isabstractmethod__", False)]
+        if left:
+            return f"its class must define {' and '.join(left)}"
         if getattr(thing, "name", None) != name:
             return f"its class says name = {getattr(thing, 'name', None)!r}, which must be the name of the entry point"
         return None

@@ -86,7 +86,7 @@ def test_the_control_with_shuffled_scores_shows_the_leak_of_the_printed_optimum(
 
 
 def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
-    done = steelyard("fit", file, "--method", "linear", "--rule", "grid", "--points", 11, "--n", 4, "--json")
+    done = steelyard("fit", file, "--method", "linear", "--set", "rule=grid", "--set", "points=11", "--n", 4, "--json")
     found = json.loads(done.out)
     assert found["b"] == sy.LinearVote(rule="grid", points=11).fit(labelled(file), n=4).b
     assert (found["n"], found["questions"], found["score"]) == (4, 120, "prm")
@@ -100,7 +100,7 @@ def test_fit_on_a_share_takes_the_split_of_evaluate(file: Path) -> None:
 
 def test_fit_with_an_infinite_offset_is_valid_json(tmp_path: Path) -> None:
     sy.write(sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0)), tmp_path / "t.parquet")
-    done = steelyard("fit", tmp_path / "t.parquet", "--method", "linear", "--rule", "exact", "--json")
+    done = steelyard("fit", tmp_path / "t.parquet", "--method", "linear", "--set", "rule=exact", "--json")
     assert json.loads(done.out)["b"] == "-inf"
 
 

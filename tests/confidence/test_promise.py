@@ -87,7 +87,7 @@ def test_reserved_questions_are_not_learned_from(cal: Labelled) -> None:
 
 def test_voting_with_a_risk_takes_answers_away(tmp_path: Path) -> None:
     sy.simulate(400, 16, seed=1).write_parquet(tmp_path / "t.parquet")
-    steelyard("fit", tmp_path / "t.parquet", "--reserve", 0.5, "-o", tmp_path / "p.json")
+    steelyard("fit", tmp_path / "t.parquet", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
     out = steelyard(
         "vote", tmp_path / "t.parquet", "--plan", tmp_path / "p.json", "--risk", 0.2, "-o", tmp_path / "v.parquet"
     ).out
@@ -97,7 +97,7 @@ def test_voting_with_a_risk_takes_answers_away(tmp_path: Path) -> None:
     assert f"Answered {verdicts['answered'].to_numpy().mean():.0%}" in out
     steelyard("fit", tmp_path / "t.parquet", "--method", "logit", "-o", tmp_path / "l.json")
     failed = steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "l.json", "--risk", 0.2)
-    assert "--method calibrated --reserve 0.5" in failed.err
+    assert "--method calibrated --set reserve=0.5" in failed.err
 
 
 def test_scores_that_have_moved_are_noticed_and_others_are_not() -> None:

@@ -20,7 +20,7 @@ from steelyard.reports.ballot_data import encoded
 from steelyard.reports.details import histogram, offsets_of, weights_of
 from steelyard.reports.headline import answer, headline, points
 from steelyard.reports.page import LARGEST, write_report
-from steelyard.reports.style import COLOURS
+from steelyard.reports.style import colour
 from steelyard.reports.summary import open_case, summarise
 from tests.building import labelled
 from tests.running import steelyard
@@ -130,8 +130,8 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
         assert re.search(
             r'"title":"[^"]*(%|score|weight)', json.dumps(stored(made["plain"], name), separators=(",", ":"))
         )
-    colour = stored(made["plain"], "chart-curves-0-0")["layer"][0]["encoding"]["color"]["scale"]
-    assert dict(zip(colour["domain"], colour["range"], strict=True)) == {n: COLOURS[n] for n in colour["domain"]}
+    scale = stored(made["plain"], "chart-curves-0-0")["layer"][0]["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {n: colour(n) for n in scale["domain"]}
 
 
 @pytest.mark.parametrize("method", ["linear", "kde", "vanilla", "best-of-n", "majority"])

@@ -21,6 +21,7 @@ from steelyard.cli import (
     fit,
     generate,
     grid,
+    methods,
     plan_budget,
     report,
     reproduce,
@@ -44,8 +45,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
-    demo, ask, generate, score, status, evaluate, report, fit, vote, plan_budget, compare, reproduce, answers, grid,
-    simulate, doctor,
+    demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
+    grid, simulate, doctor,
 ):  # fmt: skip
     app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
 

@@ -71,7 +71,7 @@ def run(
             }
         )
         return
-    oracles = {name for name in sy.method_names() if sy.method_class(name).oracle}
+    oracles = {name for name in names or all_methods() if sy.method_class(name).oracle}
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:

@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
+from steelyard.cli.setting_words import settings_from
 
 if TYPE_CHECKING:
     from steelyard import Method, Pool
@@ -21,7 +22,15 @@ DEFAULT = "calibrated"
 def run(
     file: File,
     method: Annotated[
-        str | None, typer.Option(help="calibrated (default), majority, best-of-n, vanilla, linear, logit, kde, platt.")
+        str | None, typer.Option(help="calibrated (default), or one of those that 'steelyard methods' lists.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A setting of the method, repeatable; 'steelyard methods NAME' lists them.",
+        ),
     ] = None,
     score: ScoreName = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
@@ -29,33 +38,29 @@ def run(
         int | None, typer.Option("--n", help="Use the first N samples a question: calibrate at the N you deploy.")
     ] = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
-    rule: Annotated[
-        str | None, typer.Option(help="linear, logit: bagged, exact, grid, likelihood or likelihood-slope.")
-    ] = None,
-    points: Annotated[int | None, typer.Option(help="linear, logit: points of the grid rule.")] = None,
-    clip: Annotated[float | None, typer.Option(help="logit, kde: scores are kept this far from 0 and 1.")] = None,
-    reliability: Annotated[str | None, typer.Option(help="kde: floored, printed (as in the paper) or fitted.")] = None,
-    bandwidth: Annotated[float | None, typer.Option(help="kde: bandwidth in logits instead of Silverman's.")] = None,
-    reserve: Annotated[
-        float | None, typer.Option(help="calibrated: share of the questions kept apart, to promise an error by.")
-    ] = None,
     answers: Answers = "math",
     rename: Rename = None,
     seed: Seed = 0,
     json: Json = False,
+    rule: Annotated[str | None, typer.Option(hidden=True)] = None,
+    points: Annotated[int | None, typer.Option(hidden=True)] = None,
+    clip: Annotated[float | None, typer.Option(hidden=True)] = None,
+    reliability: Annotated[str | None, typer.Option(hidden=True)] = None,
+    bandwidth: Annotated[float | None, typer.Option(hidden=True)] = None,
+    reserve: Annotated[float | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
     from steelyard.files import check_writable
     from steelyard.methods import configured
 
-    settings = only_given(
+    name = DEFAULT if method is None else method
+    kind = sy.method_class(name)
+    before = only_given(  # the options of 0.1, in place of --set
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
     )
-    name = DEFAULT if method is None else method
-    if "seed" in sy.method_class(name)().settings():
-        settings["seed"] = seed
-    voter = configured(name, settings)
+    seeded = {"seed": seed} if "seed" in kind().settings() else {}
+    voter = configured(name, seeded | before | settings_from(kind, settings))
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
@@ -68,7 +73,7 @@ def run(
         pool = pool.split(calibrate, seed=seed)[0]
     if method is None and not isinstance(pool, sy.LabelledPool):
         show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
-        voter = sy.VanillaVote()
+        voter = sy.method_class("vanilla")()
     voter.fit(pool, n=n)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
@@ -98,11 +103,12 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
-    """What a calibrated vote gains on questions it was not fitted on, and what more labels would bring."""
-    from steelyard import CalibratedVote, LabelledPool
+    """What a method that can be assessed gains on questions it was not fitted on, and what more labels would bring."""
+    from steelyard import LabelledPool
     from steelyard.evaluation.learning_curve import learning_curve
+    from steelyard.methods.abilities.assessable import Assessable
 
-    if not isinstance(voter, CalibratedVote) or not isinstance(pool, LabelledPool):
+    if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):
         return {}
     found = [asdict(row) for row in learning_curve(voter, pool, seed=voter.seed)]
     return {"learning_curve": found, "explained": voter.assess(pool).explain()}

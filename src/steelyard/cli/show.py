@@ -52,10 +52,12 @@ def as_json(content: Any) -> None:
     print(json.dumps(content, indent=2, allow_nan=False))
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, best: int | None = None) -> None:
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, best: int | None = None, text: bool = False
+) -> None:
     """Print a table: with rules and colour on a terminal, as aligned columns in a pipe.
 
-    The first column is text, the others are numbers; row `best` stands out on a terminal.
+    The first column is text, the others are numbers, or `text` too; row `best` stands out on a terminal.
     """
     title, columns = plain(title), [_cell(name) for name in columns]
     rows = [[_cell(cell) for cell in row] for row in rows]
@@ -67,7 +69,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
 
         drawn = Table(box=box.SIMPLE_HEAD)
         for i, column in enumerate(columns):
-            drawn.add_column(Text(column), justify="right" if i else "left", no_wrap=True)
+            drawn.add_column(Text(column), justify="right" if i and not text else "left", no_wrap=not text)
         for i, row in enumerate(rows):
             drawn.add_row(*map(Text, row), style="bold green" if i == best else None)
         Console().print(Text(title, style="bold"))
@@ -77,7 +79,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
     print(title)
     for row in (columns, *rows):
         cells = [
-            cell.rjust(width) if i else cell.ljust(width)
+            cell.rjust(width) if i and not text else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())

@@ -34,18 +34,13 @@ def run(
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     import steelyard as sy
-    from steelyard.jobs.vote import (
-        abstaining,
-        decide_file,
-        promised,
-        unfitted,
-    )
+    from steelyard.jobs.vote import abstaining, decide_file, unfitted
     from steelyard.tables.writing import check_output
 
     if output:
         check_output(output)
     voter = sy.load(plan) if plan else unfitted(method)
-    held = promised(voter, risk, sure) if risk is not None else None
+    held = voter.promise(risk, sure) if risk is not None else None
     with show.progress(f"Reading {file}") as progress:
         verdicts = decide_file(
             voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress

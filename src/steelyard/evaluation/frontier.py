@@ -13,8 +13,8 @@ from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
+from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
-from steelyard.methods.calibrated import CalibratedVote
 from steelyard.pools.pool import LabelledPool
 from steelyard.stopping.rule import Rule
 
@@ -38,7 +38,7 @@ def frontier(
     every question as the rule takes on average; `chosen` marks what the calibration questions recommend. Budgets
     default to the powers of two; `resamples` is the number of random orders of each question's samples, 0 as they are.
     """
-    voter = method or CalibratedVote()
+    voter = method or method_class("calibrated")()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     return frontier_of(shelf, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)

@@ -19,9 +19,8 @@ from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
+from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
-from steelyard.methods.calibrated import CalibratedVote
-from steelyard.methods.vanilla import VanillaVote
 from steelyard.pools.pool import LabelledPool
 from steelyard.stopping.rule import Rule
 
@@ -45,7 +44,7 @@ def samples_needed(
     """
     import polars as pl
 
-    voter = method or CalibratedVote()
+    voter = method or method_class("calibrated")()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     goal = np.full(test.n_questions, target) if isinstance(target, float | int) else _goal(target, cal, test)
@@ -57,7 +56,7 @@ def samples_needed(
 
 
 def _goal(target: Method | None, cal: LabelledPool, test: LabelledPool) -> NDArray[np.float64]:
-    return answers_correctly(deepcopy(target or VanillaVote()).fit(cal), test).astype(np.float64)
+    return answers_correctly(deepcopy(target or method_class("vanilla")()).fit(cal), test).astype(np.float64)
 
 
 def _needed(rules: list[Rule], seen: Trajectories, goal: NDArray[np.float64], seed: int) -> dict[str, Any]:

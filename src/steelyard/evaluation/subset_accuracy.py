@@ -29,12 +29,10 @@ from steelyard.evaluation.subset_counts import (
     within,
 )
 from steelyard.methods.base.method import Method
-from steelyard.methods.best_of_n import BestOfN
-from steelyard.methods.pass_at_n import PassAtN
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.pool import LabelledPool
 
-FORMULAS = {PassAtN: pass_at_n, BestOfN: best_of_n}  # the methods themselves, not what is derived from them
+FORMULAS = {"pass-at-n": pass_at_n, "best-of-n": best_of_n}  # by what a method says of itself: `exact_subsets`
 COSTLIER = 20  # voting again against adding, for the progress alone
 Ways = NDArray[np.str_]  # [S, K]
 Shares = NDArray[np.float64]  # [Q, S, K]
@@ -59,8 +57,8 @@ def shares_right(
     share = np.full((test.n_questions, *ways.shape), np.nan)
     for t, k in np.argwhere(np.isin(ways, ("vote", "one sample"))):
         share[:, t, k] = _known(ways[t, k], cast(Method, voters[t][k]), test, int(sizes[t]))
-    for kind, chance in FORMULAS.items():
-        here = ways == kind.name
+    for formula, chance in FORMULAS.items():
+        here = ways == formula
         rows = np.flatnonzero(here.any(axis=1))
         if len(rows):
             share[:, rows] = np.where(here[rows], chance(test, sizes[rows])[..., None], share[:, rows])
@@ -80,10 +78,11 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
     if n == test.n or not resamples:
         return "vote"
     counted = type(method)._decide is Method._decide
-    if n == 1 and (counted or type(method) in FORMULAS):
+    formula = method.exact_subsets if method.exact_subsets in FORMULAS else None
+    if n == 1 and (counted or formula):
         return "one sample"
-    if type(method) in FORMULAS:
-        return method.name
+    if formula:
+        return formula
     added = counted and method.by_response() and method.mix_ is None  # a mix breaks ties by scores of its own
     return "add" if added else "vote again"
 

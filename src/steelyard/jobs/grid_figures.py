@@ -7,8 +7,7 @@ from typing import Any
 
 from steelyard.evaluation.accuracy import accuracy
 from steelyard.evaluation.auroc import auroc, auroc_within
-from steelyard.methods.majority import MajorityVote
-from steelyard.methods.pass_at_n import PassAtN
+from steelyard.methods import method_class
 from steelyard.tables.grid_pools import load_grid
 from steelyard.tables.sources.bundled_grid import grid_names
 
@@ -25,7 +24,7 @@ def figures(progress: Callable[[float], None] | None = None) -> dict[str, Any]:
                 progress((i * len(verifiers) + j + 1) / (len(llms) * len(verifiers)))
         found["llms"][llm] = {
             "pass@1": float(pool.correct.mean()),
-            "majority": float(accuracy(MajorityVote().predict(pool), pool)),
-            "pass@n": float(accuracy(PassAtN().predict(pool), pool)),
+            "majority": float(accuracy(method_class("majority")().predict(pool), pool)),
+            "pass@n": float(accuracy(method_class("pass-at-n")().predict(pool), pool)),
         }
     return {"questions": pool.n_questions, "samples": pool.n, **found}

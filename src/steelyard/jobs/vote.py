@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from steelyard.confidence.drift import score_drift, some_question_means
-from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -83,17 +82,6 @@ def decide_file(
     if moved and moved.warning:
         warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
     return pl.concat(parts)
-
-
-def promised(voter: Method, risk: float, sure: float) -> RiskControl:
-    """Return from which confidence on a plan's verdicts keep their error within `risk`."""
-    from steelyard.methods.calibrated import CalibratedVote
-
-    if not isinstance(voter, CalibratedVote):
-        raise SettingError(
-            f"{voter.name} has no confidence to promise by: fit a plan with --method calibrated --reserve 0.5"
-        )
-    return voter.promise(risk, sure)
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:

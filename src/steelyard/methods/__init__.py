@@ -7,9 +7,11 @@ What all methods share is in `base/`.
 
 from __future__ import annotations
 
+import re
+from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_mean
 
@@ -27,8 +29,22 @@ def registry() -> Registry[type[Method]]:
     from steelyard.registry import Registry, named_class, only_class
 
     folder = Path(__file__).parent
-    pick, check = only_class(Method), named_class(Method)  # type: ignore[type-abstract]
+    pick, wrong = only_class(Method), named_class(Method)  # type: ignore[type-abstract]
+
+    def check(name: str, thing: object) -> str | None:
+        return wrong(name, thing) or problem_of(cast(type[Method], thing))
+
     return Registry("method", __name__, folder, pick, group="steelyard.methods", check=check)
+
+
+def problem_of(kind: type[Method]) -> str | None:
+    """Say what is wrong with a method of another package, or None."""
+    for each in fields(kind):
+        if each.init and each.default is MISSING and each.default_factory is MISSING:
+            return f"its setting {each.name!r} must have a default"
+    if kind.colour is not None and not re.fullmatch("#[0-9a-fA-F]{6}", str(kind.colour)):
+        return f"its colour must be written as #0072b2, not {kind.colour!r}"
+    return None
 
 
 def method_names() -> tuple[str, ...]:

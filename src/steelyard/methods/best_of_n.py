@@ -30,6 +30,9 @@ class BestOfN(Method):
     """
 
     name: ClassVar[str] = "best-of-n"
+    label: ClassVar[str | None] = "best-of-N"
+    colour: ClassVar[str | None] = "#e69f00"
+    exact_subsets: ClassVar[str | None] = "best-of-n"
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return 1 where a response stands for an answer at the top score, else 0 [R]."""

@@ -35,6 +35,7 @@ from steelyard.methods.abilities.assessable import Assessable
 from steelyard.methods.base.enough import FEWEST_QUESTIONS
 from steelyard.methods.base.method import P
 from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import (
     FARTHEST,
     check_folds,
@@ -48,7 +49,9 @@ from steelyard.pools.pool import LabelledPool, Pool
 
 @dataclass(repr=False)
 class CalibratedVote(Assessable):
-    """A missing score counts as the mean evidence of the calibration set.
+    """Choose the answer that its votes and its scores together make most likely; the default.
+
+    A missing score counts as the mean evidence of the calibration set.
 
     >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
     >>> vote = CalibratedVote.of(votes=1.0, best=1.0)
@@ -57,13 +60,14 @@ class CalibratedVote(Assessable):
     """
 
     name: ClassVar[str] = "calibrated"
+    colour: ClassVar[str | None] = "#d55e00"
     learns: ClassVar[bool] = True
 
-    folds: int = 5
-    se_tolerance: float = 0.5  # standard errors of likelihood that a heavier penalty may cost
-    clip: float = logit.CLIP
-    seed: int = 0
-    reserve: float = 0.0  # share of the questions kept apart, for `promise`
+    folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
+    se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    seed: int = setting(0, "seed of every random choice of the fit")
+    reserve: float = setting(0.0, "share of the questions kept apart, to promise an error by (vote --risk)")
 
     votes_: float = field(default=1.0, init=False)
     mean_: float = field(default=0.0, init=False)
@@ -195,7 +199,7 @@ class CalibratedVote(Assessable):
         if self.reserved_confidence_ is None or not len(self.reserved_confidence_):
             raise CalibrationError(
                 "this plan reserved no questions, and a promise must be tested on questions the vote has not learned "
-                "from: fit it again with reserve=0.5 (steelyard fit --reserve 0.5)"
+                "from: fit it again with reserve=0.5 (steelyard fit --set reserve=0.5)"
             )
         learned, reserved = ((cast(Floats, c), cast(Floats, r) > 0) for c, r in pairs)
         return promise(learned, reserved, risk=risk, sure=sure)

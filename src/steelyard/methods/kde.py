@@ -37,6 +37,7 @@ from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import intervals
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import within
 from steelyard.pools.arrays import Floats
 from steelyard.pools.pool import LabelledPool, Pool
@@ -51,12 +52,13 @@ class KDEVote(Method):
     """Weigh by how much likelier a score is for a correct than for an incorrect response."""
 
     name: ClassVar[str] = "kde"
+    colour: ClassVar[str | None] = "#cc79a7"
     learns: ClassVar[bool] = True
 
-    bandwidth: float | None = None  # None: Silverman's rule, for each class
-    bins: int = BINS
-    reliability: str = "floored"
-    clip: float = logit.CLIP
+    bandwidth: float | None = setting(None, "bandwidth in logits; none: Silverman's rule, for each class")
+    bins: int = setting(BINS, "bins of the scores by which the LLM's reliability is learned")
+    reliability: str = setting("floored", "the LLM's term: floored, printed (as in the paper) or fitted")
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
 
     low_: float = field(default=0.0, init=False)
     step_: float = field(default=1.0, init=False)

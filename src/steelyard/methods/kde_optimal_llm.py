@@ -7,18 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.fitting.question_oracle import question_odds
+from steelyard.methods.base.setting import setting
 from steelyard.methods.kde import KDEVote
 from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class KDEOptimalLLMVote(KDEVote):
-    """How much of the gap to `optimal` is the estimate of the LLM's reliability."""
+    """The kde vote with the true reliability of the LLM on each question.
+
+    It shows how much of the gap to `optimal` is the estimate of the LLM's reliability.
+    """
 
     name: ClassVar[str] = "kde-optimal-llm"
+    colour: ClassVar[str | None] = "#e3a9c9"
     oracle: ClassVar[bool] = True
 
-    reliability: str = "printed"
+    reliability: str = setting("printed", "the LLM's term: floored, printed (as in the paper) or fitted")
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
         return question_odds(cast(LabelledPool, pool))

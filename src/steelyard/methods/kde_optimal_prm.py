@@ -7,18 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.fitting.question_oracle import question_ratio
+from steelyard.methods.base.setting import setting
 from steelyard.methods.kde import KDEVote
 from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class KDEOptimalPRMVote(KDEVote):
-    """How much of the gap to `optimal` is the estimate of the score densities (leak included)."""
+    """The kde vote with each question's own score densities.
+
+    It shows how much of the gap to `optimal` is the estimate of the score densities (leak included).
+    """
 
     name: ClassVar[str] = "kde-optimal-prm"
+    colour: ClassVar[str | None] = "#a35a86"
     oracle: ClassVar[bool] = True
 
-    reliability: str = "printed"
+    reliability: str = setting("printed", "the LLM's term: floored, printed (as in the paper) or fitted")
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
         return question_ratio(cast(LabelledPool, pool), clip=self.clip, crossfit=False)

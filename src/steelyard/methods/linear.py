@@ -13,9 +13,13 @@ from steelyard.pools.arrays import Floats
 
 @dataclass(repr=False)
 class LinearVote(OffsetVote):
-    """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote."""
+    """A response weighs its score less b: one below b counts against its answer.
+
+    b is not bounded below: as b goes to minus infinity the vote becomes the majority vote.
+    """
 
     name: ClassVar[str] = "linear"
+    colour: ClassVar[str | None] = "#009e73"
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
         return linear.evidence(p)

@@ -8,17 +8,22 @@ from numpy.typing import NDArray
 
 from steelyard.counting import logit_weight as logit
 from steelyard.methods.base.offset_vote import OffsetVote
+from steelyard.methods.base.setting import setting
 from steelyard.pools.arrays import Floats
 from steelyard.pools.logistic import expit
 
 
 @dataclass(repr=False)
 class LogitVote(OffsetVote):
-    """b = 0 is the majority vote, the limit as every response comes to weigh the same."""
+    """A response weighs the log-odds of its score less those of b: one below b counts against its answer.
+
+    b = 0 is the majority vote, the limit as every response comes to weigh the same.
+    """
 
     name: ClassVar[str] = "logit"
+    colour: ClassVar[str | None] = "#0072b2"
 
-    clip: float = logit.CLIP
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
         return logit.clipped_logit(p, self.clip)

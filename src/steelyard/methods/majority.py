@@ -20,6 +20,8 @@ class MajorityVote(Method):
     """
 
     name: ClassVar[str] = "majority"
+    label: ClassVar[str | None] = "majority vote"
+    colour: ClassVar[str | None] = "#7f7f7f"
     scored: ClassVar[bool] = False
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:

@@ -17,18 +17,20 @@ from steelyard.counting.logit_weight import CLIP, check_clip
 from steelyard.counting.quantize import quantize
 from steelyard.fitting.question_oracle import question_odds, question_ratio
 from steelyard.methods.base.method import Method
+from steelyard.methods.base.setting import setting
 from steelyard.pools.pool import LabelledPool, Pool
 
 
 @dataclass(repr=False)
 class OptimalVote(Method):
-    """An upper bound that is too good to be true."""
+    """The paper's best weights, made from the labels of the responses that vote: a bound too good to be true."""
 
     name: ClassVar[str] = "optimal"
+    colour: ClassVar[str | None] = "#b8a000"
     oracle: ClassVar[bool] = True
     crossfit: ClassVar[bool] = False
 
-    clip: float = CLIP
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
 
     def check_settings(self) -> None:
         check_clip(self.clip)

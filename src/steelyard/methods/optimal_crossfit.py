@@ -13,7 +13,8 @@ from steelyard.methods.optimal import OptimalVote
 
 @dataclass(repr=False)
 class OptimalCrossfitVote(OptimalVote):
-    """What knowing a question's score distributions would really buy."""
+    """The optimal vote with weights from the other half of the question: what knowing its scores would really buy."""
 
     name: ClassVar[str] = "optimal-crossfit"
+    colour: ClassVar[str | None] = "#8c7a00"
     crossfit: ClassVar[bool] = True

@@ -15,6 +15,9 @@ class PassAtN(Method):
     """The ceiling of every vote: nothing can choose an answer that was never given."""
 
     name: ClassVar[str] = "pass-at-n"
+    label: ClassVar[str | None] = "pass@N"
+    colour: ClassVar[str | None] = "#bbbbbb"
+    exact_subsets: ClassVar[str | None] = "pass-at-n"
     oracle: ClassVar[bool] = True
     scored: ClassVar[bool] = False
 

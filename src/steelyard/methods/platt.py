@@ -23,6 +23,7 @@ from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.platt_scaling import platt
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.plan import LARGE, SMALL
+from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import check_folds, check_seed, within
 from steelyard.pools.arrays import Bools, Floats
 from steelyard.pools.logistic import expit
@@ -35,16 +36,20 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 
 @dataclass(repr=False)
 class PlattVote(Method):
-    """A missing score has the share of correct responses in the calibration set for its probability."""
+    """A response weighs its probability of being correct, less a threshold.
+
+    A missing score has the share of correct responses in the calibration set for its probability.
+    """
 
     name: ClassVar[str] = "platt"
+    colour: ClassVar[str | None] = "#f0a070"
     learns: ClassVar[bool] = True
 
-    curve: str = "platt"  # or "isotonic"
-    folds: int = 10
-    se_tolerance: float = 1.0  # how many standard errors of accuracy a smaller threshold is worth
-    clip: float = logit.CLIP
-    seed: int = 0
+    curve: str = setting("platt", "how a score becomes a probability: platt or isotonic")
+    folds: int = setting(10, "parts of the cross-validation that chooses the threshold")
+    se_tolerance: float = setting(1.0, "how many standard errors of accuracy a smaller threshold is worth")
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    seed: int = setting(0, "seed of every random choice of the fit")
 
     intercept_: float = field(default=0.0, init=False)
     slope_: float = field(default=0.0, init=False)

@@ -26,6 +26,7 @@ class VanillaVote(Method):
     """
 
     name: ClassVar[str] = "vanilla"
+    colour: ClassVar[str | None] = "#56b4e9"
 
     prior_: float | None = field(default=None, init=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from steelyard.confidence.calibration_error import CalibrationCurve
 from steelyard.reports.details import Rows
-from steelyard.reports.style import COLOURS
+from steelyard.reports.style import colour
 
 INK = "currentColor"
 HEIGHT = 300
@@ -33,7 +33,7 @@ def layered(*layers: Any, height: int = HEIGHT) -> Spec:
 def _colour(methods: list[str]) -> Any:
     import altair as alt
 
-    scale = alt.Scale(domain=methods, range=[COLOURS.get(name, "#000000") for name in methods])
+    scale = alt.Scale(domain=methods, range=[colour(name) for name in methods])
     return alt.Color("method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3))
 
 
@@ -85,19 +85,19 @@ def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
     axis = alt.Axis(format=".0%", values=[i / 5 for i in range(6)])
     x = alt.X("confidence:Q", title="confidence of the verdict (%)", scale=full, axis=axis)
     y = alt.Y("accuracy:Q", title=TESTED, scale=full, axis=axis)
-    colour = COLOURS.get(method, "#000000")
+    tint = colour(method)
     base = alt.Chart(inline(rows)).encode(x=x)
     tip = [
         alt.Tooltip("questions:Q"),
         alt.Tooltip("confidence:Q", format=".1%"),
         alt.Tooltip("accuracy:Q", format=".1%"),
     ]
-    band = base.mark_area(color=colour, opacity=0.15).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
-    bars = base.mark_rule(color=colour, strokeWidth=2).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
-    line = base.mark_line(color=colour, strokeWidth=2).encode(y=y)
+    band = base.mark_area(color=tint, opacity=0.15).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
+    bars = base.mark_rule(color=tint, strokeWidth=2).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
+    line = base.mark_line(color=tint, strokeWidth=2).encode(y=y)
     legend = alt.Legend(title="questions", orient="top", tickCount=3)
     size = alt.Size("questions:Q", legend=legend, scale=alt.Scale(range=[40, 400]))
-    dots = base.mark_point(filled=True, opacity=1, color=colour).encode(y=y, size=size, tooltip=tip)
+    dots = base.mark_point(filled=True, opacity=1, color=tint).encode(y=y, size=size, tooltip=tip)
     ends = [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]
     diagonal = alt.Chart(inline(ends)).mark_line(color=INK, strokeDash=[4, 4], opacity=0.6).encode(x=x, y=y)
     return layered(diagonal, band, bars, line, dots, height=340)

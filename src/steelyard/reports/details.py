@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from steelyard.evaluation.accuracy import estimates
-from steelyard.methods.base.offset_vote import OffsetVote
-from steelyard.methods.logit import LogitVote
+from steelyard.methods import method_class
+from steelyard.methods.abilities.offset import Offset, with_offset
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.summary import BASELINES, Case
 
@@ -75,8 +75,9 @@ def _by_kind(pool: LabelledPool) -> dict[str, Any]:
 
 def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
     """The fitted b where there is one, else where the line passes through zero."""
-    if isinstance(case.method, OffsetVote):
-        return [case.method.b] if 0 < case.method.b < 1 and len(set(values.tolist())) > 1 else []
+    vote = with_offset(case.method)
+    if vote is not None:
+        return [vote.b] if 0 < vote.b < 1 and len(set(values.tolist())) > 1 else []
     turn = np.flatnonzero(values[:-1] * values[1:] < 0)
     part = values[turn] / (values[turn] - values[turn + 1])
     return [float(p) for p in scores[turn] + part * (scores[turn + 1] - scores[turn])]
@@ -103,7 +104,7 @@ def offsets_of(case: Case) -> Offsets | None:
     """Read the exact accuracy curve of a vote with an offset: the page's own, or the logit vote beside one without."""
     if not case.method.learns:
         return None
-    vote = case.method if isinstance(case.method, OffsetVote) else LogitVote().fit(case.cal)
+    vote = with_offset(case.method) or cast(Offset, method_class("logit")().fit(case.cal))
     curve = vote.curve_
     below = curve.edges < curve.top
     edges, shares = curve.edges[below], curve.accuracy[: int(below.sum()) + 1]

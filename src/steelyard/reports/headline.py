@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from steelyard.evaluation.accuracy import Estimate
 from steelyard.evaluation.compute_to_match import ComputeToMatch
+from steelyard.methods import method_class
 from steelyard.reports.summary import Summary
-
-NAMES = {"majority": "majority vote", "best-of-n": "best-of-N", "vanilla": "the vanilla vote", "pass-at-n": "pass@N"}
 
 
 def named(method: str) -> str:
-    """A method in running text."""
-    return NAMES.get(method, f"the {method} vote")
+    """A method in running text.
+
+    >>> named("best-of-n"), named("logit")
+    ('best-of-N', 'the logit vote')
+    """
+    return method_class(method).label or f"the {method} vote"
 
 
 def percent(share: float) -> str:

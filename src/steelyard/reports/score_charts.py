@@ -11,7 +11,7 @@ from steelyard.reports.charts import (
     layered,
 )
 from steelyard.reports.details import Offsets, Weights
-from steelyard.reports.style import COLOURS, RIGHT, WRONG
+from steelyard.reports.style import RIGHT, WRONG, colour
 
 
 def weights(found: Weights, method: str) -> Spec:
@@ -23,13 +23,13 @@ def weights(found: Weights, method: str) -> Spec:
         x=x, y=alt.Y("weight:Q", title="weight of a response", axis=alt.Axis(minExtent=44)),
         tooltip=[alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("weight:Q", format="+.2f")],
     )  # fmt: skip
-    colour = COLOURS.get(method, "#000000")
+    tint = colour(method)
     areas = [
-        line.mark_area(opacity=0.2, color=tint, clip=True).transform_filter(f"datum.weight {sign} 0")
-        for tint, sign in ((RIGHT, ">="), (WRONG, "<="))
+        line.mark_area(opacity=0.2, color=side, clip=True).transform_filter(f"datum.weight {sign} 0")
+        for side, sign in ((RIGHT, ">="), (WRONG, "<="))
     ]
     zero = alt.Chart(alt.InlineData(values=[{"weight": 0}])).mark_rule(color=INK, opacity=0.7).encode(y="weight:Q")
-    stroke = line.mark_line(color=colour, strokeWidth=3)
+    stroke = line.mark_line(color=tint, strokeWidth=3)
     points = line.mark_point(opacity=0, size=40)
     return layered(*areas, zero, stroke, points, *_marks(found, label=True), height=220)
 
@@ -89,8 +89,8 @@ def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
     x = alt.X("b:Q", scale=across, title="b (score at which a weight turns negative)", axis=alt.Axis(tickCount=6))
     axis = alt.Axis(format=".0%", tickCount=6)
     y = alt.Y("accuracy:Q", title="accuracy (% of calibration questions)", scale=level_range, axis=axis)
-    colour = COLOURS.get(method, "#000000")
-    steps = alt.Chart(inline(found.steps)).mark_line(interpolate="step-after", color=colour, strokeWidth=2.5, clip=True)
+    tint = colour(method)
+    steps = alt.Chart(inline(found.steps)).mark_line(interpolate="step-after", color=tint, strokeWidth=2.5, clip=True)
     best = [{"low": low, "high": high} for low, high in found.intervals]
     shade = (
         alt.Chart(inline(best))
@@ -103,7 +103,7 @@ def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
     dot = base.mark_point(filled=True, size=110, color=INK, opacity=1)
     text = _label(base, left=right_half).encode(text="text:N", y=alt.value(10))  # clear of the curve
     level = alt.Chart(inline([{"accuracy": found.majority, "text": "majority vote"}]))
-    rule = level.mark_rule(color=COLOURS["majority"], strokeDash=[5, 4], strokeWidth=2).encode(y=y)
+    rule = level.mark_rule(color=colour("majority"), strokeDash=[5, 4], strokeWidth=2).encode(y=y)
     end = 0 if right_half else "width"
     tag = level.mark_text(
         align="left" if end == 0 else "right", dx=4 if end == 0 else 0, dy=12, color=INK, fontSize=12

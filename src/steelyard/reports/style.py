@@ -4,41 +4,40 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from steelyard.methods import method_class
 
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's colours; what reads no scores is grey, oracles are dashed or hollow.
-COLOURS = {
-    "majority": "#7f7f7f",
-    "best-of-n": "#e69f00",
-    "vanilla": "#56b4e9",
-    "linear": "#009e73",
-    "logit": "#0072b2",
-    "kde": "#cc79a7",
-    "calibrated": "#d55e00",
-    "platt": "#f0a070",
-    "pass-at-n": "#bbbbbb",
-    "optimal": "#b8a000",
-    "optimal-crossfit": "#8c7a00",
-    "kde-optimal-llm": "#e3a9c9",
-    "kde-optimal-prm": "#a35a86",
-}
+# The built-in methods have Okabe and Ito's colours; what reads no scores is grey, oracles are dashed or hollow.
+# In reserve, for a method that gives no colour: those of Paul Tol's muted scheme that are none of these.
+RESERVE = ("#332288", "#117733", "#882255", "#999933", "#44aa99", "#aa4499")
 RIGHT, WRONG = "#0072b2", "#d55e00"
 WIDTH, HEIGHT = 560, 320
+
+
+def colour(method: str) -> str:
+    """The colour of a method, the same in every figure: its own, or one in reserve that goes by its name.
+
+    >>> colour("logit")
+    '#0072b2'
+    """
+    return method_class(method).colour or RESERVE[crc32(method.encode()) % len(RESERVE)]
 
 
 def colour_of(methods: list[str]) -> alt.Color:
     """The colours of these methods, in this order, with a legend."""
     import altair as alt
 
-    colours = [COLOURS.get(name, "#000000") for name in methods]
+    colours = [colour(name) for name in methods]
     return alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=alt.Legend(title=None))
 
 
 def swatch(method: str) -> str:
     """A patch of a method's colour, as HTML."""
-    return f'<span class=swatch style="background:{COLOURS.get(method, "#000000")}"></span>'
+    return f'<span class=swatch style="background:{colour(method)}"></span>'
 
 
 def styled(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:

@@ -53,7 +53,9 @@ def find_verifier(name: str) -> tuple[Protocol, Verifier]:
     >>> find_verifier("skywork-7b")[1].model
     'Skywork/Skywork-o1-Open-PRM-Qwen-2.5-7B'
     """
-    for protocol in all_protocols():
+    for protocol in map(
+        registry().get, registry().names
+    ):  # a broken package after the built-in ones harms none of them
         for verifier in protocol.verifiers:
             if name in (verifier.name, verifier.model):
                 return protocol, verifier

@@ -79,7 +79,8 @@ class RecordedProtocol:
 
     what: str
     verifiers: tuple[Verifier, ...]
-    read: Callable[[Mapping[str, Any]], list[float] | None]  # None: nothing was recorded
+    read: Callable[[Mapping[str, Any]], list[float] | None]  # None: nothing was recorded,
+    missing: str = "the run recorded nothing that it reads"  # and why there is no score then
 
 
 Protocol: TypeAlias = TokenProtocol | ChatProtocol | RecordedProtocol

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from steelyard.methods.abilities.explanation import explained
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.out_of_fold import out_of_fold
+from steelyard.methods.base.setting import setting
 from steelyard.methods.majority import MajorityVote
 from steelyard.methods.vanilla import VanillaVote
 from steelyard.pools.pool import LabelledPool
@@ -21,7 +22,7 @@ from steelyard.pools.pool import LabelledPool
 class Assessable(Method, ABC):
     """A method that can be assessed, and that explains in plain words what was fitted and what to expect of it."""
 
-    seed: int = 0  # of the folds
+    seed: int = setting(0, "seed of the folds")
 
     gains_: dict[str, float] = field(default_factory=dict, init=False)
 

@@ -27,6 +27,7 @@ from steelyard.pools.verdicts import Verdicts
 
 P = TypeVar("P", bound=Pool)
 Weigh = Callable[[Any, Pool], NDArray[np.float64]]
+OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
 
 
 @dataclass(repr=False)
@@ -35,11 +36,17 @@ class Method(Stored, ABC):
 
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
     scored: ClassVar[bool] = True  # reads scores
+    exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
+    label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
+    colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "name" not in vars(cls):  # a class in a notebook: MyVote is my-vote
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        for word in OF_ITSELF:
+            if word not in vars(cls):
+                setattr(cls, word, None)
         if "weigh" in vars(cls) and "by_response" not in vars(cls):
             cls.by_response = Method.by_response  # type: ignore[method-assign]
         if "weigh" in vars(cls):
@@ -104,6 +111,12 @@ class Method(Stored, ABC):
             raise PlanError(
                 f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
             )
+
+    def promise(self, risk: float, sure: float = 0.9) -> RiskControl:  # noqa: ARG002
+        """Return from which confidence on to answer, so that the error stays within `risk`, if it can be promised."""
+        raise CalibrationError(
+            f"{self.name} has no confidence to promise by: fit a plan with --method calibrated --set reserve=0.5"
+        )
 
     def _learn(self, pool: Pool) -> None:
         """Set the learned fields; methods that learn nothing leave it."""

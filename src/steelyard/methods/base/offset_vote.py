@@ -24,6 +24,7 @@ from steelyard.fitting.offsets.grid_search import grid
 from steelyard.fitting.offsets.likelihood import likelihood, likelihood_with_slope
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import FARTHEST, check_seed, within
 from steelyard.pools.arrays import Floats
 from steelyard.pools.pool import LabelledPool, Pool
@@ -37,9 +38,9 @@ class OffsetVote(Method):
 
     learns: ClassVar[bool] = True
 
-    rule: str = "bagged"
-    points: int = 101
-    seed: int = 0
+    rule: str = setting("bagged", "what places b: bagged, exact, grid, likelihood or likelihood-slope")
+    points: int = setting(101, "points that the rule grid tries")
+    seed: int = setting(0, "seed of every random choice of the fit")
 
     offset_: float | None = field(default=None, init=False)
     offsets_: dict[str, float] = field(default_factory=dict, init=False)  # by rule

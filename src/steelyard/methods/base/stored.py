@@ -124,4 +124,4 @@ def _is_a(value: Any, kind: Any) -> bool:
     plain = get_origin(kind) or kind
     if plain is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    return isinstance(value, plain) and not isinstance(value, bool)
+    return isinstance(value, plain) and isinstance(value, bool) == (plain is bool)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from steelyard.counting.logit_weight import logit
-from steelyard.methods.linear import LinearVote
-from steelyard.methods.logit import LogitVote
+from steelyard.methods import method_class
+from steelyard.methods.abilities.offset import Offset
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.figures_in_words import count, points
 from steelyard.paper.measuring import quiet
@@ -24,7 +24,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def one(pair: Pair) -> list[dict[str, Any]]:
         cal = pair.pool.split(RESERVE, seed=settings.seed)[0]
         with quiet():
-            votes = {"linear": LinearVote().fit(cal), "logit": LogitVote().fit(cal)}
+            votes = {form: cast(Offset, method_class(form)().fit(cal)) for form in RANGES}
         rows: list[dict[str, Any]] = []
         for form, vote in votes.items():
             curve, total = vote.curve_, vote.curve_.questions

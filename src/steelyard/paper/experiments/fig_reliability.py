@@ -15,7 +15,7 @@ from steelyard.paper.measuring import splits
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
 from steelyard.pools.pool import LabelledPool
-from steelyard.reports.style import COLOURS, WIDTH
+from steelyard.reports.style import WIDTH, colour
 
 ESTIMATED, CONSTANT = "estimated from scores", "constant"
 
@@ -55,19 +55,19 @@ def draw(rows: pl.DataFrame) -> Any:
 
     mean = rows.group_by("verifier", "source", maintain_order=True).agg(pl.col("error").mean())
     order = mean["verifier"].unique(maintain_order=True).to_list()
-    domain, colours = [ESTIMATED, CONSTANT], [COLOURS["logit"], COLOURS["majority"]]
+    domain, colours = [ESTIMATED, CONSTANT], [colour("logit"), colour("majority")]
     y = alt.Y("verifier:N", sort=order, title=None)
     x = alt.X(
         "error:Q",
         title="mean absolute error of q_M (share of correct responses), averaged over models",
         axis=alt.Axis(tickCount=8),
     )
-    colour = alt.Color("source:N", scale=alt.Scale(domain=domain, range=colours), legend=alt.Legend(title="q_M"))
+    tints = alt.Color("source:N", scale=alt.Scale(domain=domain, range=colours), legend=alt.Legend(title="q_M"))
     offset = alt.YOffset("source:N", sort=domain)
     bars = (
         alt.Chart(mean)
         .mark_bar()
-        .encode(x, y, colour, offset, tooltip=["verifier:N", "source:N", alt.Tooltip("error:Q", format=".3f")])
+        .encode(x, y, tints, offset, tooltip=["verifier:N", "source:N", alt.Tooltip("error:Q", format=".3f")])
     )
     line = alt.Chart(pl.DataFrame({"error": [0.2]})).mark_rule(strokeDash=[4, 3]).encode(x="error:Q")
     return alt.layer(bars, line).properties(width=WIDTH, height=alt.Step(14))

@@ -14,7 +14,7 @@ from steelyard.paper.experiments._curves import all_curves
 from steelyard.paper.figures_in_words import count, percent, points
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
-from steelyard.reports.style import COLOURS, HEIGHT, WIDTH
+from steelyard.reports.style import HEIGHT, WIDTH, colour
 
 ORDER = (
     "pass-at-n",
@@ -93,7 +93,7 @@ def draw(rows: pl.DataFrame) -> Any:
     import altair as alt
 
     methods = [name for name in ORDER if name in set(rows["method"])]
-    colours = [COLOURS.get(name.removesuffix("-shuffled"), "#000000") for name in methods]
+    colours = [colour(name.removesuffix("-shuffled")) for name in methods]
     dashes = [[2, 3] if name.endswith("-shuffled") else [6, 3] if name in ORACLES else [1, 0] for name in methods]
     x = alt.X(
         "n:Q",
@@ -103,7 +103,7 @@ def draw(rows: pl.DataFrame) -> Any:
     )
     y = alt.Y("accuracy:Q", title="accuracy", axis=alt.Axis(format=".0%"), scale=alt.Scale(zero=False))
     legend = alt.Legend(title="dashed: oracles", symbolType="stroke", symbolSize=400)
-    colour = alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=legend)
+    tints = alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=legend)
     dash = alt.StrokeDash("method:N", scale=alt.Scale(domain=methods, range=dashes), legend=legend)
     tips = [
         "method:N",
@@ -111,11 +111,11 @@ def draw(rows: pl.DataFrame) -> Any:
         alt.Tooltip("accuracy:Q", format=".1%"),
         alt.Tooltip("se:Q", format=".1%", title="standard error"),
     ]
-    lines = alt.Chart(rows).mark_line().encode(x, y, colour, dash, tooltip=tips)
+    lines = alt.Chart(rows).mark_line().encode(x, y, tints, dash, tooltip=tips)
     honest = rows.filter(pl.col("method").is_in(["logit"])).with_columns(
         low=pl.col("accuracy") - pl.col("se"), high=pl.col("accuracy") + pl.col("se")
     )
-    band = alt.Chart(honest).mark_area(opacity=0.12, color=COLOURS["logit"]).encode(x, alt.Y("low:Q"), y2="high:Q")
+    band = alt.Chart(honest).mark_area(opacity=0.12, color=colour("logit")).encode(x, alt.Y("low:Q"), y2="high:Q")
     layers = [band, lines]
     if rows["samples"][0] is not None:
         n, target = int(rows["n"].cast(pl.Int64).to_numpy().max()), rows["target"][0]

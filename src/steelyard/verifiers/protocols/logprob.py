@@ -25,4 +25,5 @@ PROTOCOL = RecordedProtocol(
     what="exp(mean log-probability) of the sampled tokens, as `generate` recorded it; asks nobody",
     verifiers=(Verifier("logprob", "", "whole"),),
     read=read,
+    missing="the run recorded no log-probability",
 )

@@ -20,7 +20,7 @@ class Recorded:
         """Read each sample."""
         for item in items:
             found = self.protocol.read(item.sample)
-            yield item, "the run recorded no log-probability" if found is None else checked(found, truncated=False)
+            yield item, self.protocol.missing if found is None else checked(found, truncated=False)
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -1,0 +1,1 @@
+"""One method and one verifier for Steelyard, found by their entry points."""

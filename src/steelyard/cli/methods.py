@@ -1,0 +1,112 @@
+"""steelyard methods: which methods there are, and what can be set of each."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from inspect import cleandoc
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Json
+from steelyard.errors import SettingError
+
+if TYPE_CHECKING:
+    from steelyard import Method
+
+EXAMPLE = "Example: steelyard methods, then steelyard methods kde"
+
+
+def run(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A method; without one: all of them.")] = None,
+    json: Json = False,
+) -> None:
+    """List all methods, those of other packages included, or explain the settings of one."""
+    if name is None:
+        _list(json)
+    else:
+        _explain(name, json)
+
+
+def _list(json: bool) -> None:
+    import steelyard as sy
+
+    found = [_about(name) for name in sy.method_names()]
+    if json:
+        show.as_json(found)
+        return
+    rows = [(row["method"], _kind(row), row["package"], row["what"]) for row in found]
+    show.table("Methods", ("method", "", "package", "what it does"), rows, text=True)
+    show.say("Learns: it needs labels to be fitted. Oracle: it reads labels when it votes, and can only be measured.")
+    show.say("The settings of one: steelyard methods NAME")
+
+
+def _about(name: str) -> dict[str, Any]:
+    """One method; one of another package that is broken is listed too, with what is wrong with it."""
+    from steelyard.methods import method_class, registry
+
+    package = registry().origin(name)
+    try:
+        kind = method_class(name)
+    except SettingError as error:
+        return {"method": name, "what": str(error), "learns": None, "oracle": None, "package": package}
+    return {"method": name, "what": _sentence(kind), "learns": kind.learns, "oracle": kind.oracle, "package": package}
+
+
+def _kind(row: dict[str, Any]) -> str:
+    return "broken" if row["learns"] is None else "oracle" if row["oracle"] else "learns" if row["learns"] else ""
+
+
+def _sentence(kind: type[Method]) -> str:
+    """The first sentence of a class's docstring; nothing for what a dataclass writes there by itself."""
+    text = " ".join(cleandoc(kind.__doc__ or "").partition("\n\n")[0].split())
+    return "" if text.startswith(f"{kind.__name__}(") else re.split(r"(?<=\.)\s", text)[0]
+
+
+def _explain(name: str, json: bool) -> None:
+    from steelyard.methods import method_class
+    from steelyard.methods.base.setting import settings_of
+
+    kind = method_class(name)
+    settings: list[dict[str, Any]] = [
+        {"name": each.name, "type": each.told, "default": _plain(each.default), "meaning": each.meaning}
+        for each in settings_of(kind)
+    ]
+    example = _example(kind, settings)
+    if json:
+        show.as_json({**_about(name), "settings": settings, "example": example})
+        return
+    about = _about(name)
+    show.say(f"{name} (package {about['package']}{', ' * bool(_kind(about))}{_kind(about)}): {about['what']}\n")
+    if settings:
+        rows = [(each["name"], each["type"], _typed(each["default"]), each["meaning"]) for each in settings]
+        show.table("Settings, each given as --set NAME=VALUE", ("name", "type", "default", "meaning"), rows, text=True)
+    else:
+        show.say("It has no settings.\n")
+    show.say(f"Example: {example}")
+
+
+def _example(kind: type[Method], settings: list[dict[str, Any]]) -> str:
+    """A command that uses the method, with its first setting that has a value."""
+    if kind.oracle:
+        return shlex.join(["steelyard", "evaluate", "labelled.parquet", "--methods", f"majority,{kind.name}"])
+    first = [f"{each['name']}={_typed(each['default'])}" for each in settings if each["default"] is not None][:1]
+    words = [word for pair in first for word in ("--set", pair)]
+    return shlex.join(["steelyard", "fit", "labelled.parquet", "--method", kind.name, *words, "-o", "plan.json"])
+
+
+def _plain(value: object) -> object:
+    """A value that JSON can hold, as it is where it can."""
+    return (
+        value
+        if value is None or isinstance(value, int | str) or (isinstance(value, float) and isfinite(value))
+        else str(value)
+    )
+
+
+def _typed(value: object) -> str:
+    """A value as --set takes it."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

@@ -1,0 +1,144 @@
+"""The example package, installed beside Steelyard: everything finds its method and its verifier."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.runs.runs_small import small_run
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "steelyard-example"
+PAIRS = sy.simulate(60, 8, seed=0)
+
+
+def install(source: Path, target: Path) -> None:
+    """Do what pip would: copy the package, and write down its name and its entry points beside it."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    package = project["name"].replace("-", "_")
+    shutil.copytree(source / "src" / package, target / package, ignore=shutil.ignore_patterns("__pycache__"))
+    about = target / f"{package}-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = (
+        [f"[{group}]", *(f"{k} = {v}" for k, v in points.items())] for group, points in project["entry-points"].items()
+    )
+    (about / "entry_points.txt").write_text("\n".join(line for group in groups for line in group))
+
+
+class Installed:
+    """A folder in which a Python with Steelyard and the example package runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        install(EXAMPLE, folder / "site")
+        places = (folder / "site", Path(sy.__file__).parents[1], ROOT)
+        self.environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
+        sy.write(PAIRS, folder / "t.parquet")
+
+    def python(self, *words: object) -> str:
+        command = [sys.executable, *map(str, words)]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=self.folder, env=self.environment
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def steelyard(self, *words: object) -> str:
+        return self.python("-m", "steelyard", *words)
+
+    def json(self, *words: object) -> Any:
+        return json.loads(self.steelyard(*words, "--json"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture(scope="module")
+def fitted(installed: Installed) -> dict[str, Any]:
+    """What `fit` says of the example's method; its plan is plan.json."""
+    found: dict[str, Any] = installed.json(
+        "fit", "t.parquet", "--method", "trimmed", "--set", "share=0.2", "-o", "plan.json"
+    )
+    return found
+
+
+def test_its_method_is_fitted_with_its_setting(installed: Installed, fitted: dict[str, Any]) -> None:
+    assert (fitted["method"], fitted["share"], fitted["questions"]) == ("trimmed", 0.2, 60)
+    plan = json.loads((installed.folder / "plan.json").read_text())
+    assert plan["learned"]["floor_"] == pytest.approx(float(PAIRS["score"].quantile(0.2, "linear") or 0))
+
+
+@pytest.mark.usefixtures("fitted")
+def test_its_plan_votes_on_the_command_line_and_in_python_alike(installed: Installed) -> None:
+    installed.steelyard("vote", "t.parquet", "--plan", "plan.json", "-o", "v.parquet")
+    code = (
+        "import steelyard as sy; vote = sy.load('plan.json'); vote.save('again.json')\n"
+        "vote.predict(sy.read('t.parquet')).to_polars().write_parquet('python.parquet'); print(repr(vote))"
+    )
+    assert installed.python("-c", code).strip() == "TrimmedVote(share=0.2)"
+    verdicts, again = (pl.read_parquet(installed.folder / name) for name in ("v.parquet", "python.parquet"))
+    assert verdicts.height == 60
+    assert verdicts.equals(again)
+    assert (installed.folder / "again.json").read_text() == (installed.folder / "plan.json").read_text()
+
+
+@pytest.mark.usefixtures("fitted")
+def test_its_plan_without_it_is_refused_in_one_line(installed: Installed) -> None:
+    with pytest.raises(sy.PlanError, match="unknown method 'trimmed'"):
+        sy.load(installed.folder / "plan.json")
+
+
+def test_its_method_is_listed_explained_and_measured(installed: Installed) -> None:
+    (row,) = (row for row in installed.json("methods") if row["package"] == "steelyard-example")
+    assert (row["method"], row["learns"], row["oracle"]) == ("trimmed", False, False)
+    (setting,) = installed.json("methods", "trimmed")["settings"]
+    assert (setting["name"], setting["type"], setting["default"]) == ("share", "float", 0.1)
+    rows = installed.json("evaluate", "t.parquet", "--methods", "vanilla,trimmed", "--n", "2,8", "--resamples", 5)[
+        "rows"
+    ]
+    assert [row["method"] for row in rows if row["accuracy"] is not None] == ["vanilla", "trimmed"] * 2
+
+
+def test_its_method_has_its_label_and_its_colour_on_a_page(installed: Installed) -> None:
+    installed.steelyard("report", "t.parquet", "--method", "trimmed", "-o", "r.html")
+    page = (installed.folder / "r.html").read_text()
+    assert "the trimmed weighted vote answers" in page
+    assert '<span class=swatch style="background:#882255"></span>trimmed' in page
+
+
+def test_its_verifier_is_listed_and_scores_a_run(installed: Installed) -> None:
+    assert "brevity" in {row["verifier"] for row in installed.json("score")}
+    run = small_run(installed.folder / "run")
+    assert installed.json("score", run, "--verifier", "brevity")["new"] == 32
+    table = pl.read_parquet(run / "table.parquet")
+    assert table["brevity"].list.first().to_list() == pytest.approx([0.991040] * 32, abs=1e-6)  # exp(-9 / 1000)
+
+
+def test_the_checks_of_every_method_find_its_method_and_hold(installed: Installed) -> None:
+    words = (
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        ROOT / "pyproject.toml",
+        "--rootdir",
+        ROOT,
+        "-k",
+        "trimmed",
+    )
+    said = installed.python(*words, "-o", "addopts=", ROOT / "tests" / "methods" / "test_checks.py")
+    assert " passed" in said
