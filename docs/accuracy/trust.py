@@ -82,7 +82,7 @@ def promised(pool: sy.LabelledPool, splits: range = PROMISES) -> dict[str, Any]:
         cal, test = pool.split(0.4, seed=seed)
         vote = sy.CalibratedVote(reserve=0.5, seed=seed).fit(cal)
         try:
-            held = vote.promise(RISK, SURE)
+            held = vote.risk_control(RISK, SURE)
         except sy.CalibrationError:
             continue
         verdicts = vote.predict(test.unlabelled())

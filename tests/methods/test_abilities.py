@@ -28,7 +28,7 @@ class SilentBest(sy.BestOfN):
 @every_method
 def test_only_a_method_that_reserved_questions_promises_anything(kind: type[sy.Method], cal: Labelled) -> None:
     with pytest.raises(sy.CalibrationError, match=r"reserve=0\.5"):
-        kind().fit(cal).promise(0.1)
+        kind().fit(cal).risk_control(0.1)
 
 
 @every_method

@@ -40,7 +40,7 @@ def run(
     if output:
         check_output(output)
     voter = sy.load(plan) if plan else unfitted(method)
-    held = voter.promise(risk, sure) if risk is not None else None
+    held = voter.risk_control(risk, sure) if risk is not None else None
     with show.progress(f"Reading {file}") as progress:
         verdicts = decide_file(
             voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
@@ -66,8 +66,8 @@ def run(
         share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
         show.say(
             f"Answered {share:.0%} of the questions, those with a confidence of {held.threshold:.0%} or more: at most "
-            f"{held.risk:.0%} of these are wrong, with a probability of {held.sure:.0%}, if the questions are like the "
-            f"{held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
+            f"{held.risk:.0%} of these are wrong, with a probability of {held.confidence_level:.0%}, if the questions "
+            f"are like the {held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
         )
     if empty:
         show.say(f"{empty} questions have no readable answer: their verdict is null.")

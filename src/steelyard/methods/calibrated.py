@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples, crossfit_probabilities, winners_correct
-from steelyard.confidence.risk_control import RiskControl, promise
+from steelyard.confidence.risk_control import RiskControl, control_risk
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.quantize import quantize
 from steelyard.errors import CalibrationError, PlanError, SettingError
@@ -67,7 +67,7 @@ class CalibratedVote(Assessable):
     se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
     clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
     seed: int = setting(0, "seed of every random choice of the fit")
-    reserve: float = setting(0.0, "share of the questions kept apart, to promise an error by (vote --risk)")
+    reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
 
     votes_: float = field(default=1.0, init=False)
     mean_: float = field(default=0.0, init=False)
@@ -190,7 +190,7 @@ class CalibratedVote(Assessable):
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
         return float((adds < 0).sum() / max(1, pool.readable.sum()))
 
-    def promise(self, risk: float, sure: float = 0.9) -> RiskControl:
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
         pairs = [
             (self.out_of_fold_confidence_, self.out_of_fold_correct_),
@@ -198,11 +198,11 @@ class CalibratedVote(Assessable):
         ]
         if self.reserved_confidence_ is None or not len(self.reserved_confidence_):
             raise CalibrationError(
-                "this plan reserved no questions, and a promise must be tested on questions the vote has not learned "
+                "this plan reserved no questions, and a risk must be tested on questions the vote has not learned "
                 "from: fit it again with reserve=0.5 (steelyard fit --set reserve=0.5)"
             )
         learned, reserved = ((cast(Floats, c), cast(Floats, r) > 0) for c, r in pairs)
-        return promise(learned, reserved, risk=risk, sure=sure)
+        return control_risk(learned, reserved, risk=risk, confidence_level=confidence_level)
 
     def described(self) -> str:
         if not self.mean_ and not self.best_ and not self.slope_:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.confidence.drift import reference_scores
+from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting.tally import tally
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError
 from steelyard.fitting.mixing import Mix
@@ -112,10 +113,10 @@ class Method(Stored, ABC):
                 f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
             )
 
-    def promise(self, risk: float, sure: float = 0.9) -> RiskControl:  # noqa: ARG002
-        """Return from which confidence on to answer, so that the error stays within `risk`, if it can be promised."""
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
+        """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
         raise CalibrationError(
-            f"{self.name} has no confidence to promise by: fit a plan with --method calibrated --set reserve=0.5"
+            f"{self.name} has no confidence to control a risk by: fit a plan with --method calibrated --set reserve=0.5"
         )
 
     def _learn(self, pool: Pool) -> None:
