@@ -14,6 +14,7 @@ from steelyard.errors import SteelyardError as SteelyardError
 from steelyard.errors import SteelyardWarning as SteelyardWarning
 from steelyard.errors import TableError as TableError
 from steelyard.errors import UpstreamError as UpstreamError
+from steelyard.errors import VerifierError as VerifierError
 from steelyard.evaluation.accuracy import Estimate as Estimate
 from steelyard.evaluation.accuracy import accuracy as accuracy
 from steelyard.evaluation.accuracy import paired_difference as paired_difference
@@ -55,6 +56,7 @@ from steelyard.stopping import rule_class as rule_class
 from steelyard.stopping import rule_names as rule_names
 from steelyard.stopping.rule import Rule as Rule
 from steelyard.tables.grid_pools import load_grid as load_grid
+from steelyard.tables.labelled import read_labelled as read_labelled
 from steelyard.tables.reading import read as read
 from steelyard.tables.sources.bundled_grid import grid_names as grid_names
 from steelyard.tables.writing import write as write

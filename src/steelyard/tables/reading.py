@@ -42,7 +42,12 @@ def read(
     a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
-    `progress` is called with the share of the rows that were read.
+    `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
+    must have labels.
+
+    >>> import steelyard as sy
+    >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
+    LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
     options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
     return join(each_pool(source, lambda pool: pool, answers=answers, **options))
