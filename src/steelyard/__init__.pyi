@@ -30,8 +30,15 @@ from steelyard.evaluation.plan_budget import Budgeted as Budgeted
 from steelyard.evaluation.plan_budget import plan_budget as plan_budget
 from steelyard.evaluation.samples_needed import samples_needed as samples_needed
 from steelyard.fitting.offsets.exact import Curve as Curve
+from steelyard.jobs.ask_question import aask as aask
+from steelyard.jobs.ask_question import ask as ask
 from steelyard.jobs.ballot import Ballot as Ballot
 from steelyard.jobs.ballot import Standing as Standing
+from steelyard.jobs.compare import compare as compare
+from steelyard.jobs.generate_run import agenerate as agenerate
+from steelyard.jobs.generate_run import generate as generate
+from steelyard.jobs.score import ascore as ascore
+from steelyard.jobs.score import score as score
 from steelyard.methods import load as load
 from steelyard.methods import method_class as method_class
 from steelyard.methods import method_names as method_names

@@ -44,14 +44,14 @@ def run(
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
-    from steelyard.jobs.score import score_folder
+    from steelyard.jobs.score import score
     from steelyard.llm.embedded import LOCAL, WEAK
 
     if at == LOCAL:
         print(WEAK, file=sys.stderr)
     try:
         with show.progress(f"Scoring {folder}") as progress:
-            done = score_folder(
+            done = score(
                 folder, verifier, at=at, local=local, model=model, split=split, context=context, column=column,
                 key_env=key_env, max_failures=max_failures, progress=progress,
             )  # fmt: skip
