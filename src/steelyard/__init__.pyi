@@ -3,6 +3,8 @@ from steelyard.answers.extract import extract_answer as extract_answer
 from steelyard.answers.grouping import group_answers as group_answers
 from steelyard.answers.grouping import same_answer as same_answer
 from steelyard.counting.tally import tally as tally
+from steelyard.diagnosis.doctor import adoctor as adoctor
+from steelyard.diagnosis.doctor import doctor as doctor
 from steelyard.errors import CalibrationError as CalibrationError
 from steelyard.errors import ColumnError as ColumnError
 from steelyard.errors import LabelError as LabelError
@@ -39,6 +41,7 @@ from steelyard.jobs.generate_run import agenerate as agenerate
 from steelyard.jobs.generate_run import generate as generate
 from steelyard.jobs.score import ascore as ascore
 from steelyard.jobs.score import score as score
+from steelyard.jobs.vote import vote as vote
 from steelyard.methods import load as load
 from steelyard.methods import method_class as method_class
 from steelyard.methods import method_names as method_names
@@ -54,14 +57,18 @@ from steelyard.methods.optimal_crossfit import OptimalCrossfitVote as OptimalCro
 from steelyard.methods.pass_at_n import PassAtN as PassAtN
 from steelyard.methods.platt import PlattVote as PlattVote
 from steelyard.methods.vanilla import VanillaVote as VanillaVote
+from steelyard.paper.reproduce import reproduce as reproduce
 from steelyard.pools.pool import LabelledPool as LabelledPool
 from steelyard.pools.pool import Pool as Pool
 from steelyard.pools.simulated import World as World
 from steelyard.pools.simulated import simulate as simulate
 from steelyard.pools.verdicts import Verdicts as Verdicts
+from steelyard.reports.page import report as report
+from steelyard.runs.status import status as status
 from steelyard.stopping import rule_class as rule_class
 from steelyard.stopping import rule_names as rule_names
 from steelyard.stopping.rule import Rule as Rule
+from steelyard.tables.answers_read import read_answers as read_answers
 from steelyard.tables.grid_pools import load_grid as load_grid
 from steelyard.tables.labelled import read_labelled as read_labelled
 from steelyard.tables.reading import read as read

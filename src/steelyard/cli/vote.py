@@ -33,28 +33,18 @@ def run(
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
-    import steelyard as sy
-    from steelyard.jobs.vote import (
-        abstaining,
-        decide_file,
-        promised,
-        unfitted,
-    )
-    from steelyard.tables.writing import check_output
+    from steelyard.jobs.vote import voted
+    from steelyard.tables.writing import check_output, write
 
     if output:
         check_output(output)
-    voter = sy.load(plan) if plan else unfitted(method)
-    held = promised(voter, risk, sure) if risk is not None else None
     with show.progress(f"Reading {file}") as progress:
-        verdicts = decide_file(
-            voter, file, score=score, n=n, rename=renames(rename), answers=answers, progress=progress
-        )
-    empty = verdicts["answer"].null_count()
-    if held:
-        verdicts = abstaining(verdicts, held.threshold)
+        verdicts, voter, empty, held = voted(
+            file, plan, method=method, risk=risk, sure=sure,
+            score=score, n=n, rename=renames(rename), answers=answers, progress=progress,
+        )  # fmt: skip
     if output:
-        sy.write(verdicts, output)
+        write(verdicts, output)
     if json:
         listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
         listed |= {"promise": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}

@@ -1,4 +1,4 @@
-"""From a run to a run with scores: settings checked, the run locked, the verifier asked. `steelyard score`, `sy.score`."""
+"""A run scored by a verifier: settings checked, the run locked, the verifier asked. `steelyard score`, `sy.score`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,67 @@ from numpy.typing import NDArray
 from steelyard.confidence.drift import shift, some_evidence
 from steelyard.confidence.risk_control import Promise
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
-from steelyard.methods import method_class
+from steelyard.methods import load, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.tables import each_pool
 from steelyard.tables.score_parts import same_scores
+
+
+class Voted(NamedTuple):
+    """The verdicts, who decided, how many questions had no readable answer, and the promise that was asked for."""
+
+    verdicts: pl.DataFrame
+    voter: Method
+    unreadable: int
+    promise: Promise | None
+
+
+def vote(
+    source: Any,
+    plan: Method | str | Path | None = None,
+    *,
+    method: str = "majority",
+    score: str | None = None,
+    n: int | None = None,
+    risk: float | None = None,
+    sure: float = 0.9,
+    rename: dict[str, str] | None = None,
+    answers: str = "math",
+    progress: Callable[[float], None] | None = None,
+) -> pl.DataFrame:
+    """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
+
+    A table of any length is read in the memory of a batch. With `risk` an answer stands only where the error stays
+    within it, as surely as `sure`; elsewhere it is null, and the column `answered` says so. The options are those of
+    `steelyard vote`.
+
+    >>> import steelyard as sy
+    >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
+    >>> sy.vote(sy.simulate(2, 8, seed=2), plan).select("question", "votes").rows()
+    [('q0', 4), ('q1', 4)]
+    """
+    return voted(
+        source, plan, method=method, score=score, n=n, risk=risk, sure=sure, rename=rename, answers=answers,
+        progress=progress,
+    ).verdicts  # fmt: skip
+
+
+def voted(
+    source: Any,
+    plan: Method | str | Path | None,
+    *,
+    method: str,
+    risk: float | None,
+    sure: float,
+    **options: Any,
+) -> Voted:
+    """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
+    voter = unfitted(method) if plan is None else plan if isinstance(plan, Method) else load(plan)
+    promise = promised(voter, risk, sure) if risk is not None else None
+    verdicts = decide_file(voter, source, **options)
+    unreadable = verdicts["answer"].null_count()
+    return Voted(abstaining(verdicts, promise.threshold) if promise else verdicts, voter, unreadable, promise)
 
 
 def unfitted(name: str) -> Method:

@@ -29,10 +29,11 @@ def read_labelled(
     LabelledPool(6 questions, 24 responses, 1 unreadable, score score)
     >>> read_labelled(table.drop("correct"))
     Traceback (most recent call last):
-    steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the right answer)
+    ...
+    steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
     pool = read(source, score=score, rename=rename, answers=answers, need_score=need_score, progress=progress)
     if isinstance(pool, LabelledPool):
         return pool
     name = str(source) if isinstance(source, str | Path) else "the table"
-    raise LabelError(f"{name} has no labels: add a column 'correct' (true/false) or 'gold' (the right answer)")
+    raise LabelError(f"{name} has no labels: add a column 'correct' (true/false) or 'gold' (the answer)")
