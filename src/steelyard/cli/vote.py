@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, renames
+from steelyard.cli.verdicts_view import show_verdicts
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
-SHOWN = 10
 
 
 def run(
@@ -39,31 +38,10 @@ def run(
     if output:
         check_output(output)
     with show.progress(f"Reading {file}") as progress:
-        verdicts, voter, empty, held = voted(
+        found = voted(
             file, plan, method=method, risk=risk, sure=sure,
             score=score, n=n, rename=renames(rename), answers=answers, progress=progress,
         )  # fmt: skip
     if output:
-        write(verdicts, output)
-    if json:
-        listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
-        listed |= {"promise": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}
-        show.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
-        return
-    columns = ("question", "answer", "confidence", "share", "margin", "votes")
-    rows = [
-        (show.shortened(q, 40), show.shortened(str(a), 40), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
-        for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
-    ]
-    heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
-    show.table(f"The first verdicts of {verdicts.height}, by {voter.name}", heads, rows)
-    if held:
-        share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
-        show.say(
-            f"Answered {share:.0%} of the questions, those with a confidence of {held.threshold:.0%} or more: at most "
-            f"{held.risk:.0%} of these are wrong, with a probability of {held.sure:.0%}, if the questions are like the "
-            f"{held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
-        )
-    if empty:
-        show.say(f"{empty} questions have no readable answer: their verdict is null.")
-    show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
+        write(found.verdicts, output)
+    show_verdicts(found, output, json)

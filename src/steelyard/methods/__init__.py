@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_mean
+from steelyard.errors import PlanError, SteelyardError
 
 if TYPE_CHECKING:
     from steelyard.methods.base.method import Method
@@ -55,11 +55,7 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
     >>> configured("logit", {"rule": "exact"}).settings()["rule"]
     'exact'
     """
-    known = method_class(name)().settings()
-    for key in settings:
-        if key not in known:
-            raise SettingError(f"{name} has no setting {key!r}: {did_you_mean(key, known)}")
-    method = method_class(name)(**settings)
+    method = method_class(name)().set_params(**settings)
     method.check_settings()
     return method
 
