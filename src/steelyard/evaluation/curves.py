@@ -24,7 +24,14 @@ RECALIBRATE = ("each", "full")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curves:
-    """How often every test question is answered right, by n and method; everything else is a mean of it."""
+    """How often every test question is answered right, by n and method; everything else is a mean of it.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> found = sy.curves(["majority", "logit"], cal, test, n=[2, 8], resamples=5)
+    >>> found, found.accuracy.shape
+    (Curves(majority, logit; n = 2, 8; 100 questions), (2, 2))
+    """
 
     methods: tuple[str, ...]
     sizes: tuple[int, ...]  # rising
@@ -77,6 +84,12 @@ def curves(
     nested over n, the same for all methods) or exact where that is possible; with `resamples` 0 the first n samples
     vote. Where the first n samples cannot teach a method anything its shares are NaN. Methods default to all there
     are, n to the powers of two and the full N. `progress` is called with the share of the work done.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> found = sy.curves(["majority"], cal, test, resamples=5)
+    >>> found.sizes
+    (1, 2, 4, 8)
     """
     cal, test = need_labels(cal), need_labels(test)
     chosen = [method_class(m)() if isinstance(m, str) else m for m in (all_methods() if methods is None else methods)]

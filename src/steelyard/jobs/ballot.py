@@ -34,7 +34,13 @@ Entry = tuple[str | None, float | None]  # answer and score
 
 @dataclass(frozen=True)
 class Standing:
-    """How a question stands after some samples."""
+    """How a question stands after some samples.
+
+    >>> from steelyard import MajorityVote
+    >>> stands = Ballot(MajorityVote()).add("7")
+    >>> stands.verdict, stands.votes, stands.stop
+    ('7', 1, False)
+    """
 
     verdict: str | None  # None: no readable answer yet
     confidence: float

@@ -61,7 +61,13 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
 
 
 def load(path: str | Path) -> Method:
-    """Read a plan back as a fitted method that votes exactly as the one that was saved."""
+    """Read a plan back as a fitted method that votes exactly as the one that was saved.
+
+    >>> import steelyard as sy
+    >>> sy.LogitVote(rule="exact").fit(sy.read_labelled(sy.simulate(60, 8))).save("plan.json")
+    >>> load("plan.json")
+    LogitVote(rule='exact')
+    """
     from steelyard.methods.base.plan import read_plan
 
     plan = read_plan(path)

@@ -13,7 +13,14 @@ from steelyard.pools.arrays import Floats
 
 @dataclass(repr=False)
 class LinearVote(OffsetVote):
-    """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote."""
+    """b is not bounded below: as b goes to minus infinity the vote becomes the majority vote.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.LinearVote(rule="exact").fit(cal)
+    >>> round(vote.weight(0.9) - vote.weight(0.4), 6)
+    0.5
+    """
 
     name: ClassVar[str] = "linear"
 

@@ -22,7 +22,14 @@ from steelyard.pools.pool import LabelledPool, Pool
 
 @dataclass(repr=False)
 class OptimalVote(Method):
-    """An upper bound that is too good to be true."""
+    """An upper bound that is too good to be true.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> best = sy.accuracy(sy.OptimalVote().fit(cal).predict(test), test)
+    >>> best > sy.accuracy(sy.MajorityVote().predict(test), test)
+    True
+    """
 
     name: ClassVar[str] = "optimal"
     oracle: ClassVar[bool] = True

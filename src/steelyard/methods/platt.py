@@ -33,7 +33,14 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 
 @dataclass(repr=False)
 class PlattVote(Method):
-    """A missing score has the share of right responses in the calibration set for its probability."""
+    """A missing score has the share of right responses in the calibration set for its probability.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.PlattVote().fit(cal)
+    >>> vote.weight(0.9) > vote.weight(0.1)
+    True
+    """
 
     name: ClassVar[str] = "platt"
     learns: ClassVar[bool] = True

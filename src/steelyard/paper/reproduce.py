@@ -33,9 +33,9 @@ def reproduce(
     `progress` is called with the share that is measured, then `drawing` with the share that is drawn.
 
     >>> import steelyard as sy
-    >>> made = sy.reproduce("table-n112", quick=True, output="made", cached=False)
+    >>> made = sy.reproduce("grid", quick=True, output="made", cached=False)
     >>> [result.name for result in made.results], made.problems
-    (['table-n112'], [])
+    (['grid'], [])
     """
     wanted = chosen([names] if isinstance(names, str) else list(names))
     folder = Path(output)

@@ -40,7 +40,12 @@ class Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
-    """R responses to Q questions: who answered what, and what the verifier said."""
+    """R responses to Q questions: who answered what, and what the verifier said.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], scores=[0.9, 0.2, 0.4])
+    >>> pool.n_questions, pool.n_responses, pool.n, pool.first(1).n_responses
+    (2, 3, 2, 2)
+    """
 
     starts: Ints  # [Q+1] where each question's responses begin
     answer: Codes  # [R] code within the question, -1 = unreadable
@@ -240,7 +245,14 @@ class Pool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledPool(Pool):
-    """A pool that also knows which answers are right."""
+    """A pool that also knows which answers are right.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], correct=[True, False, False])
+    >>> pool
+    LabelledPool(2 questions, 3 responses, 0 unreadable)
+    >>> pool.unlabelled()
+    Pool(2 questions, 3 responses, 0 unreadable)
+    """
 
     right: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
 

@@ -24,6 +24,12 @@ class Verdicts:
     runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
     where the method has learned one (`calibrated`), else the winner's part of all positive weight (the share
     again where no answer has any), which is not a probability.
+
+    >>> import steelyard as sy
+    >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
+    >>> verdicts = sy.MajorityVote().predict(pool)
+    >>> verdicts.answer, verdicts.votes, verdicts.share.round(2)
+    (array([4], dtype=int32), array([2]), array([0.67]))
     """
 
     pool: Pool
