@@ -65,6 +65,7 @@ from steelyard.pools.simulated import World as World
 from steelyard.pools.simulated import simulate as simulate
 from steelyard.pools.verdicts import Verdicts as Verdicts
 from steelyard.reports.page import report as report
+from steelyard.reports.plot import plot as plot
 from steelyard.runs.status import status as status
 from steelyard.stopping import rule_class as rule_class
 from steelyard.stopping import rule_names as rule_names

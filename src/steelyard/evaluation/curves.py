@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.methods import method_class, method_names
 from steelyard.methods.base.method import Method
+from steelyard.pools.notebook import html_table
 from steelyard.pools.pool import LabelledPool
 
 MOST_RESAMPLES = 100_000
@@ -64,6 +65,17 @@ class Curves:
 
     def __repr__(self) -> str:
         return f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.right)} questions)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; `sy.plot` draws it."""
+        cells = [[f"{100 * a:.1f} ± {100 * e:.1f}" for a, e in zip(*each, strict=True)] for each in self._by_method()]
+        rows = [(name, *row) for name, row in zip(self.methods, cells, strict=True)]
+        title = f"Accuracy in % by samples per question, ± standard error over {len(self.right)} questions"
+        return html_table(title, ("method", *self.sizes), rows)
+
+    def _by_method(self) -> Iterator[tuple[list[float], list[float]]]:
+        """The accuracies and their standard errors over n, for each method."""
+        return zip(self.accuracy.T.tolist(), self.se.T.tolist(), strict=True)
 
 
 def curves(

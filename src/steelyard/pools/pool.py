@@ -26,6 +26,7 @@ from steelyard.pools.arrays import (
     mean_score,
     small_codes,
 )
+from steelyard.pools.notebook import html_facts
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,23 @@ class Pool:
             f"{unreadable} unreadable{score})"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_facts(type(self).__name__, self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        few, many = int(self.sizes.min()), int(self.sizes.max())
+        return {
+            "questions": self.n_questions,
+            "responses": self.n_responses,
+            "responses per question": many if few == many else f"{few} to {many}",
+            "unreadable": int((self.answer < 0).sum()),
+            "score": self.source.score,
+            "without a score": None if self.scores is None else int(np.isnan(self.scores).sum()),
+            "LLM": self.source.llm,
+            "file": self.source.file,
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledPool(Pool):
@@ -261,6 +279,9 @@ class LabelledPool(Pool):
         """Which responses are right [R]; an unreadable one never is."""
         index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
         return self.right[index] & self.readable
+
+    def _facts(self) -> dict[str, object]:
+        return {**super()._facts(), "correct": f"{self.correct.mean():.1%} of the responses"}
 
     def unlabelled(self) -> Pool:
         """The same responses without their labels."""

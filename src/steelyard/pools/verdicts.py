@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from steelyard.errors import LabelError
 from steelyard.pools.arrays import Bools, Codes, Ints
+from steelyard.pools.notebook import html_table
 from steelyard.pools.pool import LabelledPool, Pool
 
 if TYPE_CHECKING:
     import polars as pl
+
+SHOWN = 10  # in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,3 +119,9 @@ class Verdicts:
 
     def __repr__(self) -> str:
         return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first of them."""
+        table = self.to_polars().head(SHOWN)
+        title = f"{self!r}, the first {table.height}"
+        return html_table(title, table.columns, table.iter_rows())
