@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,6 +71,6 @@ def _offset(vote: OffsetVote) -> alt.LayerChart:
     return _sized(alt.layer(steps, rule), title, f"over b; {vote.rule} chose {vote.b:.3f}")
 
 
-def _sized(chart: alt.LayerChart, title: str, subtitle: str) -> alt.LayerChart:
+def _sized(chart: Any, title: str, subtitle: str) -> alt.LayerChart:
     drawn: alt.LayerChart = styled(chart.properties(width=WIDTH, height=HEIGHT), title=title, subtitle=subtitle)
     return drawn
