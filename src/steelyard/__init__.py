@@ -1,7 +1,7 @@
 """Steelyard: sample an LLM many times, weigh each answer by what a verifier says, believe the vote.
 
     import steelyard as sy
-    pool = sy.read("responses.parquet", score="prm:last")
+    pool = sy.read_labelled("responses.parquet", score="prm:last")
     cal, test = pool.split(0.3, seed=0)
     vote = sy.LogitVote().fit(cal)
     print(sy.accuracy(vote.predict(test), test))

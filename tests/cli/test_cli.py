@@ -142,7 +142,7 @@ def test_vote_needs_no_labels_and_reads_none(file: Path, tmp_path: Path) -> None
 
 def test_vote_warns_when_n_is_not_the_n_of_the_plan(file: Path, tmp_path: Path) -> None:
     steelyard("fit", file, "--n", 4, "-o", tmp_path / "plan.json")
-    assert "fitted at 4 samples a question" in steelyard("vote", file, "--plan", tmp_path / "plan.json").err
+    assert "fitted at 4 samples per question" in steelyard("vote", file, "--plan", tmp_path / "plan.json").err
     assert steelyard("vote", file, "--plan", tmp_path / "plan.json", "--n", 4).err == ""
 
 

@@ -48,6 +48,16 @@ def test_every_option_of_every_verb_is_explained() -> None:
         assert option is None or option[4], f"no help for {option and option[1]}"
 
 
+def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> None:
+    import steelyard as sy
+
+    page = (ROOT / "docs" / "python.md").read_text()
+    functions = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) \|", page, re.MULTILINE))
+    assert set(functions) == set(VERBS) - {"demo"}
+    assert all(re.search(r"`sy\.\w+", said) for said in functions.values())
+    assert set(re.findall(r"\bsy\.(\w+)", page)) <= set(dir(sy))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

@@ -95,7 +95,7 @@ def test_a_plan_weighs_the_samples_by_what_it_learned(upstream: FaultUpstream, p
     assert (found["method"], found["plan"]) == ("logit", str(plan))
     assert "fitted at" not in done.err
     other = steelyard("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "-n", 4, "--plan", plan)
-    assert "fitted at 8 samples a question, this vote is over 4" in other.err
+    assert "fitted at 8 samples per question, this vote is over 4" in other.err
 
 
 def test_a_plans_stopping_rule_ends_the_asking_in_sample_order(

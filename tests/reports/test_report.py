@@ -19,7 +19,7 @@ from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.details import histogram, offsets_of, weights_of
 from steelyard.reports.headline import answer, headline, points
-from steelyard.reports.page import LARGEST, write_report
+from steelyard.reports.page import LARGEST, report
 from steelyard.reports.style import colour
 from steelyard.reports.summary import open_case, summarise
 from tests.building import labelled
@@ -61,9 +61,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sy.write(hostile_table(), folder / "<img src=x onerror=window.hacked=1>.jsonl")
     nasty = folder / "<img src=x onerror=window.hacked=1>.jsonl"
     pages = {name: folder / f"{name}.html" for name in ("plain", "hostile", "two")}
-    write_report([folder / "plain.parquet"], pages["plain"])
-    write_report([nasty], pages["hostile"], answers="exact")
-    write_report([folder / "plain.parquet", nasty], pages["two"], answers="exact", method="linear")
+    report([folder / "plain.parquet"], pages["plain"])
+    report([nasty], pages["hostile"], answers="exact")
+    report([folder / "plain.parquet", nasty], pages["two"], answers="exact", method="linear")
     return pages | {"file": folder / "plain.parquet"}
 
 
@@ -136,7 +136,7 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
 
 @pytest.mark.parametrize("method", ["linear", "kde", "vanilla", "best-of-n", "majority"])
 def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
-    write_report([made["file"]], tmp_path / "r.html", method=method)
+    report([made["file"]], tmp_path / "r.html", method=method)
     assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method in ("linear", "kde"))
 
 
@@ -187,7 +187,7 @@ def test_a_thousand_questions_with_long_texts_stay_under_five_megabytes(tmp_path
     table = sy.simulate(1000, 64, seed=0)
     text = pl.concat_str(pl.lit("so it is <> " * 20), pl.col("question"), pl.col("sample").cast(pl.String))
     sy.write(table.with_columns(response=text, prompt=text.str.slice(0, 90)), tmp_path / "t.parquet")
-    size = write_report([tmp_path / "t.parquet"], tmp_path / "r.html", calibrate=0.05)
+    size = report([tmp_path / "t.parquet"], tmp_path / "r.html", calibrate=0.05)
     assert size == (tmp_path / "r.html").stat().st_size < LARGEST < 5_000_000
     found = stored(tmp_path / "r.html", "ballots-0")
     assert found["dropped"] > 0

@@ -15,7 +15,7 @@ import steelyard as sy
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.run import Run
 from steelyard.runs.state import State
-from steelyard.runs.status import status_of
+from steelyard.runs.status import status
 from tests.running import steelyard
 from tests.runs.runs_small import small_run
 
@@ -89,7 +89,7 @@ RESTS = [
 @pytest.mark.parametrize("body", FRONTS, ids=lambda body: body[:80])
 def test_a_front_that_is_not_ours_is_one_line_with_its_number(run: Path, body: str) -> None:
     forge(run, body)
-    for look in (status_of, fresh_table, lambda folder: Run.open(folder, write=True)):
+    for look in (status, fresh_table, lambda folder: Run.open(folder, write=True)):
         with pytest.raises(sy.RunError, match=r"journal\.jsonl, line 5 is no record of a run .*sed -i 5d") as refused:
             look(run)
         assert "\n" not in str(refused.value)
@@ -129,7 +129,7 @@ def test_what_is_ours_is_read_however_it_is_spelled(run: Path) -> None:
     forge(run, '{"kind": ["of", "another", "version"]}')
     assert fresh_table(run).exists()
     assert isinstance(Run.open(run).state, State)
-    assert status_of(run)["samples"]["done"] == 4
+    assert status(run)["samples"]["done"] == 4
 
 
 @pytest.mark.parametrize(
@@ -139,4 +139,4 @@ def test_a_manifest_with_something_else_in_it_is_one_line(run: Path, changes: di
     path = run / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     with pytest.raises(sy.RunError, match=r"manifest\.json is damaged"):
-        status_of(run)
+        status(run)

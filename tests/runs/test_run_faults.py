@@ -27,7 +27,7 @@ import pytest
 import steelyard as sy
 from steelyard.runs.lock import PAUSE, TRIES, holder
 from steelyard.runs.run import Run
-from steelyard.runs.status import status_of
+from steelyard.runs.status import status
 from tests.running import unmeasured
 from tests.runs.run_writer import MANIFEST, QUESTIONS, sample
 
@@ -219,7 +219,7 @@ def test_a_file_that_may_not_grow_fails_everybody_who_waits_and_is_whole_afterwa
     assert "journal.jsonl: File too large" in err
     assert "bytes free" in err
     nothing_safe_was_lost_or_asked_again(tmp_path)
-    assert status_of(tmp_path / "run")["torn_bytes"] == 0
+    assert status(tmp_path / "run")["torn_bytes"] == 0
     assert finish(writer(tmp_path, padding=300)) == (0, "")
 
 
@@ -267,7 +267,7 @@ def test_a_second_process_is_refused_at_once_with_who_has_the_run(tmp_path: Path
         assert TRIES * PAUSE < 1  # seconds until it is refused
         with pytest.raises(sy.RunError, match=f"in use by process {first.pid} on {socket.gethostname()}"):
             Run.start(tmp_path / "run", MANIFEST, QUESTIONS)
-        assert status_of(tmp_path / "run")["writer"]["pid"] == first.pid  # who only looks is welcome
+        assert status(tmp_path / "run")["writer"]["pid"] == first.pid  # who only looks is welcome
         assert finish(writer(tmp_path))[0] == 2
     finally:
         first.kill()

@@ -18,7 +18,7 @@ from steelyard.runs.fork import fork
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.seal import sealed
-from steelyard.runs.status import status_of
+from steelyard.runs.status import status
 from tests.running import steelyard
 
 QUESTIONS = pl.DataFrame({"question": ["a", "b", "c"], "prompt": ["1+1?", "1+2?", "1+3?"], "gold": ["2", "3", "4"]})
@@ -63,17 +63,17 @@ def test_status_counts_what_is_done_what_failed_and_what_is_left(run: Path) -> N
 
 def test_status_says_how_old_the_table_is(run: Path) -> None:
     fresh_table(run)
-    assert status_of(run)["table"] == "up to date"
+    assert status(run)["table"] == "up to date"
     with Run.open(run, write=True) as opened:
         opened.add_now([sample("c", 0)])
-    assert status_of(run)["table"] == "older than the journal"
+    assert status(run)["table"] == "older than the journal"
 
 
 def test_looking_at_a_run_changes_nothing_even_its_torn_end(run: Path) -> None:
     with (run / "journal.jsonl").open("ab") as file:
         file.write(b"0123abcd 99 {")
     before = (run / "journal.jsonl").read_bytes()
-    assert status_of(run)["torn_bytes"] == 13
+    assert status(run)["torn_bytes"] == 13
     assert "an unfinished record of 13 bytes" in steelyard("status", run).out
     assert (run / "journal.jsonl").read_bytes() == before
     with pytest.warns(sy.SteelyardWarning, match="unfinished record of 13 bytes"):

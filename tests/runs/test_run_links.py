@@ -13,7 +13,7 @@ from steelyard.files import reason
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
-from steelyard.runs.status import status_of
+from steelyard.runs.status import status
 from tests.runs.runs_small import small_run
 
 PRECIOUS = b"somebody else's"
@@ -45,7 +45,7 @@ def test_a_derived_file_takes_the_place_of_a_link(run: Path, elsewhere: Path, na
     with Run.start(run, Manifest("0" * 64, "m", 2), questions) as opened:
         opened.write_table()
     assert not (run / name).is_symlink()
-    assert status_of(run)["table"] == "up to date"
+    assert status(run)["table"] == "up to date"
     assert not there or elsewhere.read_bytes() == PRECIOUS
     assert elsewhere.exists() == there
 
@@ -77,7 +77,7 @@ def test_a_journal_or_a_lock_that_is_a_link_is_refused_and_left_alone(run: Path,
 def test_a_journal_that_is_a_pipe_or_a_folder_is_refused_at_once(run: Path) -> None:
     (run / "journal.jsonl").unlink()
     os.mkfifo(run / "journal.jsonl")
-    for look in (status_of, fresh_table):
+    for look in (status, fresh_table):
         with pytest.raises(sy.RunError, match="is a link or no file"):
             look(run)
 
@@ -85,7 +85,7 @@ def test_a_journal_that_is_a_pipe_or_a_folder_is_refused_at_once(run: Path) -> N
 def test_a_run_folder_may_itself_be_a_link(run: Path, tmp_path: Path) -> None:
     (tmp_path / "linked").symlink_to(run)
     assert fresh_table(tmp_path / "linked").exists()
-    assert status_of(run)["table"] == "up to date"
+    assert status(run)["table"] == "up to date"
 
 
 @pytest.mark.parametrize(

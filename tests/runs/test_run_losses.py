@@ -12,7 +12,7 @@ import steelyard as sy
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
-from steelyard.runs.status import status_of
+from steelyard.runs.status import status
 from tests.running import steelyard
 from tests.runs.runs_small import small_run
 
@@ -110,7 +110,7 @@ def test_a_command_that_asks_again_replaces_the_table_only_when_there_is_as_much
         assert derived(run) == before
         opened.add_now(records[32:])
         assert opened.write_table().read_bytes() == before[0]
-    assert status_of(run)["table"] == "up to date"
+    assert status(run)["table"] == "up to date"
 
 
 def test_a_line_taken_out_as_the_message_says_leaves_the_table_until_it_is_asked_again(run: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_line_taken_out_as_the_message_says_leaves_the_table_until_it_is_asked
 
 
 def test_status_says_what_the_journal_has_lost(run: Path) -> None:
-    assert status_of(run)["lost"] == ""
+    assert status(run)["lost"] == ""
     cut(run, 0.25)
-    assert status_of(run)["table"] == "made from more than the journal holds"
+    assert status(run)["table"] == "made from more than the journal holds"
     done = steelyard("status", run)
     assert done.code == 0
     assert "Its table is made from more than the journal holds (16 of 32 rows, 16 of 32 samples, 0 of 32" in done.out

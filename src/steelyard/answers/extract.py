@@ -76,7 +76,11 @@ def extract(text: str, kind: str = "math") -> Extracted:
 
 
 def extract_answer(text: str, kind: str = "math") -> str | None:
-    """Return the final answer of a response, None if there is none; see `extract` for the rule."""
+    """Return the final answer of a response, None if there is none; see `extract` for the rule.
+
+    >>> extract_answer("3 apples and 4 more: the answer is 7."), extract_answer("I am not sure.")
+    ('7', None)
+    """
     return extract(text, kind).answer
 
 

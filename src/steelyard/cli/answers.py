@@ -25,13 +25,12 @@ def run(
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.reading import answers_of
     from steelyard.tables.writing import check_output
 
     if output:
         check_output(output)
     with show.progress(f"Reading {file}") as progress:
-        found = answers_of(file, answers=answers, rename=renames(rename), progress=progress)
+        found = sy.read_answers(file, answers=answers, rename=renames(rename), progress=progress)
     if output:
         sy.write(found.table, output)
     size = found.table.height

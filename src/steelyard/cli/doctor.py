@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,14 +31,12 @@ def run(
     json: Json = False,
 ) -> None:
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
-    from asyncio import run as wait_for
+    from steelyard.diagnosis.doctor import doctor
 
-    from steelyard.llm.upstream import check_upstream
-
-    for place in (upstream, at):
-        if place is not None:
-            check_upstream(place, key_env)
-    findings = wait_for(_all(upstream, model, verifier, verifier_model, at, output, key_env))
+    findings = doctor(
+        upstream=upstream, model=model, verifier=verifier, at=at, verifier_model=verifier_model, output=output,
+        key_env=key_env,
+    )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:
         show.as_json({"ok": not red, "checks": [vars(finding) for finding in findings]})
@@ -49,38 +46,6 @@ def run(
         show.say(f"\n{red} to mend." if red else "\nAll is well.")
     if red:
         raise typer.Exit(1)
-
-
-async def _all(
-    upstream: str | None,
-    model: str | None,
-    verifier: str | None,
-    verifier_model: str | None,
-    at: str | None,
-    output: Path,
-    key_env: str,
-) -> list[Finding]:
-    from steelyard.diagnosis import machine, server
-    from steelyard.llm.embedded import LOCAL
-    from steelyard.llm.upstream import model_name, served
-
-    findings: list[Finding] = []
-    needs_torch = False
-    if verifier is not None:
-        from steelyard.diagnosis.verifier import runs_here
-
-        needs_torch = runs_here(verifier, at)
-    findings += machine.look(output, key_env=key_env, torch_needed=needs_torch)
-    if upstream is not None:
-        named = model_name(upstream, model) if upstream == LOCAL else model
-        with served(upstream, key_env) as address:
-            findings += [finding async for finding in server.look(address, named)]
-    if verifier is not None:
-        from steelyard.diagnosis.verifier import look
-
-        with served(at, key_env) if at else nullcontext() as place:
-            findings.append(await look(verifier, verifier_model, place))
-    return findings
 
 
 def _say(finding: Finding) -> None:

@@ -59,25 +59,25 @@ def run(
     json: Json = False,
 ) -> None:
     """Sample an LLM n times a question; the same command again goes on where it was stopped."""
-    from steelyard.cli.generating import Job, tell
-    from steelyard.jobs.generate import How
-    from steelyard.jobs.request_batch import Limits
-    from steelyard.llm.upstream import at_once, model_name
-    from steelyard.runs.parameters import Sampling
+    from steelyard.cli.generating import tell
+    from steelyard.cli.live_progress import live
+    from steelyard.cli.server_options import Shown
+    from steelyard.jobs.generate_run import generate
 
-    requests = at_once(upstream, 1 if fan_out else n, concurrency)
-    job = Job(
-        Sampling(model_name(upstream, model), n, temperature, top_p, max_tokens, seed),
-        How(
-            requests, fan_out=fan_out, logprobs=logprobs, max_failures=max_failures,
-            limits=Limits(retries, try_timeout, sample_timeout),
-        ),
-        upstream, key_env,
-    )  # fmt: skip
-    found = job.read(questions, renames(rename), limit, prompt, answers)
-    folder = fork or output
-    standing, stopped = job.work(found, folder, beside=output if fork else None)
-    tell(folder, standing, stopped, json)
+    shown, stopped = Shown(lambda: live("Sampling")), False
+    try:
+        standing = generate(
+            questions, output, upstream=upstream, model=model, n=n, temperature=temperature, top_p=top_p,
+            max_tokens=max_tokens, seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency,
+            fan_out=fan_out, logprobs=logprobs, retries=retries, try_timeout=try_timeout,
+            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork, key_env=key_env,
+            rename=renames(rename), progress=shown.progress, serve=shown.serve,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        if shown.last is None:
+            raise
+        standing, stopped = shown.last, True
+    tell(fork or output, standing, stopped, json)
     if stopped:
         show.say()
         raise typer.Exit(130)

@@ -1,123 +1,20 @@
-"""What `generate` does between its words and its report: read the questions, open the run, work, stop on Ctrl-C."""
+"""What `generate` reports: where the run stands, what failed and why, and what comes next."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import shlex
-import signal
 import sys
-import warnings
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
-from steelyard.cli.live_progress import duration, live
-from steelyard.cli.server_options import opened
-from steelyard.errors import SteelyardWarning
+from steelyard.cli.live_progress import duration
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from steelyard.jobs.generate import Generate, How
     from steelyard.jobs.progress import Standing
-    from steelyard.llm.prompts import Template
-    from steelyard.runs.parameters import Sampling
 
 REASONS = 5  # shown
-
-
-@dataclass(frozen=True)
-class Found:
-    """The questions, where they came from, and how they are put."""
-
-    table: pl.DataFrame
-    source: str
-    template: Template
-    answers: str
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to sample, how, and where from."""
-
-    sampling: Sampling
-    how: How
-    upstream: str
-    key_env: str
-
-    def read(
-        self, source: str, rename: dict[str, str], limit: int | None, prompt: str | None, answers: str | None
-    ) -> Found:
-        """Read the questions and choose the prompt."""
-        from steelyard.answers.extract import check_kind
-        from steelyard.llm.prompts import read_template
-        from steelyard.tables.questions.question_files import read_questions
-
-        questions = read_questions(source, rename=rename, limit=limit)
-        template = read_template(prompt or questions.prompt)
-        return Found(questions.table, source, template, check_kind(answers or template.answers))
-
-    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Standing, bool]:
-        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody.
-
-        `beside` is a run with other settings that this one is forked from.
-        """
-        from steelyard.jobs.generate import Generate
-        from steelyard.jobs.progress import Allowed, Standing
-        from steelyard.llm.upstream import check_upstream
-        from steelyard.runs.fork import fork
-        from steelyard.runs.manifest import Manifest
-        from steelyard.runs.run import Run
-        from steelyard.tables.questions.question_files import fingerprint
-
-        sampling = self.sampling
-        if sampling.temperature == 0 and sampling.n > 1:
-            what = (
-                f"at temperature 0 the {sampling.n} samples of a question will be much the same: sample at 0.7, or -n 1"
-            )
-            warnings.warn(what, SteelyardWarning, stacklevel=2)
-        Allowed.of(self.how.max_failures, 1)  # a mistake in it is said before anything is made
-        check_upstream(self.upstream, self.key_env)
-        manifest = Manifest(
-            fingerprint(found.table), sampling.model, sampling.n, sampling.seed, found.template.text,
-            {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens},
-            found.answers, self.upstream, Path(found.source).name,
-        )  # fmt: skip
-        started = fork(beside, folder, manifest, found.table) if beside else Run.start(folder, manifest, found.table)
-        with started as run:
-            if next(run.missing(), None) is None:
-                standing, stopped = Standing(run.wanted, run.wanted), False
-            else:
-                with opened(self.upstream, self.key_env) as address, live("Sampling") as watch:
-                    job = Generate(run, address, sampling, found.template, self.how, watch)
-                    standing = asyncio.run(_until_interrupted(job))
-                stopped = job.stopped and next(run.missing(), None) is not None
-            if not stopped:
-                run.write_table()
-        return standing, stopped
-
-
-async def _until_interrupted(job: Generate) -> Standing:
-    """Work; the first Ctrl-C or SIGTERM stops the work well, the second one at once."""
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(name)
-        job.stop()
-
-    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread, or Windows
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, stop)
-    try:
-        return await job.work()
-    finally:
-        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-            for name in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(name)
 
 
 def tell(folder: Path, standing: Standing, stopped: bool, json: bool) -> None:

@@ -35,10 +35,10 @@ def run(
     seed: Seed = 0,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
-    from steelyard.reports.page import write_report
+    from steelyard.reports.page import report
 
     with show.progress("Measuring") as progress:
-        size = write_report(
+        size = report(
             files, output, score=score, method=method, calibrate=calibrate, seed=seed,
             rename=renames(rename), answers=answers, progress=progress,
         )  # fmt: skip

@@ -12,6 +12,7 @@ from steelyard.cli.options import Seed
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction, or: steelyard reproduce table1 fig-offset"
 WIDTH = 22  # of a name
+MEASURING = 0.9  # of the work
 FOLDER = Path("reproduction")
 
 
@@ -30,28 +31,21 @@ def run(
     seed: Seed = 0,
 ) -> None:
     """Make the paper's tables and figures on a grid of scored tables."""
-    from steelyard.paper.experiment import chosen, experiment, experiment_names
+    from steelyard.paper.experiment import experiment, experiment_names
 
     if not names:
         for name in experiment_names():
             show.say(f"{name:<{WIDTH}}{experiment(name).what}")
         show.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
         return
-    wanted = chosen(names)
-    from steelyard.caching import cache_folder
-    from steelyard.files import make_folder
-    from steelyard.paper.grid_sources import GridSource
-    from steelyard.paper.result_cache import Cache
-    from steelyard.paper.results_folder import write_all
-    from steelyard.paper.run_experiments import reproduce
-    from steelyard.paper.settings import Settings
+    from steelyard.paper.reproduce import reproduce
 
-    source, cache = GridSource.at(grid, quick=quick), Cache(cache_folder() if cached else None)
-    make_folder(output)
-    with show.progress("Measuring") as progress:
-        made = reproduce(wanted, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress)
-    with show.progress("Drawing") as progress:
-        write_all(made, output, cache, progress)
+    with show.progress("Measuring and drawing") as progress:
+        made = reproduce(
+            names, grid=grid, quick=quick, output=output, cached=cached, seed=seed,
+            progress=lambda share: progress(MEASURING * share),
+            drawing=lambda share: progress(MEASURING + (1 - MEASURING) * share),
+        )  # fmt: skip
     for problem in made.problems:
         show.say(f"note: {problem}")
     show.say("Does the paper's finding hold on this grid?\n")

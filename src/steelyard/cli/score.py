@@ -5,15 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Json, KeyEnv
-
-if TYPE_CHECKING:
-    from steelyard.jobs.score_samples import Scored
+from steelyard.cli.scores_view import show_scored, show_verifiers
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
 
@@ -40,18 +38,18 @@ def run(
     from steelyard.errors import SettingError
 
     if folder is None:
-        _list(json)
+        show_verifiers(json)
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
-    from steelyard.jobs.score import score_folder
+    from steelyard.jobs.score import score
     from steelyard.llm.embedded import LOCAL, WEAK
 
     if at == LOCAL:
         print(WEAK, file=sys.stderr)
     try:
         with show.progress(f"Scoring {folder}") as progress:
-            done = score_folder(
+            done = score(
                 folder, verifier, at=at, local=local, model=model, split=split, context=context, column=column,
                 key_env=key_env, max_failures=max_failures, progress=progress,
             )  # fmt: skip
@@ -59,42 +57,4 @@ def run(
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
-    _show(done, folder, column or verifier, json)
-
-
-def _show(done: Scored, folder: Path, column: str, json: bool) -> None:
-    if json:
-        show.as_json(
-            {
-                "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
-                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
-            }
-        )  # fmt: skip
-        return
-    if done.found:
-        show.say(f"Verifier: {', '.join(f'{name} {value}' for name, value in done.found.items() if value is not None)}")
-    show.say(f"Scored {done.new} responses, {done.before} were scored before.")
-    notes = [
-        (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
-        (done.empty, "have no text and no score"),
-        (done.unsampled, "samples failed in the run and have no score"),
-    ]
-    for count, what in notes:
-        if count:
-            show.say(f"  {count} {what}")
-    for reason, count in done.failures.most_common(10):
-        show.say(f"  {count} failed: {show.shortened(reason, 200)}")
-    if done.failures:
-        show.say("Run the same command again to try the failed ones again.")
-    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
-
-
-def _list(json: bool) -> None:
-    from steelyard.verifiers import all_protocols
-    from steelyard.verifiers.listing import rows
-
-    found = rows(all_protocols())
-    if json:
-        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
-        return
-    show.table("Verifiers", ("verifier", "model", "runs", "split"), found)
+    show_scored(done, folder, column or verifier, json)

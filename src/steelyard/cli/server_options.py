@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from steelyard.cli import show
 
 if TYPE_CHECKING:
     from steelyard.llm.address import Address
+
+News = TypeVar("News")
 
 
 @contextmanager
@@ -28,3 +30,23 @@ def opened(upstream: str, key_env: str) -> Iterator[Address]:
             address = stack.enter_context(served(upstream, key_env, waiting))
         print(f"The embedded LLM listens at {address.base}. {WEAK}", file=sys.stderr)
         yield address
+
+
+class Shown(Generic[News]):
+    """Shows how a job goes from the moment its server is there; `last` is what came last, None before anything did."""
+
+    def __init__(self, begin: Callable[[], AbstractContextManager[Callable[[News], None]]]) -> None:
+        self.last: News | None = None
+        self._begin = begin
+        self._show: Callable[[News], None] = lambda _: None
+
+    @contextmanager
+    def serve(self, upstream: str, key_env: str) -> Iterator[Address]:
+        """Open the server and begin to show."""
+        with opened(upstream, key_env) as address, self._begin() as self._show:
+            yield address
+
+    def progress(self, news: News) -> None:
+        """Show what has come."""
+        self.last = news
+        self._show(news)

@@ -21,9 +21,9 @@ def run(
     json: Json = False,
 ) -> None:
     """Say where a run stands: what is done, what failed and why, what is scored, and how old its table is."""
-    from steelyard.runs.status import status_of
+    from steelyard.runs.status import status
 
-    found = status_of(folder)
+    found = status(folder)
     if json:
         show.as_json(found)
         return

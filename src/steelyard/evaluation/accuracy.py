@@ -23,7 +23,13 @@ LEVEL = 0.95
 
 
 class Estimate(float):
-    """A mean over questions that knows its standard error and interval; otherwise a plain number."""
+    """A mean over questions that knows its standard error and interval; otherwise a plain number.
+
+    >>> Estimate(0.5, se=0.02, low=0.46, high=0.54, questions=600)
+    50.0 % ± 2.0 (95% interval 46.0 to 54.0, 600 questions)
+    >>> Estimate(0.5, se=0.02, low=0.46, high=0.54, questions=600) + 0.25
+    0.75
+    """
 
     se: float
     low: float
@@ -48,12 +54,26 @@ class Estimate(float):
 
 
 def accuracy(verdicts: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
-    """Return the share of correct verdicts, with standard error and bootstrap interval over questions."""
+    """Return the share of correct verdicts, with standard error and bootstrap interval over questions.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 8))
+    >>> found = accuracy(sy.MajorityVote().predict(pool), pool)
+    >>> found.low < found < found.high, found.questions
+    (True, 200)
+    """
     return estimates(verdicts.correct(need_labels(labelled))[:, None].astype(np.float64), seed=seed, shares=True)[0]
 
 
 def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
-    """Return accuracy of a minus accuracy of b on the same questions, paired."""
+    """Return accuracy of a minus accuracy of b on the same questions, paired.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 8))
+    >>> ceiling, majority = sy.PassAtN().predict(pool), sy.MajorityVote().predict(pool)
+    >>> paired_difference(ceiling, majority, pool) > 0
+    True
+    """
     labels = need_labels(labelled)
     return estimate(a.correct(labels).astype(np.float64) - b.correct(labels), seed=seed)
 

@@ -28,7 +28,12 @@ CLOSE = 1e-12  # accuracies that differ by rounding alone are equal
 
 @dataclass(frozen=True)
 class ComputeToMatch:
-    """How few samples do; None is never. `reached` is the share of bootstraps in which they do within N."""
+    """How few samples do; None is never. `reached` is the share of bootstraps in which they do within N.
+
+    >>> found = ComputeToMatch("logit", "vanilla", 64, 0.5, 16.0, 8.0, 32.0, reached=1.0, questions=100, pairs=1)
+    >>> print(found)
+    logit reaches vanilla's 50.0 % at n = 64 with 25.0 % of the samples (95% interval 12.5 % to 50.0 %)
+    """
 
     method: str
     baseline: str
@@ -75,6 +80,13 @@ def compute_to_match(
     """Find the samples with which `method` matches `baseline` at full N; of several pairs, on their mean curves.
 
     Pairs measured on the same questions share their bootstrap draws, others are drawn independently.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> found = sy.curves(["vanilla", "logit"], cal, test, n=[1, 2, 4, 8], resamples=5)
+    >>> matched = compute_to_match(found)
+    >>> matched.method, matched.baseline, matched.n
+    ('logit', 'vanilla', 8)
     """
     pairs = [curves] if isinstance(curves, Curves) else list(curves)
     if not pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.methods import method_class, method_names
 from steelyard.methods.base.method import Method
+from steelyard.pools.notebook import html_table
 from steelyard.pools.pool import LabelledPool
 
 MOST_RESAMPLES = 100_000
@@ -24,7 +25,14 @@ RECALIBRATE = ("each", "full")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curves:
-    """How often every test question is answered right, by n and method; everything else is a mean of it."""
+    """How often every test question is answered right, by n and method; everything else is a mean of it.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> found = sy.curves(["majority", "logit"], cal, test, n=[2, 8], resamples=5)
+    >>> found, found.accuracy.shape
+    (Curves(majority, logit; n = 2, 8; 100 questions), (2, 2))
+    """
 
     methods: tuple[str, ...]
     sizes: tuple[int, ...]  # rising
@@ -60,6 +68,17 @@ class Curves:
             f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.correct)} questions)"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows; `sy.plot` draws it."""
+        cells = [[f"{100 * a:.1f} ± {100 * e:.1f}" for a, e in zip(*each, strict=True)] for each in self._by_method()]
+        rows = [(name, *row) for name, row in zip(self.methods, cells, strict=True)]
+        title = f"Accuracy in % by samples per question, ± standard error over {len(self.correct)} questions"
+        return html_table(title, ("method", *self.sizes), rows)
+
+    def _by_method(self) -> Iterator[tuple[list[float], list[float]]]:
+        """The accuracies and their standard errors over n, for each method."""
+        return zip(self.accuracy.T.tolist(), self.se.T.tolist(), strict=True)
+
 
 def curves(
     methods: Sequence[Method | str] | None,
@@ -79,6 +98,12 @@ def curves(
     nested over n, the same for all methods) or exact where that is possible; with `resamples` 0 the first n samples
     vote. Where the first n samples cannot teach a method anything its shares are NaN. Methods default to all there
     are, n to the powers of two and the full N. `progress` is called with the share of the work done.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> found = sy.curves(["majority"], cal, test, resamples=5)
+    >>> found.sizes
+    (1, 2, 4, 8)
     """
     cal, test = need_labels(cal), need_labels(test)
     chosen = [method_class(m)() if isinstance(m, str) else m for m in (all_methods() if methods is None else methods)]

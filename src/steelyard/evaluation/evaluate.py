@@ -35,6 +35,12 @@ def evaluate(
     0. `se`, `low` and `high` are over test questions, `resample_sd` over resamples; `gain` is the paired difference
     to the baseline. Where the first n samples cannot teach a method anything its row is null. Methods default to all
     there are, n to the powers of two and the full N. `progress` is called with the share of the work done.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> table = sy.evaluate(["majority", "logit"], cal, test, n=[8])
+    >>> table.select("method", "n").rows()
+    [('majority', 8), ('logit', 8)]
     """
     import polars as pl
 

@@ -37,6 +37,12 @@ def frontier(
     questions are voted on by the method fitted on all of them. `gain` is paired, against as many samples for
     every question as the rule takes on average; `chosen` marks what the calibration questions recommend. Budgets
     default to the powers of two; `resamples` is the number of random orders of each question's samples, 0 as they are.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> table = sy.frontier(cal, test, sy.MajorityVote(), budgets=[4], resamples=2)
+    >>> table["budget"].unique().to_list(), int(table["chosen"].sum())
+    ([4.0], 1)
     """
     voter = method or method_class("calibrated")()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))

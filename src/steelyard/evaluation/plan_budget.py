@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Budgeted:
-    """A fitted method with its stopping rule, and what that costs and gives on questions it was not chosen on."""
+    """A fitted method with its stopping rule, and what that costs and gives on questions it was not chosen on.
+
+    >>> import steelyard as sy
+    >>> found = sy.plan_budget(sy.read_labelled(sy.simulate(200, 8)), sy.LogitVote(), samples=4, resamples=2)
+    >>> found.rule is found.method.stopping_, found.calibration_questions, found.test_questions
+    (True, 100, 100)
+    """
 
     method: Method  # its `stopping_` is the rule
     frontier: pl.DataFrame  # one row a budget and kind of rule
@@ -77,6 +83,11 @@ def plan_budget(
     A part `calibrate` of the questions fits the method and chooses the rule, each question voted on by a fit on the
     others; the rest says what that is worth. With `refit=False` the method votes as it was fitted, on other questions
     than these. A rule that falls behind a fixed number of samples on the rest is not taken.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 8))
+    >>> plan_budget(pool, sy.LogitVote(), samples=4, resamples=2).rule.cap <= 8
+    True
     """
     check_aim(samples, loss, pool.n)
     cal, test = need_labels(pool).split(calibrate, seed=seed)

@@ -41,6 +41,12 @@ def samples_needed(
 
     `target` is an accuracy, or a method with all samples (vanilla, unless told); `samples`, `low` and `high` are null
     for never, `share` is the part of all samples, `reached` the part of bootstraps that get there.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> table = sy.samples_needed(cal, test, sy.MajorityVote(), target=0.4, resamples=2)
+    >>> table["way"].to_list()[0], table["way"].to_list()[-1]
+    ('beta', 'chosen')
     """
     import polars as pl
 

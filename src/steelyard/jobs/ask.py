@@ -73,7 +73,7 @@ def planned(path: Path, *, n: int, model: str) -> tuple[Method, str]:
             "or use generate, score and vote"
         )
     if fitted and voter.learns and fitted.n != n:
-        _warn(f"the plan was fitted at {fitted.n} samples a question, this vote is over {n}: ask with -n {fitted.n}")
+        _warn(f"the plan was fitted at {fitted.n} samples per question, this vote is over {n}: ask with -n {fitted.n}")
     if fitted and voter.learns and fitted.llm not in (None, model):
         _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
     return voter, score if voter.scored and score else SCORE

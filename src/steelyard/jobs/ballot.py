@@ -23,6 +23,7 @@ from steelyard.confidence.drift import unusual
 from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
+from steelyard.pools.notebook import html_facts
 from steelyard.pools.pool import Pool, Source
 from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
@@ -34,7 +35,13 @@ Entry = tuple[str | None, float | None]  # answer and score
 
 @dataclass(frozen=True)
 class Standing:
-    """How a question stands after some samples."""
+    """How a question stands after some samples.
+
+    >>> from steelyard import MajorityVote
+    >>> stands = Ballot(MajorityVote()).add("7")
+    >>> stands.verdict, stands.votes, stands.stop
+    ('7', 1, False)
+    """
 
     verdict: str | None  # None: no readable answer yet
     confidence: float
@@ -121,6 +128,13 @@ class Ballot:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"Ballot({self.method!r}, samples {self.standing.samples}, verdict {self.standing.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
 
     def _count(self, samples: int) -> None:
         entries = [self._given[i] for i in range(samples)]

@@ -74,6 +74,12 @@ def compare(
 
     Methods and plans vote on the responses of `on`; verdicts take their labels from it; files of
     responses are voted on by `method`. `options` are those of `read`: score, rename, answers.
+
+    >>> import steelyard as sy
+    >>> sy.write(sy.simulate(200, 8), "labelled.parquet")
+    >>> found = sy.compare("pass-at-n", "majority", on="labelled.parquet")
+    >>> found.names, found.table.height, found.difference() >= 0
+    (('pass-at-n', 'majority'), 140, True)
     """
     pool = need_labels(read(on, **options)) if on is not None else None
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)

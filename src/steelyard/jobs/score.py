@@ -1,17 +1,15 @@
-"""One command that scores a run: settings checked, the run locked, the verifier asked, signals obeyed."""
+"""A run scored by a verifier: settings checked, the run locked, the verifier asked. `steelyard score`, `sy.score`."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
 
 from steelyard.errors import SettingError
+from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.progress import Allowed
-from steelyard.jobs.score_samples import Scored, Scoring, score
+from steelyard.jobs.score_samples import Scored, Scoring, score_samples
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import check_upstream, model_name, served
 from steelyard.runs.run import Run
@@ -22,11 +20,9 @@ from steelyard.verifiers.runners.where import check_place, connect
 from steelyard.verifiers.scored_items import Runner
 from steelyard.verifiers.step_splits import known_split
 
-Result = TypeVar("Result")
 
-
-def score_folder(
-    folder: Path,
+async def ascore(
+    run: str | Path,
     verifier: str,
     *,
     at: str | None = None,
@@ -39,7 +35,14 @@ def score_folder(
     max_failures: str = "10%",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
-    """Score every sample of a run that has no score of this verifier yet."""
+    """Do as `score` does, in async code. When it is cancelled, what was scored is saved.
+
+    >>> import asyncio, polars as pl, steelyard as sy
+    >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
+    >>> made = sy.generate("questions.jsonl", "run", upstream=upstream, model="m", n=4)
+    >>> asyncio.run(sy.ascore("run", "logprob")).new
+    8
+    """
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
@@ -49,31 +52,36 @@ def score_folder(
     name = column or known.name
     if name in TAKEN or not name.strip():
         raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
-    with Run.open(folder, write=True) as run, ExitStack() as stack:
-        allowed = Allowed.of(max_failures, len(run.state.samples.done)).count
-        weights = model_name(at, model) if at == LOCAL else model or known.model or run.manifest.model
+    with Run.open(Path(run), write=True) as opened, ExitStack() as stack:
+        allowed = Allowed.of(max_failures, len(opened.state.samples.done)).count
+        weights = model_name(at, model) if at == LOCAL else model or known.model or opened.manifest.model
         scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
 
         async def ready() -> Runner:
             address = stack.enter_context(served(at, key_env)) if at else None
             return await connect(protocol, weights, address, context)
 
-        done = until_stopped(score(run, scoring, ready, max_failures=allowed, progress=progress))
-        run.write_table()
+        done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
+        opened.write_table()
         return done
 
 
-def until_stopped(work: Coroutine[None, None, Result]) -> Result:
-    """Run a job; SIGINT and SIGTERM end it in good order and come out as KeyboardInterrupt."""
+@waits_for(ascore)
+def score() -> None:
+    """Have a verifier score every sample of a run that has no score of it yet; what is scored is never asked twice.
 
-    async def main() -> Result:
-        task = asyncio.ensure_future(work)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, task.cancel)
-        return await task
+    `at` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
+    `progress` is called with the share of the samples that are scored. Ctrl-C saves what was scored and comes out as
+    KeyboardInterrupt. The options are those of `steelyard score`, which lists the verifiers.
 
-    try:
-        return asyncio.run(main())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+    >>> import polars as pl, steelyard as sy
+    >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
+    >>> made = sy.generate("questions.jsonl", "run", upstream=upstream, model="m", n=4)
+    >>> sy.score("run", "logprob").new
+    8
+    >>> sy.score("run", "logprob").new
+    0
+    """
+
+
+__test__ = {"score": score}  # a decorated function is not looked into otherwise

@@ -47,7 +47,7 @@ class Scored:
     found: dict[str, Any] = field(default_factory=dict)
 
 
-async def score(
+async def score_samples(
     run: Run,
     scoring: Scoring,
     connect: Callable[[], Awaitable[Runner]],

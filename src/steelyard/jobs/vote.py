@@ -4,19 +4,78 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from steelyard.confidence.drift import score_drift, some_question_means
+from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
-from steelyard.methods import method_class
+from steelyard.methods import load, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.tables import each_pool
 from steelyard.tables.score_parts import same_scores
+
+
+class Voted(NamedTuple):
+    """The verdicts, who decided, how many questions had no readable answer, and the risk control that was asked for."""
+
+    verdicts: pl.DataFrame
+    voter: Method
+    unreadable: int
+    risk_control: RiskControl | None
+
+
+def vote(
+    source: Any,
+    plan: Method | str | Path | None = None,
+    *,
+    method: str = "majority",
+    score: str | None = None,
+    n: int | None = None,
+    risk: float | None = None,
+    confidence_level: float = 0.9,
+    rename: dict[str, str] | None = None,
+    answers: str = "math",
+    progress: Callable[[float], None] | None = None,
+) -> pl.DataFrame:
+    """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
+
+    A table of any length is read in the memory of a batch. With `risk` an answer stands only where the error stays
+    within it with probability `confidence_level`; elsewhere it is null, and the column `answered` says so. The options are those of
+    `steelyard vote`.
+
+    >>> import steelyard as sy
+    >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
+    >>> sy.vote(sy.simulate(2, 8, seed=2), plan).select("question", "votes").rows()
+    [('q0', 4), ('q1', 4)]
+    """
+    return voted(
+        source, plan, method=method, score=score, n=n, risk=risk,
+        confidence_level=confidence_level, rename=rename, answers=answers,
+        progress=progress,
+    ).verdicts  # fmt: skip
+
+
+def voted(
+    source: Any,
+    plan: Method | str | Path | None,
+    *,
+    method: str,
+    risk: float | None,
+    confidence_level: float,
+    **options: Any,
+) -> Voted:
+    """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
+    voter = unfitted(method) if plan is None else plan if isinstance(plan, Method) else load(plan)
+    control = voter.risk_control(risk, confidence_level) if risk is not None else None
+    verdicts = decide_file(voter, source, **options)
+    unreadable = verdicts["answer"].null_count()
+    return Voted(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
 
 
 def unfitted(name: str) -> Method:
@@ -44,7 +103,7 @@ def decide_file(
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
-    """Return one row a question, decided by a fitted method on the score it was fitted on."""
+    """Return one row per question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
     if voter.scored and score and trained and not same_scores(score, trained):
@@ -73,7 +132,7 @@ def decide_file(
         parts = each_pool(source, decide, score=None, **options)  # it would only have broken ties
     if voter.learns and fitted and largest != fitted.n:
         warnings.warn(
-            f"the plan was fitted at {fitted.n} samples a question, this vote is over up to {largest}: "
+            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {largest}: "
             f"fit with --n {largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,

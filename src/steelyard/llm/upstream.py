@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from steelyard.errors import SettingError
 from steelyard.llm.address import Address, read_address
@@ -14,6 +14,8 @@ from steelyard.llm.embedded import (
     find_weights,
     serve_local,
 )
+
+Serve = Callable[[str, str], AbstractContextManager[Address]]  # upstream and the name of the key's variable -> where
 
 
 def model_name(upstream: str, model: str | None) -> str:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from steelyard.errors import PlanError, SettingError, SteelyardError, did_you_mean
+from steelyard.errors import PlanError, SteelyardError
 
 if TYPE_CHECKING:
     from steelyard.methods.base.method import Method
@@ -71,17 +71,19 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
     >>> configured("logit", {"rule": "exact"}).settings()["rule"]
     'exact'
     """
-    known = method_class(name)().settings()
-    for key in settings:
-        if key not in known:
-            raise SettingError(f"{name} has no setting {key!r}: {did_you_mean(key, known)}")
-    method = method_class(name)(**settings)
+    method = method_class(name)().set_params(**settings)
     method.check_settings()
     return method
 
 
 def load(path: str | Path) -> Method:
-    """Read a plan back as a fitted method that votes exactly as the one that was saved."""
+    """Read a plan back as a fitted method that votes exactly as the one that was saved.
+
+    >>> import steelyard as sy
+    >>> sy.LogitVote(rule="exact").fit(sy.read_labelled(sy.simulate(60, 8))).save("plan.json")
+    >>> load("plan.json")
+    LogitVote(rule='exact')
+    """
     from steelyard.methods.base.plan import read_plan
 
     plan = read_plan(path)

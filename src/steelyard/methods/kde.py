@@ -49,7 +49,14 @@ FINEST = 1e-16  # step of a grid, in logits
 
 @dataclass(repr=False)
 class KDEVote(Method):
-    """Weigh by how much likelier a score is for a correct than for an incorrect response."""
+    """Weigh by how much likelier a score is for a correct than for an incorrect response.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.KDEVote().fit(cal)
+    >>> vote.weight(0.9) > vote.weight(0.1)
+    True
+    """
 
     name: ClassVar[str] = "kde"
     colour: ClassVar[str | None] = "#cc79a7"

@@ -16,6 +16,12 @@ class LinearVote(OffsetVote):
     """A response weighs its score less b: one below b counts against its answer.
 
     b is not bounded below: as b goes to minus infinity the vote becomes the majority vote.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.LinearVote(rule="exact").fit(cal)
+    >>> round(vote.weight(0.9) - vote.weight(0.4), 6)
+    0.5
     """
 
     name: ClassVar[str] = "linear"

@@ -18,6 +18,12 @@ class LogitVote(OffsetVote):
     """A response weighs the log-odds of its score less those of b: one below b counts against its answer.
 
     b = 0 is the majority vote, the limit as every response comes to weigh the same.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.LogitVote().fit(cal)
+    >>> vote.weight(0.9) > vote.weight(0.1), 0 <= vote.b < 1
+    (True, True)
     """
 
     name: ClassVar[str] = "logit"

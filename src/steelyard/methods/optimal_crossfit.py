@@ -13,7 +13,14 @@ from steelyard.methods.optimal import OptimalVote
 
 @dataclass(repr=False)
 class OptimalCrossfitVote(OptimalVote):
-    """The optimal vote with weights from the other half of the question: what knowing its scores would really buy."""
+    """The optimal vote with weights from the other half of the question: what knowing its scores would really buy.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> honest = sy.accuracy(sy.OptimalCrossfitVote().fit(cal).predict(test), test)
+    >>> honest <= sy.accuracy(sy.OptimalVote().fit(cal).predict(test), test)
+    True
+    """
 
     name: ClassVar[str] = "optimal-crossfit"
     colour: ClassVar[str | None] = "#8c7a00"

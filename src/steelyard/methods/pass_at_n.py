@@ -12,7 +12,12 @@ from steelyard.pools.pool import LabelledPool, Pool
 
 @dataclass(repr=False)
 class PassAtN(Method):
-    """The ceiling of every vote: nothing can choose an answer that was never given."""
+    """The ceiling of every vote: nothing can choose an answer that was never given.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[4, 9, 7], correct=[False, True, False])
+    >>> PassAtN().predict(pool).answer.tolist()
+    [9, 7]
+    """
 
     name: ClassVar[str] = "pass-at-n"
     label: ClassVar[str | None] = "pass@N"

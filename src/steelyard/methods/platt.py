@@ -39,6 +39,12 @@ class PlattVote(Method):
     """A response weighs its probability of being correct, less a threshold.
 
     A missing score has the share of correct responses in the calibration set for its probability.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> vote = sy.PlattVote().fit(cal)
+    >>> vote.weight(0.9) > vote.weight(0.1)
+    True
     """
 
     name: ClassVar[str] = "platt"

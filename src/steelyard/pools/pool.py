@@ -26,6 +26,7 @@ from steelyard.pools.arrays import (
     mean_score,
     small_codes,
 )
+from steelyard.pools.notebook import html_facts
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,12 @@ class Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
-    """R responses to Q questions: who answered what, and what the verifier said."""
+    """R responses to Q questions: who answered what, and what the verifier said.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], scores=[0.9, 0.2, 0.4])
+    >>> pool.n_questions, pool.n_responses, pool.n, pool.first(1).n_responses
+    (2, 3, 2, 2)
+    """
 
     starts: Ints  # [Q+1] where each question's responses begin
     answer: Codes  # [R] code within the question, -1 = unreadable
@@ -237,10 +243,34 @@ class Pool:
             f"{unreadable} unreadable{score})"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_facts(type(self).__name__, self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        few, many = int(self.sizes.min()), int(self.sizes.max())
+        return {
+            "questions": self.n_questions,
+            "responses": self.n_responses,
+            "responses per question": many if few == many else f"{few} to {many}",
+            "unreadable": int((self.answer < 0).sum()),
+            "score": self.source.score,
+            "without a score": None if self.scores is None else int(np.isnan(self.scores).sum()),
+            "LLM": self.source.llm,
+            "file": self.source.file,
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledPool(Pool):
-    """A pool that also knows which answers are right."""
+    """A pool that also knows which answers are right.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], correct=[True, False, False])
+    >>> pool
+    LabelledPool(2 questions, 3 responses, 0 unreadable)
+    >>> pool.unlabelled()
+    Pool(2 questions, 3 responses, 0 unreadable)
+    """
 
     answer_correct: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
 
@@ -249,6 +279,9 @@ class LabelledPool(Pool):
         """Which responses are right [R]; an unreadable one never is."""
         index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
         return self.answer_correct[index] & self.readable
+
+    def _facts(self) -> dict[str, object]:
+        return {**super()._facts(), "correct": f"{self.correct.mean():.1%} of the responses"}
 
     def unlabelled(self) -> Pool:
         """The same responses without their labels."""

@@ -45,6 +45,9 @@ class World:
     saturated        share of scores pushed to exactly 0 or 1
     unreadable       share of responses without a readable answer
     bf16             round scores to bfloat16
+
+    >>> World(gap=0).gap, len(simulate(10, 4, world=World(rivals=2))["answer"])
+    (0, 40)
     """
 
     hard: tuple[float, float] = (1.2, 3.0)

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from steelyard.errors import LabelError
 from steelyard.pools.arrays import Bools, Codes, Ints
+from steelyard.pools.notebook import html_table
 from steelyard.pools.pool import LabelledPool, Pool
 
 if TYPE_CHECKING:
     import polars as pl
+
+SHOWN = 10  # in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,6 +27,12 @@ class Verdicts:
     runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
     where the method has learned one (`calibrated`), else the winner's part of all positive weight (the share
     again where no answer has any), which is not a probability.
+
+    >>> import steelyard as sy
+    >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
+    >>> verdicts = sy.MajorityVote().predict(pool)
+    >>> verdicts.answer, verdicts.votes, verdicts.share.round(2)
+    (array([4], dtype=int32), array([2]), array([0.67]))
     """
 
     pool: Pool
@@ -110,3 +119,9 @@ class Verdicts:
 
     def __repr__(self) -> str:
         return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first of them."""
+        table = self.to_polars().head(SHOWN)
+        title = f"{self!r}, the first {table.height}"
+        return html_table(title, table.columns, table.iter_rows())

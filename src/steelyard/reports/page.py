@@ -31,9 +31,9 @@ contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). Wit
 */"""
 
 
-def write_report(
-    files: Sequence[str | Path],
-    output: str | Path,
+def report(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path = "report.html",
     *,
     score: str | None = None,
     method: str = "calibrated",
@@ -43,8 +43,17 @@ def write_report(
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Write the page of one or more labelled files; return its size in bytes."""
+    """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
+
+    It is one HTML file that works without a network. The options are those of `steelyard report`.
+
+    >>> import steelyard as sy
+    >>> sy.write(sy.simulate(60, 8), "labelled.parquet")
+    >>> sy.report("labelled.parquet", "report.html") > 100_000
+    True
+    """
     check_writable(output)
+    files = [files] if isinstance(files, str | Path) else files
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
     parts = []

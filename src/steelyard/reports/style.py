@@ -1,4 +1,4 @@
-"""One look for every figure: a colour a method everywhere, safe for the colour-blind, light and dark."""
+"""One look for every figure: one colour per method everywhere, safe for the colour-blind, light and dark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from steelyard.methods import method_class
+from steelyard.methods import method_class, method_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,7 +24,8 @@ def colour(method: str) -> str:
     >>> colour("logit")
     '#0072b2'
     """
-    return method_class(method).colour or RESERVE[crc32(method.encode()) % len(RESERVE)]
+    own = method_class(method).colour if method in method_names() else None
+    return own or RESERVE[crc32(method.encode()) % len(RESERVE)]
 
 
 def colour_of(methods: list[str]) -> alt.Color:

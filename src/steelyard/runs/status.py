@@ -13,30 +13,40 @@ from steelyard.runs.run import Run
 from steelyard.runs.state import Tally
 
 
-def status_of(folder: Path) -> dict[str, Any]:
+def status(run: str | Path) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
     what is gone in `lost`; `writer` is the process that writes to the run
     now; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
+
+    >>> import polars as pl, steelyard as sy
+    >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
+    >>> made = sy.generate("questions.jsonl", "run", upstream=upstream, model="m", n=4)
+    >>> found = sy.status("run")
+    >>> found["samples"]["done"], found["samples"]["left"], found["table"]
+    (8, 0, 'up to date')
     """
+    folder = Path(run)
     writer = holder(folder)
-    with Run.open(folder) as run:
-        table = "up to date" if is_fresh(folder, run.manifest) else "older than the journal"
-        gone = "" if table == "up to date" else lost(folder / FILE, run.state.holds)
+    with Run.open(folder) as opened:
+        table = "up to date" if is_fresh(folder, opened.manifest) else "older than the journal"
+        gone = "" if table == "up to date" else lost(folder / FILE, opened.state.holds)
         table = "made from more than the journal holds" if gone else table
-        samples = run.state.samples
+        samples = opened.state.samples
         return {
             "run": str(folder),
-            "model": run.manifest.model,
-            "questions": run.questions.height,
-            "n": run.manifest.n,
-            "samples": _counts(samples, run.wanted),
-            "verifiers": {name: _counts(tally, len(samples.done)) for name, tally in sorted(run.state.scores.items())},
+            "model": opened.manifest.model,
+            "questions": opened.questions.height,
+            "n": opened.manifest.n,
+            "samples": _counts(samples, opened.wanted),
+            "verifiers": {
+                name: _counts(tally, len(samples.done)) for name, tally in sorted(opened.state.scores.items())
+            },
             "table": table if gone or (folder / FILE).exists() else "not made yet",
             "lost": gone,
             "writer": writer,
-            "torn_bytes": run.torn,
+            "torn_bytes": opened.torn,
         }
 
 

@@ -24,7 +24,12 @@ MOST = 1_000_000  # samples per question
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A rule that says, after every sample, whether the question needs another."""
+    """A rule that says, after every sample, whether the question needs another.
+
+    >>> import steelyard as sy
+    >>> sy.rule_class("beta")(cap=16, least=2, threshold=0.95)
+    Beta(cap=16, least=2, threshold=0.95)
+    """
 
     name: ClassVar[str]  # what a plan calls it
     thresholds: ClassVar[tuple[float, ...]] = ()  # those worth trying; none: the cap alone decides

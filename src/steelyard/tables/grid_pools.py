@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from steelyard.pools.pool import LabelledPool
-from steelyard.tables.reading import read
+from steelyard.tables.labelled import read_labelled
 from steelyard.tables.sources.bundled_grid import PREFIX
 
 
@@ -18,4 +16,4 @@ def load_grid(llm: str, verifier: str) -> LabelledPool:
     >>> load_grid("smol-misled", "prm_soft")
     LabelledPool(1000 questions, 64000 responses, 0 unreadable, score prm_soft:last)
     """
-    return cast(LabelledPool, read(f"{PREFIX}{llm}/{verifier}"))
+    return read_labelled(f"{PREFIX}{llm}/{verifier}")

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from steelyard.answers.annotated import Reading, read_answers
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
 from steelyard.pools.pool import Pool, Source
@@ -42,7 +41,12 @@ def read(
     a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
-    `progress` is called with the share of the rows that were read.
+    `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
+    must have labels.
+
+    >>> import steelyard as sy
+    >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
+    LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
     options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
     return join(each_pool(source, lambda pool: pool, answers=answers, **options))
@@ -89,27 +93,6 @@ def each_pool(
     if not results:
         raise TableError(f"{name} is empty: it has no rows to read")
     return results
-
-
-def answers_of(
-    source: Any,
-    *,
-    answers: str = "math",
-    rename: dict[str, str] | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Reading:
-    """Read and group the answers of a table, keeping all its columns."""
-    reader = AnswerReader(answers)
-    try:
-        table = renamed(open_table(source), rename or {}).collect()
-        check_columns(table.schema)
-        if not table.height:
-            raise TableError(f"{source} is empty: it has no rows to read")
-        return read_answers(table, reader, progress)
-    except DAMAGE as error:
-        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None
-    finally:
-        reader.close()
 
 
 def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:

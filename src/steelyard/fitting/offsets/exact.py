@@ -27,6 +27,11 @@ class Curve:
     above the last edge. `limit` is the count at minus infinity, the majority vote (equal counts
     go to the higher summed score there, to the higher summed evidence on the first step). Beyond
     `top`, the largest evidence, every weight is negative and fewer votes win: no rule looks there.
+
+    >>> import steelyard as sy
+    >>> curve = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8))).curve_
+    >>> curve.questions, curve.at(curve.chosen) == curve.best / curve.questions
+    (60, True)
     """
 
     edges: NDArray[np.float64]  # [K], rising

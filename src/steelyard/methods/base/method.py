@@ -33,7 +33,18 @@ OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself 
 
 @dataclass(repr=False)
 class Method(Stored, ABC):
-    """A rule that turns a pool of responses into verdicts."""
+    """A rule that turns a pool of responses into verdicts.
+
+    A method of one's own says what every response weighs; fitting, voting and plans come from here.
+
+    >>> import numpy as np, steelyard as sy
+    >>> class SquaredVote(sy.Method):
+    ...     def weigh(self, pool: sy.Pool) -> np.ndarray:
+    ...         return pool.known_scores**2
+    >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.5, 0.5, 0.9])
+    >>> SquaredVote().predict(pool).answer, SquaredVote.name
+    (array([9], dtype=int32), 'squared-vote')
+    """
 
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
     scored: ClassVar[bool] = True  # reads scores

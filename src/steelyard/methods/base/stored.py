@@ -13,6 +13,7 @@ from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.errors import PlanError, SettingError
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.plan import Plan, Provenance, write_plan
+from steelyard.methods.base.settings import Configured
 from steelyard.stopping import rule_from
 from steelyard.stopping.rule import Rule
 
@@ -22,7 +23,7 @@ APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learne
 
 
 @dataclass(repr=False)
-class Stored:
+class Stored(Configured):
     """Fields without a trailing underscore are settings, those with one are learned."""
 
     name: ClassVar[str]  # what the user types
@@ -81,13 +82,9 @@ class Stored:
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
         return {"method": self.name, **self.settings(), **fitted, **mix}
 
-    def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
-        return f"{type(self).__name__}({settings})" + ("" if self.fitted_on_ else ", not fitted" if self.learns else "")
-
-    def settings(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether it can vote: after a fit, or at once if it learns nothing."""
+        return self.fitted_on_ is not None or not self.learns
 
     def learned(self) -> dict[str, Any]:
         """What fit found."""

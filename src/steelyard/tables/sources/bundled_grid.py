@@ -16,7 +16,12 @@ ABOUT = ["question", "sample", "llm", "domain", "prompt", "gold", "answer", "cor
 
 
 def grid_names() -> tuple[list[str], list[str]]:
-    """Return the names of the language models and of the verifiers in the grid, in the order of its card."""
+    """Return the names of the language models and of the verifiers in the grid, in the order of its card.
+
+    >>> llms, verifiers = grid_names()
+    >>> "smol-misled" in llms, "prm_soft" in verifiers
+    (True, True)
+    """
     llms = pl.scan_parquet(GRID).select(pl.col("llm").unique(maintain_order=True)).collect()["llm"].to_list()
     return llms, [name for name in pl.scan_parquet(GRID).collect_schema().names() if name not in ABOUT]
 

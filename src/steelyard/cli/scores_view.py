@@ -1,0 +1,51 @@
+"""What `score` reports: the scores of a run, and the verifiers there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.cli import show
+
+if TYPE_CHECKING:
+    from steelyard.jobs.score_samples import Scored
+
+
+def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
+    """Say what was scored, what could not be and why, and what comes next."""
+    if json:
+        show.as_json(
+            {
+                "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
+                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+            }
+        )  # fmt: skip
+        return
+    if done.found:
+        show.say(f"Verifier: {', '.join(f'{name} {value}' for name, value in done.found.items() if value is not None)}")
+    show.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    notes = [
+        (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
+        (done.empty, "have no text and no score"),
+        (done.unsampled, "samples failed in the run and have no score"),
+    ]
+    for count, what in notes:
+        if count:
+            show.say(f"  {count} {what}")
+    for reason, count in done.failures.most_common(10):
+        show.say(f"  {count} failed: {show.shortened(reason, 200)}")
+    if done.failures:
+        show.say("Run the same command again to try the failed ones again.")
+    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
+
+
+def show_verifiers(json: bool) -> None:
+    """List the verifiers."""
+    from steelyard.verifiers import all_protocols
+    from steelyard.verifiers.listing import rows
+
+    found = rows(all_protocols())
+    if json:
+        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
+        return
+    show.table("Verifiers", ("verifier", "model", "runs", "split"), found)

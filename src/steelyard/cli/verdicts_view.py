@@ -1,0 +1,41 @@
+"""What `vote` reports: the first verdicts, and how their error is controlled."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli import show
+
+if TYPE_CHECKING:
+    from steelyard.jobs.vote import Voted
+
+SHOWN = 10
+
+
+def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
+    """Print the first verdicts, which part was answered and where they were written."""
+    verdicts, voter, empty, held = found
+    if json:
+        listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
+        listed |= {"risk_control": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}
+        show.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
+        return
+    columns = ("question", "answer", "confidence", "share", "margin", "votes")
+    rows = [
+        (show.shortened(q, 40), show.shortened(str(a), 40), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
+        for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
+    ]
+    heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
+    show.table(f"The first verdicts of {verdicts.height}, by {voter.name}", heads, rows)
+    if held:
+        share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
+        show.say(
+            f"Answered {share:.0%} of the questions, those with a confidence of {held.threshold:.0%} or more: at most "
+            f"{held.risk:.0%} of these are wrong, with a probability of {held.confidence_level:.0%}, if the questions "
+            f"are like the {held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
+        )
+    if empty:
+        show.say(f"{empty} questions have no readable answer: their verdict is null.")
+    show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")

@@ -1,0 +1,49 @@
+"""The whole reproduction in one call: measured, drawn, written. `steelyard reproduce`, `sy.reproduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from steelyard.caching import cache_folder
+from steelyard.files import make_folder
+from steelyard.paper import run_experiments
+from steelyard.paper.experiment import chosen
+from steelyard.paper.grid_sources import GridSource
+from steelyard.paper.result_cache import Cache
+from steelyard.paper.results_folder import write_all
+from steelyard.paper.run_experiments import Reproduction
+from steelyard.paper.settings import Settings, ignored
+
+
+def reproduce(
+    names: str | Sequence[str] = "all",
+    *,
+    grid: str | Path | None = None,
+    quick: bool = False,
+    output: str | Path = "reproduction",
+    cached: bool = True,
+    seed: int = 0,
+    progress: Callable[[float], None] = ignored,
+    drawing: Callable[[float], None] = ignored,
+) -> Reproduction:
+    """Make the paper's tables and figures on a grid of scored tables, and the page about them, in `output`.
+
+    `names` are experiments, `grid` is a folder of scored tables (None: the bundled grid), `quick` takes a part of it.
+    `progress` is called with the share that is measured, then `drawing` with the share that is drawn.
+
+    >>> import steelyard as sy
+    >>> made = sy.reproduce("grid", quick=True, output="made", cached=False)
+    >>> [result.name for result in made.results], made.problems
+    (['grid'], [])
+    """
+    wanted = chosen([names] if isinstance(names, str) else list(names))
+    folder = Path(output)
+    source = GridSource.at(None if grid is None else Path(grid), quick=quick)
+    cache = Cache(cache_folder() if cached else None)
+    make_folder(folder)
+    made = run_experiments.reproduce(
+        wanted, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress
+    )
+    write_all(made, folder, cache, drawing)
+    return made

@@ -1,0 +1,33 @@
+"""Small HTML tables, which a notebook shows for a pool, verdicts, a ballot or curves. All text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+
+def html_table(title: str, columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Make a table with a caption; the first column is text, the others are numbers.
+
+    >>> html_table("<b>", ["n"], [[1]])
+    '<table><caption>&lt;b&gt;</caption><thead><tr><th>n</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{_text(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    thead = f"<thead><tr>{head}</tr></thead>" if columns else ""
+    return f"<table><caption>{_text(title)}</caption>{thead}<tbody>{body}</tbody></table>"
+
+
+def html_facts(title: str, facts: Mapping[str, object]) -> str:
+    """Make a table of what is known about one thing; None is left out.
+
+    >>> html_facts("Pool", {"questions": 2000, "score": None})
+    '<table><caption>Pool</caption><tbody><tr><td>questions</td><td>2,000</td></tr></tbody></table>'
+    """
+    return html_table(title, [], [(name, value) for name, value in facts.items() if value is not None])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return escape(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))

@@ -1,0 +1,43 @@
+"""Long tables -> the answers in them: how each was read, and which are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from steelyard.answers import annotated
+from steelyard.answers.annotated import Reading
+from steelyard.answers.reader import AnswerReader
+from steelyard.errors import TableError
+from steelyard.tables.columns import check_columns
+from steelyard.tables.reading import renamed
+from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.opening import open_table
+
+
+def read_answers(
+    source: Any,
+    *,
+    answers: str = "math",
+    rename: dict[str, str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Reading:
+    """Read and group the answers of a table, keeping all its columns: `.table`, with `.rules` and `.merged` about it.
+
+    >>> import polars as pl, steelyard as sy
+    >>> table = pl.DataFrame({"question": "a", "response": ["So it is 1/2.", "The answer is 0.5", "I do not know"]})
+    >>> found = sy.read_answers(table)
+    >>> found.table["answer"].to_list(), found.merged["spellings"].to_list(), found.unreadable
+    (['1/2', '0.5', None], [['1/2', '0.5']], 1)
+    """
+    reader = AnswerReader(answers)
+    try:
+        table = renamed(open_table(source), rename or {}).collect()
+        check_columns(table.schema)
+        if not table.height:
+            raise TableError(f"{source} is empty: it has no rows to read")
+        return annotated.read_answers(table, reader, progress)
+    except DAMAGE as error:
+        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None
+    finally:
+        reader.close()

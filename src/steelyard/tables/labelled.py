@@ -1,0 +1,39 @@
+"""Tables with labels -> labelled pools: what is fitted and measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import LabelError
+from steelyard.pools.pool import LabelledPool
+from steelyard.tables.reading import read
+
+
+def read_labelled(
+    source: Any,
+    *,
+    score: str | None = None,
+    rename: dict[str, str] | None = None,
+    answers: str = "math",
+    need_score: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> LabelledPool:
+    """Read a table of responses as `read` does; one without the labels `correct` or `gold` is refused.
+
+    >>> import steelyard as sy
+    >>> table = sy.simulate(questions=20, samples=4)
+    >>> cal, test = read_labelled(table).split(0.3, seed=0)
+    >>> cal
+    LabelledPool(6 questions, 24 responses, 1 unreadable, score score)
+    >>> read_labelled(table.drop("correct"))
+    Traceback (most recent call last):
+    ...
+    steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
+    """
+    pool = read(source, score=score, rename=rename, answers=answers, need_score=need_score, progress=progress)
+    if isinstance(pool, LabelledPool):
+        return pool
+    name = str(source) if isinstance(source, str | Path) else "the table"
+    raise LabelError(f"{name} has no labels: add a column 'correct' (true/false) or 'gold' (the answer)")
