@@ -46,8 +46,8 @@ def vote(
     """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
 
     A table of any length is read in the memory of a batch. With `risk` an answer stands only where the error stays
-    within it with probability `confidence_level`; elsewhere it is null, and the column `answered` says so. The options are those of
-    `steelyard vote`.
+    within it with probability `confidence_level`; elsewhere it is null, and the column `answered` says so. The options
+    are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
