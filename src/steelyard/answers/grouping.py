@@ -1,4 +1,4 @@
-"""Which answers are the same: by normal form first, then, for what is left and looks symbolic, by the equivalence checker.
+"""Which answers are the same: by normal form first, then, where maths is left, by the equivalence checker.
 
 Same is an equivalence relation: the classes are the connected components of "same normal form" and "the equivalence
 checker says so", found by asking for the pairs that could matter, so they do not depend on the order of the responses.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from steelyard.jobs.generate import Generate, How
-    from steelyard.jobs.progress import Standing
+    from steelyard.jobs.progress import Progress
     from steelyard.llm.prompts import Template
     from steelyard.runs.parameters import Sampling
 
@@ -60,13 +60,13 @@ class Job:
         template = read_template(prompt or questions.prompt)
         return Found(questions.table, source, template, check_kind(answers or template.answers))
 
-    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Standing, bool]:
+    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Progress, bool]:
         """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody.
 
         `beside` is a run with other settings that this one is forked from.
         """
         from steelyard.jobs.generate import Generate
-        from steelyard.jobs.progress import Allowed, Standing
+        from steelyard.jobs.progress import Allowed, Progress
         from steelyard.llm.upstream import check_upstream
         from steelyard.runs.fork import fork
         from steelyard.runs.manifest import Manifest
@@ -89,18 +89,18 @@ class Job:
         started = fork(beside, folder, manifest, found.table) if beside else Run.start(folder, manifest, found.table)
         with started as run:
             if next(run.missing(), None) is None:
-                standing, stopped = Standing(run.wanted, run.wanted), False
+                progress, stopped = Progress(run.wanted, run.wanted), False
             else:
                 with opened(self.upstream, self.key_env) as address, live("Sampling") as watch:
                     job = Generate(run, address, sampling, found.template, self.how, watch)
-                    standing = asyncio.run(_until_interrupted(job))
+                    progress = asyncio.run(_until_interrupted(job))
                 stopped = job.stopped and next(run.missing(), None) is not None
             if not stopped:
                 run.write_table()
-        return standing, stopped
+        return progress, stopped
 
 
-async def _until_interrupted(job: Generate) -> Standing:
+async def _until_interrupted(job: Generate) -> Progress:
     """Work; the first Ctrl-C or SIGTERM stops the work well, the second one at once."""
     loop = asyncio.get_running_loop()
 
@@ -120,7 +120,7 @@ async def _until_interrupted(job: Generate) -> Standing:
                 loop.remove_signal_handler(name)
 
 
-def tell(folder: Path, standing: Standing, stopped: bool, json: bool) -> None:
+def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
     """Say where the run stands, what failed and why, and what comes next."""
     from steelyard.runs.run import Run
 
@@ -132,23 +132,23 @@ def tell(folder: Path, standing: Standing, stopped: bool, json: bool) -> None:
         show.as_json(
             {
                 "run": str(folder),
-                "wanted": standing.wanted,
+                "wanted": progress.wanted,
                 "samples": there,
                 "failed": failed,
                 "reasons": dict(reasons.most_common()),
-                "asked_now": standing.done + standing.failed,
-                "tokens": standing.tokens,
-                "seconds": round(standing.seconds, 3),
+                "asked_now": progress.done + progress.failed,
+                "tokens": progress.tokens,
+                "seconds": round(progress.seconds, 3),
                 "stopped": stopped,
                 "again": again if stopped or failed else None,
             }
         )
         return
-    if not standing.done and not standing.failed and not stopped:
+    if not progress.done and not progress.failed and not stopped:
         show.say(f"Nothing to ask: all {there:,} samples are in {folder}")
         return
-    asked = f"{standing.done:,} samples now, {standing.tokens:,} tokens, {duration(standing.seconds)}"
-    show.say(f"{folder}: {there:,} of {standing.wanted:,} samples ({asked})")
+    asked = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
+    show.say(f"{folder}: {there:,} of {progress.wanted:,} samples ({asked})")
     if failed:
         rows = [(show.shortened(reason), f"{count:,}") for reason, count in reasons.most_common(REASONS)]
         show.table(f"{failed:,} samples failed; they stay in the table without an answer", ("reason", "samples"), rows)

@@ -10,7 +10,7 @@ from steelyard.errors import SettingError
 
 
 @dataclass
-class Standing:
+class Progress:
     """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work."""
 
     wanted: int
