@@ -76,8 +76,8 @@ def run(
     )  # fmt: skip
     found = job.read(questions, renames(rename), limit, prompt, answers)
     folder = fork or output
-    progress, stopped = job.work(found, folder, beside=output if fork else None)
-    tell(folder, progress, stopped, json)
-    if stopped:
+    ended = job.work(found, folder, beside=output if fork else None)
+    tell(folder, ended, json)
+    if ended.stopped:
         show.say()
         raise typer.Exit(130)

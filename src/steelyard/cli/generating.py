@@ -8,10 +8,9 @@ import shlex
 import signal
 import sys
 import warnings
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from steelyard.cli import show
 from steelyard.cli.live_progress import duration, live
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
     from steelyard.llm.prompts import Template
     from steelyard.runs.parameters import Sampling
+    from steelyard.runs.state import Tally
 
 REASONS = 5  # shown
 
@@ -37,6 +37,14 @@ class Found:
     source: str
     template: Template
     answers: str
+
+
+class Ended(NamedTuple):
+    """How a go at a run ended: its own work, what the run now holds, and whether it was stopped."""
+
+    progress: Progress
+    samples: Tally
+    stopped: bool
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,8 @@ class Job:
         template = read_template(prompt or questions.prompt)
         return Found(questions.table, source, template, check_kind(answers or template.answers))
 
-    def work(self, found: Found, folder: Path, beside: Path | None = None) -> tuple[Progress, bool]:
-        """Fill the run; return where it stands and whether it was stopped. A finished run asks nobody.
+    def work(self, found: Found, folder: Path, beside: Path | None = None) -> Ended:
+        """Fill the run; return how it ended. A finished run asks nobody.
 
         `beside` is a run with other settings that this one is forked from.
         """
@@ -97,7 +105,7 @@ class Job:
                 stopped = job.stopped and next(run.missing(), None) is not None
             if not stopped:
                 run.write_table()
-        return progress, stopped
+        return Ended(progress, run.state.samples, stopped)  # once it is closed: all that waited is on the disk
 
 
 async def _until_interrupted(job: Generate) -> Progress:
@@ -120,13 +128,10 @@ async def _until_interrupted(job: Generate) -> Progress:
                 loop.remove_signal_handler(name)
 
 
-def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
+def tell(folder: Path, ended: Ended, json: bool) -> None:
     """Say where the run stands, what failed and why, and what comes next."""
-    from steelyard.runs.run import Run
-
-    with Run.open(folder) as run:
-        there, reasons = len(run.state.samples.done), Counter(run.state.samples.failed.values())
-    failed = reasons.total()
+    progress, samples, stopped = ended
+    there, failed, reasons = len(samples.done), len(samples.failed), samples.reasons
     again = shlex.join(["steelyard", *sys.argv[1:]])
     if json:
         show.as_json(
