@@ -98,4 +98,10 @@ def same_answer(a: str, b: str) -> bool:
     >>> same_answer("1/2", "50%"), same_answer("12", "twelve")
     (True, False)
     """
-    return len(set(group_answers([a, b]))) == 1
+    with EquivalenceChecker() as checker:
+        return same(a, b, checker)
+
+
+def same(a: str, b: str, checker: EquivalenceChecker) -> bool:
+    """Return whether two answers are the same, by a checker that many pairs share: its workers start once."""
+    return len(set(group([a, b], checker).classes)) == 1
