@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.panics import unprinted
 from steelyard.surrogates import whole
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, check_width
@@ -25,7 +26,8 @@ def open_json_lines(path: Path) -> pl.LazyFrame:
     lines, plain = _screened(path)
     if plain:
         try:
-            frame = pl.read_ndjson(path, infer_schema_length=None)
+            with unprinted():
+                frame = pl.read_ndjson(path, infer_schema_length=None)
             if frame.width and frame.height == lines:
                 return frame.lazy()
         except DAMAGE:
