@@ -17,7 +17,7 @@ import polars as pl
 
 from benchmarks.measuring import Row, at_least, seconds
 from steelyard.answers.cleaning import plain
-from steelyard.answers.equivalence import UNKNOWN, Judge
+from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker
 from steelyard.answers.extract import extract as read_answer
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form
@@ -92,12 +92,12 @@ def pairs_of(table: pl.DataFrame) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def merges(table: pl.DataFrame, judge: Judge) -> tuple[int, int]:
+def merges(table: pl.DataFrame, checker: EquivalenceChecker) -> tuple[int, int]:
     """How many pairs of different texts of a question the normal form merges, and how many are merged in all."""
     by_form = in_all = 0
     for _, rows in table.group_by("question_id"):
         texts = sorted({text for text in rows["answer"].drop_nulls() if len(text) < 120} | {rows["ground_truth"][0]})
-        for count, classes in enumerate((group(texts).classes, group(texts, judge).classes)):
+        for count, classes in enumerate((group(texts).classes, group(texts, checker).classes)):
             same = sum(classes[i] == classes[j] for i in range(len(texts)) for j in range(i))
             by_form, in_all = (by_form + same, in_all) if count == 0 else (by_form, in_all + same)
     return by_form, in_all
@@ -111,13 +111,13 @@ def agreement(table: pl.DataFrame) -> tuple[list[Row], list[str]]:
     others = [pair for pair in pairs if form[pair[0]] != form[pair[1]]]
     sampled = random.Random(0).sample(others, min(SAMPLED, len(others)))
     share = len(others) / len(sampled)  # each sampled pair stands for so many
-    with Judge() as judge:
+    with EquivalenceChecker() as checker:
         asked = [(plain(a), plain(b)) for a, b in merged + sampled]
         forms = [text for pair in asked for text in pair]
-        known = dict(zip(forms, judge.values(forms), strict=True))
+        known = dict(zip(forms, checker.values(forms), strict=True))
         decided = [i for i, (a, b) in enumerate(asked) if not {known[a], known[b]} & {None, UNKNOWN}]
-        theirs = dict(zip(decided, judge.decide([asked[i] for i in decided]), strict=True))
-        by_form, in_all = merges(table, judge)
+        theirs = dict(zip(decided, checker.decide([asked[i] for i in decided]), strict=True))
+        by_form, in_all = merges(table, checker)
     wrong = [i for i in decided if theirs[i] is not None and theirs[i] != (i < len(merged))]
     weight = sum(1 if i < len(merged) else share for i in decided)
     lost = sum(1 if i < len(merged) else share for i in wrong)
@@ -162,8 +162,8 @@ def grouping_speed(table: pl.DataFrame) -> list[Row]:
                 for b in parsed[:i]:
                     verify(a, b)
 
-    with Judge() as judge:
-        ours, other = seconds(lambda: [group(texts, judge) for texts in several], theirs, repeats=2)
+    with EquivalenceChecker() as checker:
+        ours, other = seconds(lambda: [group(texts, checker) for texts in several], theirs, repeats=2)
     return [at_least("grouping 32 answers of a question against math-verify", other / ours, 20, f"{100 * ours:.1f} ms")]
 
 

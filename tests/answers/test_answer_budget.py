@@ -13,7 +13,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers import step_budget as budget
-from steelyard.answers.equivalence import Judge
+from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form, too_costly
 from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
@@ -101,8 +101,8 @@ def test_an_answer_that_runs_out_is_a_class_of_its_own_and_is_counted(tmp_path: 
         sy.read(table, score="none")
 
 
-class Counting(Judge):
-    """A judge that decides at once by what is written, and remembers what it was asked."""
+class Counting(EquivalenceChecker):
+    """An equivalence checker that decides at once by what is written, and remembers what it was asked."""
 
     def __init__(self) -> None:
         super().__init__(workers=1)
@@ -118,19 +118,19 @@ SAME = ["\\cot x", "\\frac{\\cos x}{\\sin x}"]
 
 @pytest.mark.parametrize("others", [18, 19, 150])
 def test_the_answers_with_most_votes_are_compared_first_and_the_rest_is_counted(others: int) -> None:
-    judge = Counting()
+    checker = Counting()
     answers = SAME * 2 + [f"\\cot({i}x)" for i in range(others)]
-    found = group(answers, judge)
+    found = group(answers, checker)
     assert found.classes[0] == found.classes[1]
-    valued = [words for words in judge.asked if len(words) == 1]
-    pairs = [words for words in judge.asked if len(words) == 2]
+    valued = [words for words in checker.asked if len(words) == 1]
+    pairs = [words for words in checker.asked if len(words) == 2]
     assert len(valued) == min(MOST_FORMS, others + 2)
     assert len(pairs) == min(MOST_PAIRS, (others + 2) * (others + 1) // 2)
     assert found.undecided == (others + 2) * (others + 1) // 2 - len(pairs)
 
 
 def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("steelyard.answers.equivalence.Judge", Counting)
+    monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", Counting)
     table = pl.DataFrame({"question": ["a"] * 23, "answer": SAME * 2 + [f"\\cot({i}x)" for i in range(19)]})
     sy.write(table, tmp_path / "t.parquet")
     assert "10 pairs of answers could not be compared in time" in steelyard("vote", tmp_path / "t.parquet").err
@@ -138,7 +138,7 @@ def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.M
 
 
 def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.answers.equivalence.Judge", Counting)
+    monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", Counting)
     answers = [f"\\cot({i}x)" for i in range(60) for _ in range(3)] + [SAME[0]]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers, "gold": [SAME[1]] * len(answers)})
     pool = sy.read(table, score="none")
@@ -147,10 +147,10 @@ def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyP
 
 
 def test_thousands_of_numbers_beside_an_expression_cost_no_pair_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = Counting()
-    monkeypatch.setattr("steelyard.answers.equivalence.Judge", lambda: judge)
+    checker = Counting()
+    monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", lambda: checker)
     answers = [str(i) for i in range(5000)] + ["\\cot x"]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers})
     lines = steps_of(lambda _: sy.read(table, score="none"), "x")
-    assert judge.asked == [("\\cot x",)]
+    assert checker.asked == [("\\cot x",)]
     assert lines < 400 * len(answers)  # pairs would be thousands for each

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from steelyard.answers.equivalence import UNKNOWN, Judge
+from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker
 from steelyard.answers.extract import KINDS, extract
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form, number_of, was_read
@@ -68,11 +68,11 @@ def test_different_answers_stay_apart() -> None:
 
 
 def test_the_judge_knows_what_the_normal_form_does_not() -> None:
-    with Judge() as judge:
+    with EquivalenceChecker() as checker:
         for a, b in JUDGED:
             assert normal_form(a) != normal_form(b)
-            assert group([a, b], judge).classes == group([b, a], judge).classes == [0, 0]
-            assert group([a, b, "17"], judge).classes == [0, 0, 1]
+            assert group([a, b], checker).classes == group([b, a], checker).classes == [0, 0]
+            assert group([a, b, "17"], checker).classes == [0, 0, 1]
 
 
 @given(answers)
@@ -126,34 +126,34 @@ def test_more_than_a_hundred_hostile_answers_are_read_in_bounded_time_and_nothin
 def test_the_judge_survives_hostile_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     texts = [text for text in HOSTILE if len(text) <= 200]
-    with Judge() as judge, within(600):
-        said = judge.decide([(text, "5") for text in texts])
+    with EquivalenceChecker() as checker, within(600):
+        said = checker.decide([(text, "5") for text in texts])
         assert {text for text, same in zip(texts, said, strict=True) if same} <= {"+5", "--5", "- -5"}
         some = texts[::4]  # every pair of them
-        groups = group([*some, "5"], judge)
+        groups = group([*some, "5"], checker)
     assert len(groups.classes) == len(some) + 1
     assert not list(tmp_path.rglob(f"*{CANARY}*"))
 
 
 def test_a_judge_that_runs_away_is_killed_and_replaced_and_the_pair_is_unknown() -> None:
-    with Judge(workers=1) as judge:
-        assert judge.decide([("x", "x")]) == [True]
-        worker = judge._idle[0]
+    with EquivalenceChecker(workers=1) as checker:
+        assert checker.decide([("x", "x")]) == [True]
+        worker = checker._idle[0]
         assert worker.process is not None
         first = worker.process.pid
         os.kill(first, signal.SIGSTOP)  # it answers no more
-        assert judge.decide([("x", "y")]) == [None]
-        assert judge.values(["\\sqrt{4}"]) == [2.0]
+        assert checker.decide([("x", "y")]) == [None]
+        assert checker.values(["\\sqrt{4}"]) == [2.0]
         assert worker.process.pid != first
         os.kill(worker.process.pid, signal.SIGKILL)
-        assert judge.values(["\\sqrt{16}"]) == [UNKNOWN]
-        assert judge.values(["\\sqrt{9}"]) == [3.0]
+        assert checker.values(["\\sqrt{16}"]) == [UNKNOWN]
+        assert checker.values(["\\sqrt{9}"]) == [3.0]
 
 
 def test_workers_are_limited_in_memory_and_cpu_and_end_with_the_judge() -> None:
-    with Judge(workers=1) as judge:
-        judge.values(["x"])
-        process = judge._idle[0].process
+    with EquivalenceChecker(workers=1) as checker:
+        checker.values(["x"])
+        process = checker._idle[0].process
         assert process is not None
         limits = Path(f"/proc/{process.pid}/limits").read_text()
         assert "1073741824" in next(line for line in limits.splitlines() if line.startswith("Max address space"))
@@ -310,5 +310,5 @@ def test_reading_answers_out_of_responses_tells_how_far_it_is() -> None:
 
 
 def test_a_division_by_zero_is_an_answer_of_its_own_and_wakes_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.answers.equivalence.Judge", None)
+    monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", None)
     assert sy.group_answers(["8/0", "8", "8/0", "7/0"]) == [0, 1, 0, 2]

@@ -110,12 +110,24 @@ def test_a_verifier_that_asks_a_server_must_be_told_which(upstream: FaultUpstrea
     assert "--at" in checks(done)["verifier"]["fix"]
 
 
-def test_a_verifier_with_weights_here_needs_torch_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status", "code"), [("2.9.0", "ok", 0), (None, "red", 1)])
+def test_a_verifier_with_weights_here_needs_torch_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str | None, status: str, code: int
+) -> None:
+    monkeypatch.setattr("steelyard.diagnosis.machine._version", {"torch": number, "transformers": "5.0"}.get)
+    monkeypatch.setattr("steelyard.diagnosis.machine.find_spec", lambda _: None)  # the GPU is not looked for
     done = steelyard("doctor", "--verifier", "qwen-prm", "--verifier-model", tmp_path, "--json")
     found = checks(done)
     assert found["verifier"]["status"] == "ok"
-    assert done.code == (0 if found["torch"]["status"] == "ok" else 1)
-    assert found["torch"]["status"] in ("ok", "red")
+    assert (found["torch"]["status"], done.code) == (status, code)
+    assert found["torch"]["found"] == ("torch 2.9.0, transformers 5.0" if number else "torch not installed")
+    assert ("pip install" in found["torch"]["fix"]) == (number is None)
+
+
+def test_without_a_verifier_torch_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.diagnosis.machine.find_spec", lambda _: None)
+    done = steelyard("doctor", "--json")
+    assert (checks(done)["torch"]["status"], done.code) == ("note", 0)
 
 
 def test_an_unknown_verifier_is_a_mistake() -> None:
@@ -124,7 +136,14 @@ def test_an_unknown_verifier_is_a_mistake() -> None:
     assert "did you mean 'qwen-prm" in done.err
 
 
-def test_a_folder_that_cannot_be_written_to_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert disk(tmp_path / "not" / "yet").status == "ok"
     monkeypatch.setattr("steelyard.diagnosis.machine.LEAST_DISK", 1e9)
     assert (disk(tmp_path).status, "free some space" in disk(tmp_path).fix) == ("red", True)
+
+
+def test_a_folder_that_cannot_be_written_to_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    found = disk(tmp_path)
+    assert (found.status, found.found) == ("red", f"{tmp_path} cannot be written to")
+    assert "-o" in found.fix

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.answers.equivalence import Worker
 from steelyard.jobs.compare import compare
 from tests.building import labelled
 from tests.running import steelyard
@@ -61,6 +63,29 @@ def test_verdicts_without_labels_only_differ(tmp_path: Path) -> None:
         found.difference()
     shown = steelyard("compare", tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert (shown.code, "They differ on 2" in shown.out) == (0, True)
+
+
+def test_one_comparison_starts_the_symbolic_workers_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"q{i}" for i in range(4)]
+    responses = pl.DataFrame({"question": np.repeat(names, 4), "answer": ["\\cos(t)", "3"] * 8, "gold": "\\cos(t)"})
+    sy.write(responses, tmp_path / "r.parquet")
+    rows = {"question": names, "votes": [1] * 4, "confidence": [1.0] * 4}
+    for file, answer in (("a", "\\cos{t}+0\\sin{t}"), ("b", "1\\cos(t)+\\log 1")):
+        sy.write(pl.DataFrame(rows | {"answer": [f"{answer}+{i}-{i}" for i in range(4)]}), tmp_path / f"{file}.parquet")
+    starts = 0
+    running = Worker._running
+
+    def counted(worker: Worker) -> Any:
+        nonlocal starts
+        starts += worker.process is None
+        return running(worker)
+
+    monkeypatch.setattr(Worker, "_running", counted)
+    a, b = (str(tmp_path / f"{file}.parquet") for file in "ab")
+    found = compare(a, b, on=tmp_path / "r.parquet", need_score=False, answers="exact")  # reading asks no worker
+    assert found.differing().height == 0
+    assert found.table["right_a"].to_list() == [True] * 4
+    assert 1 <= starts <= 2
 
 
 def test_verdicts_spelled_otherwise_are_labelled_as_maths(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from steelyard.runs.journal_lines import Lines
 from steelyard.runs.run import Run
 from tests.fault_upstream.asked import text_of
 from tests.jobs.generating import SUFFIX, ask_for, generate, samples
@@ -55,6 +57,31 @@ def test_a_finished_run_asks_nothing_and_changes_nothing(upstream: FaultUpstream
     assert {name: after.get(name) for name in files if name != "lock"} == {
         name: value for name, value in files.items() if name != "lock"
     }
+
+
+def test_what_a_run_holds_is_told_from_memory_and_the_journal_is_read_once(
+    upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (done := tmp_path / "done", failing := tmp_path / "failing"):
+        folder.mkdir()
+    generate(upstream, done, "good-once", "-n", 4)
+    words = ("fault:422?BAD", "-n", 4, "--max-failures", "100%", "--json")
+    generate(upstream, failing, *words, bad=1)
+    times = 0
+    read = Lines.__iter__
+
+    def counted(lines: Lines) -> Iterator[tuple[int, bytes]]:
+        nonlocal times
+        times += 1
+        return read(lines)
+
+    monkeypatch.setattr(Lines, "__iter__", counted)
+    assert "all 12 samples" in generate(upstream, done, "good-once", "-n", 4).out
+    assert times == 1
+    told = json.loads(generate(upstream, failing, *words, bad=1).out)
+    assert (told["wanted"], told["samples"], told["failed"]) == (12, 8, 4)
+    assert list(told["reasons"].values()) == [4]
+    assert times == 3  # once to go on, and once to make the table anew, as the journal has grown by the failures
 
 
 def test_more_samples_are_added_to_those_there(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.answers.equivalence import Judge
+from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.diagnosis.server import _there
 from steelyard.llm import embedded as local
 from steelyard.llm.address import Address, read_address
@@ -31,9 +31,9 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("keys")
 def test_the_processes_that_read_answers_have_no_keys() -> None:
-    with Judge(workers=1) as judge:
-        assert judge.values(["\\sqrt{4}"]) == [2.0]
-        process = judge._idle[0].process
+    with EquivalenceChecker(workers=1) as checker:
+        assert checker.values(["\\sqrt{4}"]) == [2.0]
+        process = checker._idle[0].process
         assert process is not None
         environment = Path(f"/proc/{process.pid}/environ").read_bytes()
     assert b"PATH=" in environment

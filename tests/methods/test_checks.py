@@ -18,6 +18,7 @@ from tests.building import Labelled, labelled
 METHODS = [sy.method_class(name) for name in sy.method_names()]
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name)
 HONEST = [kind for kind in METHODS if not kind.oracle]
+ORACLES = [kind for kind in METHODS if kind.oracle]
 UNORDERED = [kind for kind in METHODS if kind.name != "optimal-crossfit"]  # it parts the samples by parity
 
 
@@ -114,14 +115,25 @@ def test_prediction_never_reads_labels(kind: type[sy.Method], cal: Labelled, tes
     assert np.array_equal(method.predict(test).code, method.predict(test.unlabelled()).code)
 
 
-@every_method
+def test_the_oracles_are_those_that_read_labels() -> None:
+    optimal = {"optimal", "optimal-crossfit", "kde-optimal-llm", "kde-optimal-prm"}
+    assert {kind.name for kind in ORACLES} == optimal | {"pass-at-n"}
+
+
+@pytest.mark.parametrize("kind", ORACLES, ids=lambda kind: kind.name)
 def test_an_oracle_refuses_a_pool_without_labels(kind: type[sy.Method], cal: Labelled, test: Labelled) -> None:
-    method = kind().fit(cal)
-    if not kind.oracle:
-        method.predict(test.unlabelled())
-    else:
-        with pytest.raises(sy.LabelError, match="oracle"):
-            method.predict(test.unlabelled())
+    with pytest.raises(sy.LabelError, match="oracle"):
+        kind().fit(cal).predict(test.unlabelled())
+
+
+@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.name)
+def test_a_method_that_is_no_oracle_decides_every_question_without_labels(
+    kind: type[sy.Method], cal: Labelled, test: Labelled
+) -> None:
+    verdicts = kind().fit(cal).predict(test.unlabelled())
+    answered = np.add.reduceat(test.readable, test.starts[:-1]) > 0
+    assert np.array_equal(verdicts.code >= 0, answered)
+    assert answered.any()
 
 
 @every_method

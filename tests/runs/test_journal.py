@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import steelyard as sy
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode
-from steelyard.runs.state import head_of
+from steelyard.runs.state import KEPT, LONGEST_KEPT, Texts, head_of
 
 RECORDS: list[dict[str, Any]] = [
     {"kind": "sample", "question": f"q{i}", "sample": i, "response": text, "tokens": i}
@@ -187,3 +187,15 @@ def test_a_closed_journal_says_so(tmp_path: Path) -> None:
         journal.append([b"x\n"])
     with pytest.raises(sy.RunError, match="is closed"):
         asyncio.run(journal.add(b"x\n"))
+
+
+def test_the_names_remembered_between_records_are_bounded_in_number_and_length() -> None:
+    texts = Texts()
+    for i in range(3 * KEPT):
+        assert texts[f"q{i}".encode()] == f"q{i}"
+        assert len(texts) <= KEPT
+    long = "q" * (LONGEST_KEPT + 1)
+    assert texts[long.encode()] == long
+    assert long.encode() not in texts
+    assert texts[b"q1"] is texts[b"q1"]
+    assert texts[None] == ""

@@ -66,6 +66,22 @@ def test_a_resumed_run_knows_what_is_done_what_failed_and_what_is_scored(tmp_pat
         assert run.state.samples.failed == {}
 
 
+def test_a_sample_that_was_written_after_its_task_was_cancelled_is_counted_once_the_run_is_closed(
+    tmp_path: Path,
+) -> None:
+    async def add_and_cancel(run: Run) -> None:
+        task = asyncio.ensure_future(run.add(sample("a", 0)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with Run.start(tmp_path / "run", MANIFEST, QUESTIONS) as run:
+        asyncio.run(add_and_cancel(run))
+    with Run.open(tmp_path / "run") as again:
+        assert len(run.state.samples.done) == len(again.state.samples.done) == 1
+
+
 def test_a_failed_sample_stays_a_row_without_an_answer(tmp_path: Path) -> None:
     failure = {"kind": "failure", "question": "b", "sample": 0, "reason": "no answer for 60 s", "attempts": 3}
     with Run.start(tmp_path / "run", MANIFEST, QUESTIONS) as run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import steelyard as sy
-from steelyard.tables import each_pool
+from steelyard.answers.reader import AnswerReader
+from steelyard.pools.pool import Source
+from steelyard.tables import pools_of, row_order
 from steelyard.tables import question_batches as batches
 from tests.building import Labelled, labelled
 
@@ -228,21 +231,71 @@ def test_batches_of_any_size_give_the_same_pool(monkeypatch: pytest.MonkeyPatch,
     table = sy.simulate(30, 5, seed=8)
     table.write_parquet(tmp_path / "t.parquet", row_group_size=11)
     whole = sy.read(table)
-    monkeypatch.setattr(batches, "BATCH", batch)
+    for room in (row_order, batches):
+        monkeypatch.setattr(room, "BATCH", batch)
     _same(sy.read(tmp_path / "t.parquet"), whole)
     seen: list[float] = []
-    pools = each_pool(tmp_path / "t.parquet", lambda pool: pool.n_questions, progress=seen.append)
-    assert sum(pools) == 30
+    pools = pools_of(tmp_path / "t.parquet", progress=seen.append)
+    assert sum(pool.n_questions for pool in pools) == 30
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
 
 def test_a_question_that_comes_back_in_a_later_batch_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "BATCH", 4)
+    for room in (row_order, batches):
+        monkeypatch.setattr(room, "BATCH", 4)
     table = sy.simulate(10, 6, seed=8)
     there_and_back = pl.concat((table.head(33), table.tail(27).sort("sample", maintain_order=True)))
     _same(sy.read(there_and_back.sort("question", "sample")), sy.read(table))
     assert sy.read(there_and_back).n_questions == 10
+
+
+@pytest.mark.parametrize("order", ["question", "sample"])
+@pytest.mark.parametrize("batch", [1, 4, 7, 1000])
+def test_every_question_is_in_one_pool_with_all_its_samples(
+    monkeypatch: pytest.MonkeyPatch, batch: int, order: str
+) -> None:
+    for room in (row_order, batches):
+        monkeypatch.setattr(room, "BATCH", batch)
+    table = sy.simulate(10, 6, seed=8).sort(order, maintain_order=True)
+    found = list(pools_of(table))
+    assert [size for pool in found for size in pool.sizes] == [6] * 10
+    names = pl.concat([pool.questions for pool in found])
+    assert names.to_list() == table["question"].unique(maintain_order=True).to_list()
+
+
+def test_the_order_is_settled_before_the_first_pool_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in (row_order, batches):
+        monkeypatch.setattr(room, "BATCH", 4)
+    table = sy.simulate(10, 6, seed=8)
+    twice = pl.concat((table, table.tail(1)))
+    with pytest.raises(sy.TableError, match="has sample 5 more than once"):
+        next(pools_of(twice))
+    nobody = table.with_columns(question=pl.when(pl.int_range(pl.len()) < 59).then("question"))
+    with pytest.raises(sy.ColumnError, match="no question id"):
+        next(pools_of(nobody))
+
+
+def test_rows_that_come_in_another_order_the_second_time_are_noticed() -> None:
+    table = sy.simulate(4, 3, seed=8).select("question", "answer")
+    order = row_order.order_of(table.lazy(), [pl.col("question")])
+    reader = AnswerReader("math")
+    for other in (table.reverse(), table.head(11), pl.concat((table, table.head(1)))):
+        ordered = row_order.Ordered(other.lazy(), [pl.col("question"), pl.col("answer")], order)
+        with pytest.raises(sy.TableError, match="or it changed; run it again"):
+            list(batches.pools(ordered, Source(None), reader, None))
+
+
+def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a damaged file do: a thread of polars panics, and the batches just end."""
+    batches_of = pl.LazyFrame.collect_batches
+
+    def some(frame: pl.LazyFrame, **options: Any) -> Iterator[pl.DataFrame]:
+        yield next(iter(batches_of(frame, **options))).head(12)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", some)
+    with pytest.raises(sy.TableError, match="read only in part"):
+        sy.read(sy.simulate(4, 6, seed=8))
 
 
 def test_the_name_of_the_only_llm_is_kept() -> None:

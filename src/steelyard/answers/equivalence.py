@@ -73,7 +73,7 @@ class Worker:
         return (process.stdout.readline() or None) if ready else None
 
 
-class Judge:
+class EquivalenceChecker:
     """Decides about normal forms, each question only once, in a few workers."""
 
     def __init__(self, workers: int = 2) -> None:
@@ -111,7 +111,7 @@ class Judge:
             with self._lock:
                 self._idle.append(worker)
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> EquivalenceChecker:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,9 +1,9 @@
-"""Which answers are the same: by normal form first, then, for what is left and looks symbolic, by the judge.
+"""Which answers are the same: by normal form first, then, where maths is left, by the equivalence checker.
 
-Same is an equivalence relation: the classes are the connected components of "same normal form" and "the judge says
-so", found by asking for the pairs that could matter, so they do not depend on the order of the responses.
-A pair the judge could not decide in time, or was not asked about because a question has too many, is *undecided*: the
-two stay apart and are counted. Which pairs are asked: pairs.py.
+Same is an equivalence relation: the classes are the connected components of "same normal form" and "the equivalence
+checker says so", found by asking for the pairs that could matter, so they do not depend on the order of the responses.
+A pair the equivalence checker could not decide in time, or was not asked about because a question has too many, is
+*undecided*: the two stay apart and are counted. Which pairs are asked: pairs.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from steelyard.answers.equivalence import Judge, Pair
+from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
 
 LONGEST_SYMBOLIC = 200
@@ -62,16 +62,16 @@ def representatives(forms: Sequence[str], same: Sequence[Pair]) -> dict[str, str
     return {form: top(form) for form in parent}
 
 
-def group(answers: Sequence[str], judge: Judge | None = None) -> Groups:
+def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> Groups:
     """Group the answers of one question."""
     from steelyard.answers.pairs import open_pairs
 
     forms = [normal_form(answer) for answer in answers]
     same: list[Pair] = []
     undecided = 0
-    if judge and symbolic_forms(forms):
-        found = open_pairs(Counter(forms), symbolic_forms(forms), judge)
-        verdicts = judge.decide(found.asked)
+    if checker and symbolic_forms(forms):
+        found = open_pairs(Counter(forms), symbolic_forms(forms), checker)
+        verdicts = checker.decide(found.asked)
         same = [pair for pair, verdict in zip(found.asked, verdicts, strict=True) if verdict]
         undecided = found.unasked + verdicts.count(None)
     least = representatives(forms, same)
@@ -88,8 +88,8 @@ def group_answers(answers: Sequence[str]) -> list[int]:
     """
     if not symbolic_forms(normal_form(answer) for answer in answers):
         return group(answers).classes
-    with Judge() as judge:
-        return group(answers, judge).classes
+    with EquivalenceChecker() as checker:
+        return group(answers, checker).classes
 
 
 def same_answer(a: str, b: str) -> bool:
@@ -98,4 +98,10 @@ def same_answer(a: str, b: str) -> bool:
     >>> same_answer("1/2", "50%"), same_answer("12", "twelve")
     (True, False)
     """
-    return len(set(group_answers([a, b]))) == 1
+    with EquivalenceChecker() as checker:
+        return same(a, b, checker)
+
+
+def same(a: str, b: str, checker: EquivalenceChecker) -> bool:
+    """Return whether two answers are the same, by a checker that many pairs share: its workers start once."""
+    return len(set(group([a, b], checker).classes)) == 1

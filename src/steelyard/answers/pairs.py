@@ -1,8 +1,8 @@
-"""Which pairs of a question's answers only the judge can decide: those with most votes first, the others counted.
+"""Which pairs of a question's answers only the equivalence checker can decide: most votes first, the others counted.
 
-A form the judge cannot read is a class of its own. Two forms whose numbers differ are two answers. Of one question the
-judge is asked to value MOST_FORMS forms and to decide MOST_PAIRS pairs: a question with more open answers than that
-keeps the others apart, and they are counted, never passed over in silence.
+A form the equivalence checker cannot read is a class of its own. Two forms whose numbers differ are two answers. Of one
+question it is asked to value MOST_FORMS forms and to decide MOST_PAIRS pairs: a question with more open answers than
+that keeps the others apart, and they are counted, never passed over in silence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from heapq import nsmallest
 from itertools import combinations
 from typing import NamedTuple
 
-from steelyard.answers.equivalence import UNKNOWN, Judge, Pair
+from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker, Pair
 from steelyard.answers.normal import number_of, was_read
 
 MOST_PAIRS = 200
@@ -29,14 +29,16 @@ class OpenPairs(NamedTuple):
     apart: set[str]
 
 
-def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], judge: Judge) -> OpenPairs:
-    """Find the open pairs among the forms of a question; `symbolic` are those that only the judge can read."""
+def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], checker: EquivalenceChecker) -> OpenPairs:
+    """Find the open pairs among the forms of a question; only the equivalence checker can read the `symbolic` ones."""
 
     def by_votes(form: str) -> tuple[int, str]:
         return -votes[form], form
 
     asked_for = nsmallest(MOST_FORMS, symbolic, key=by_votes)
-    values = {form: value for form, value in zip(asked_for, judge.values(asked_for), strict=True) if value is not None}
+    values = {
+        form: value for form, value in zip(asked_for, checker.values(asked_for), strict=True) if value is not None
+    }
     apart = {form for form, value in values.items() if value == UNKNOWN} | (set(symbolic) - set(asked_for))
     known = {form: value for form, value in values.items() if value != UNKNOWN}
     read = {form: number_of(form) for form in votes if was_read(form)}

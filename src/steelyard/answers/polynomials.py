@@ -20,7 +20,7 @@ MOST_POWER = 64
 LARGEST_ROOT = 10**8
 
 
-class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to a slower judge
+class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to the equivalence checker
     """The expression is outside what this arithmetic covers."""
 
 

@@ -1,6 +1,6 @@
 """Answers of a whole table -> keys that are equal exactly when the answers are the same; null = unreadable.
 
-Each distinct text is normalised once and each open pair judged once, however large the table; what was not decided,
+Each distinct text is normalised once and each open pair decided once, however large the table; what was not decided,
 and what cost too much to read, is counted and told.
 """
 
@@ -21,7 +21,7 @@ from steelyard.answers.pairs import OpenPairs, open_pairs
 from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
-    from steelyard.answers.equivalence import Judge
+    from steelyard.answers.equivalence import EquivalenceChecker
     from steelyard.pools.arrays import Ints
 
 EXACT = "exact"
@@ -39,7 +39,7 @@ class AnswerReader:
         self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
-        self._judge: Judge | None = None
+        self._checker: EquivalenceChecker | None = None
 
     def extract(self, responses: pl.Series) -> list[Extracted]:
         """Read the final answer out of every response."""
@@ -49,7 +49,7 @@ class AnswerReader:
     def keys(self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None) -> pl.Series:
         """Return the key of every answer; `question` says which belong together, `votes` how often each was given.
 
-        The votes are only asked for where the judge is needed: its time goes to the answers with most of them.
+        The votes are only asked for where the equivalence checker is needed: its time goes to the answers with most.
         """
         rest = texts if self.kind == EXACT else texts.filter(~texts.str.contains(_WHOLE))
         distinct = rest.drop_nulls().unique()
@@ -64,7 +64,7 @@ class AnswerReader:
                 self._forms[text] = form(text) or None
                 self.costly += form is normal_form and too_costly(self._forms[text] or "")
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
-        return self._judged(keys, question, votes) if self.kind not in (EXACT, "choice", "text") else keys
+        return self._merged(keys, question, votes) if self.kind not in (EXACT, "choice", "text") else keys
 
     def warn(self) -> None:
         """Say what was not decided or not read for its cost; the answers stay apart."""
@@ -75,9 +75,9 @@ class AnswerReader:
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed."""
-        if self._judge is not None:
-            self._judge.close()
-            self._judge = None
+        if self._checker is not None:
+            self._checker.close()
+            self._checker = None
 
     def _form(self) -> Callable[[str], str]:
         forms: dict[str, Callable[[str], str]] = {
@@ -87,8 +87,8 @@ class AnswerReader:
         }
         return forms.get(self.kind, normal_form)
 
-    def _judged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
-        """Merge what only the judge can tell to be the same."""
+    def _merged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
+        """Merge what only the equivalence checker can tell to be the same."""
         distinct = keys.drop_nulls().unique()
         for key in distinct:
             if key not in self._symbolic:
@@ -119,12 +119,12 @@ class AnswerReader:
 
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        from steelyard.answers.equivalence import Judge
+        from steelyard.answers.equivalence import EquivalenceChecker
 
-        self._judge = judge = self._judge or Judge()
-        found = [open_pairs(votes, [form for form in votes if form in odd], judge) for votes in counted]
+        self._checker = checker = self._checker or EquivalenceChecker()
+        found = [open_pairs(votes, [form for form in votes if form in odd], checker) for votes in counted]
         every = list(dict.fromkeys(pair for each in found for pair in each.asked))
-        verdict = dict(zip(every, judge.decide(every), strict=True))
+        verdict = dict(zip(every, checker.decide(every), strict=True))
         return [(each, [verdict[pair] for pair in each.asked]) for each in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import re
 import sys
@@ -32,6 +33,7 @@ from steelyard.cli import (
     vote,
 )
 from steelyard.errors import SteelyardError, SteelyardWarning
+from steelyard.panics import hide_panics
 from steelyard.version import __version__
 
 INTERRUPTED = 130  # what typer returns after Ctrl-C
@@ -95,16 +97,16 @@ def main() -> None:
 def _prepare_streams() -> None:
     """Make stdout and stderr ones that can always be written to.
 
-    A closed one leads nowhere; a character it cannot show becomes a question mark. What libraries
-    print to the stderr of the process (a panic in a damaged file) is kept away from ours, unless
-    RUST_BACKTRACE asks for it.
+    A closed one leads nowhere; a character it cannot show becomes a question mark. Ours has a file
+    descriptor of its own, so that the panics of damaged files can be hidden while they are read,
+    unless RUST_BACKTRACE asks for them; and where Python is when the process crashes is always told.
     """
-    if sys.stderr is sys.__stderr__ and sys.stderr is not None and "RUST_BACKTRACE" not in os.environ:
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
         with contextlib.suppress(OSError):
-            ours = os.dup(2)
-            with open(os.devnull, "w") as nowhere:
-                os.dup2(nowhere.fileno(), 2)
-            sys.stderr = os.fdopen(ours, "w", buffering=1, encoding=sys.stderr.encoding)
+            sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=sys.stderr.encoding)
+            faulthandler.enable(sys.stderr)
+            if "RUST_BACKTRACE" not in os.environ:
+                hide_panics()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

@@ -50,9 +50,9 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
     title = f"{len(draws)} samples of {about.model}: {show.shortened(about.question, 60)}"
     show.table(title, ("sample", "answer", about.score or "score", "weight", "tokens"), rows)
     best = [one.answer for one in ballot.answers].index(ballot.answer) if ballot.answer is not None else None
-    standing = [(show.shortened(one.answer, 40), str(one.votes), f"{one.weight:+.3f}") for one in ballot.answers]
-    if standing:
-        show.table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), standing, best=best)
+    totals = [(show.shortened(one.answer, 40), str(one.votes), f"{one.weight:+.3f}") for one in ballot.answers]
+    if totals:
+        show.table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), totals, best=best)
     if ballot.answer is None:
         show.say("Verdict: none, because no sample has an answer that can be read.")
     else:

@@ -66,7 +66,7 @@ def run(
 
     shown, stopped = Shown(lambda: live("Sampling")), False
     try:
-        standing = generate(
+        progress = generate(
             questions, output, upstream=upstream, model=model, n=n, temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency,
             fan_out=fan_out, logprobs=logprobs, retries=retries, try_timeout=try_timeout,
@@ -76,8 +76,8 @@ def run(
     except KeyboardInterrupt:
         if shown.last is None:
             raise
-        standing, stopped = shown.last, True
-    tell(fork or output, standing, stopped, json)
+        progress, stopped = shown.last, True
+    tell(fork or output, progress, stopped, json)
     if stopped:
         show.say()
         raise typer.Exit(130)

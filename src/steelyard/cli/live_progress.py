@@ -11,59 +11,60 @@ from typing import TYPE_CHECKING
 from steelyard.cli.show import QUIET, aside, plain
 
 if TYPE_CHECKING:
-    from steelyard.jobs.progress import Standing
+    from steelyard.jobs.progress import Progress
 
 
 @contextmanager
-def live(what: str) -> Iterator[Callable[[Standing], None]]:
+def live(what: str) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows where a job stands."""
     if not sys.stderr.isatty():
         yield _lines(what)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[says]}", markup=False),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None, says="")
 
-        def show(standing: Standing) -> None:
-            there = standing.there + standing.done + standing.failed
-            bar.update(task, total=standing.wanted, completed=there, says=plain(sentence(standing)))
+        def show(progress: Progress) -> None:
+            there = progress.there + progress.done + progress.failed
+            bar.update(task, total=progress.wanted, completed=there, says=plain(sentence(progress)))
 
         yield show
 
 
-def _lines(what: str) -> Callable[[Standing], None]:
+def _lines(what: str) -> Callable[[Progress], None]:
     """Print a line now and then."""
     last = time.monotonic()
 
-    def show(standing: Standing) -> None:
+    def show(progress: Progress) -> None:
         nonlocal last
         if time.monotonic() - last > QUIET:
             last = time.monotonic()
-            aside(f"{what}: {sentence(standing)}")
+            aside(f"{what}: {sentence(progress)}")
 
     return show
 
 
-def sentence(standing: Standing) -> str:
+def sentence(progress: Progress) -> str:
     """Where a job stands, in one line."""
-    parts = [f"{standing.there + standing.done:,}/{standing.wanted:,}"]
-    if standing.done:
-        parts.append(f"{standing.done / standing.seconds:,.1f} samples/s")
-    if standing.tokens:
-        parts.append(f"{standing.tokens / standing.seconds:,.0f} tokens/s")
-    if standing.failed:
-        parts.append(f"{standing.failed:,} failed")
-    if standing.waiting and standing.waiting != float("inf"):
-        parts.append(f"the server is busy, waiting {standing.waiting:.0f} s")
-    elif standing.seconds_left is not None:
-        parts.append(f"{duration(standing.seconds_left)} left")
+    parts = [f"{progress.there + progress.done:,}/{progress.wanted:,}"]
+    if progress.done:
+        parts.append(f"{progress.done / progress.seconds:,.1f} samples/s")
+    if progress.tokens:
+        parts.append(f"{progress.tokens / progress.seconds:,.0f} tokens/s")
+    if progress.failed:
+        parts.append(f"{progress.failed:,} failed")
+    if progress.waiting and progress.waiting != float("inf"):
+        parts.append(f"the server is busy, waiting {progress.waiting:.0f} s")
+    elif progress.seconds_left is not None:
+        parts.append(f"{duration(progress.seconds_left)} left")
     return ", ".join(parts)
 
 

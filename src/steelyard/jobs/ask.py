@@ -19,8 +19,7 @@ import polars as pl
 
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
-from steelyard.jobs.ballot import Ballot
-from steelyard.jobs.ballot import Standing as Stand
+from steelyard.jobs.ballot import Ballot, Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods import load, method_class
 from steelyard.methods.base.method import Method
@@ -40,7 +39,7 @@ class Vote(NamedTuple):
     weight: float | None
 
 
-class Standing(NamedTuple):
+class AnswerTotal(NamedTuple):
     """One answer: how many samples gave it, and what they weigh together."""
 
     answer: str
@@ -56,7 +55,7 @@ class Outcome:
     confidence: float
     share: float
     margin: float
-    answers: list[Standing]
+    answers: list[AnswerTotal]
     votes: list[Vote]
 
 
@@ -105,13 +104,13 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    standing = [Standing(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
+    totals = [AnswerTotal(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
         confidence=float(verdict.confidence[0]),
         share=float(verdict.share[0]),
         margin=float(verdict.margin[0]),
-        answers=sorted(standing, key=lambda one: (-one.weight, -one.votes)),
+        answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
             Vote(draw.sample, names[code], score, weight) if code >= 0 else Vote(draw.sample, None, score, None)
             for draw, code, score, weight in zip(rows, pool.answer.tolist(), scores, weights.tolist(), strict=True)
@@ -141,7 +140,7 @@ class Watch:
         return self.ballot.add(answer, score_of(draw), draw.sample).stop
 
     @property
-    def stopped(self) -> Stand | None:
+    def stopped(self) -> Standing | None:
         """How the question stood when the rule said stop; None if it did not."""
         return self.ballot.standing if self.ballot and self.ballot.standing.stop else None
 

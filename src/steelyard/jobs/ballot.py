@@ -7,7 +7,6 @@ complete, so neither the verdict nor the stop depends on who was quick.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from math import isnan
@@ -27,9 +26,9 @@ from steelyard.pools.notebook import html_facts
 from steelyard.pools.pool import Pool, Source
 from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
+from steelyard.surrogates import is_whole
 
 QUESTION = pl.Series("question", ["ballot"])
-_SURROGATE = re.compile("[\ud800-\udfff]")
 Entry = tuple[str | None, float | None]  # answer and score
 
 
@@ -188,7 +187,7 @@ def _answer(answer: object) -> str | None:
     if answer is None:
         return None
     if isinstance(answer, str):
-        if not _SURROGATE.search(answer):
+        if is_whole(answer):
             return answer
         raise ColumnError("the answer holds half a character (a lone surrogate): decode it with errors='replace'")
     raise ColumnError(f"the answer is {type(answer).__name__}, not text: give a str, or None for an unreadable one")

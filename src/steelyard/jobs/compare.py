@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.answers.grouping import same_answer
+from steelyard.answers.equivalence import EquivalenceChecker
+from steelyard.answers.grouping import same
 from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
 from steelyard.methods import load, method_class, method_names
@@ -31,6 +32,7 @@ class Comparison:
 
     names: tuple[str, str]
     table: pl.DataFrame  # question, answer_a, answer_b, correct_a, correct_b (null without labels)
+    differs: pl.Series  # by row, whether they decide differently
 
     @property
     def labelled(self) -> bool:
@@ -49,9 +51,7 @@ class Comparison:
 
     def differing(self) -> pl.DataFrame:
         """The questions on which they decide differently; two spellings of one answer are no difference."""
-        other = self.table.filter(pl.col("answer_a").ne_missing(pl.col("answer_b")))
-        pairs = other.select("answer_a", "answer_b").iter_rows()
-        return other.filter(pl.Series([None in pair or not same_answer(*pair) for pair in pairs], dtype=pl.Boolean))
+        return self.table.filter(self.differs)
 
     def _correct(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         if not self.labelled:
@@ -84,20 +84,22 @@ def compare(
     pool = need_labels(read(on, **options)) if on is not None else None
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
     sides = []
-    for name in (a, b):
-        if name in method_names() or name.endswith(".json"):
-            sides.append(_voted(name, cal, test, n))
-        elif not is_grid(name) and not Path(name).exists():
-            raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
-        elif set(open_table(name).collect_schema()) >= DECIDED:
-            sides.append(_decided(name, pool))
-        else:
-            own = need_labels(read(name, **options))
-            sides.append(_voted(method, *own.split(calibrate, seed=seed), n))
-    table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
-    if not table.height:
-        raise TableError(f"{a} and {b} have no question in common: compare what decides the same questions")
-    return Comparison((a, b), table.rename({"answer": "answer_a", "correct": "correct_a"}))
+    with EquivalenceChecker() as checker:
+        for name in (a, b):
+            if name in method_names() or name.endswith(".json"):
+                sides.append(_voted(name, cal, test, n))
+            elif not is_grid(name) and not Path(name).exists():
+                raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
+            elif set(open_table(name).collect_schema()) >= DECIDED:
+                sides.append(_decided(name, pool, checker))
+            else:
+                own = need_labels(read(name, **options))
+                sides.append(_voted(method, *own.split(calibrate, seed=seed), n))
+        table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
+        if not table.height:
+            raise TableError(f"{a} and {b} have no question in common: compare what decides the same questions")
+        named = table.rename({"answer": "answer_a", "correct": "correct_a"})
+        return Comparison((a, b), named, _differs(named, checker))
 
 
 def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: int | None) -> pl.DataFrame:
@@ -111,7 +113,7 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     return decided.with_columns(correct=pl.Series(verdicts.correct(used)))
 
 
-def _decided(name: str, pool: LabelledPool | None) -> pl.DataFrame:
+def _decided(name: str, pool: LabelledPool | None, checker: EquivalenceChecker) -> pl.DataFrame:
     """A file of verdicts, labelled by the pool it is compared on, if there is one."""
     verdicts = open_table(name).select(pl.col("question", "answer").cast(pl.String)).collect()
     if verdicts["question"].n_unique() < verdicts.height:
@@ -121,8 +123,15 @@ def _decided(name: str, pool: LabelledPool | None) -> pl.DataFrame:
     known = {str(q): pool.names[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
     correct = {str(q): pool.answer_correct[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
     shared = verdicts.filter(pl.col("question").is_in(list(known)))
-    labels = [_is_correct(answer, known[q].to_list(), correct[q]) for q, answer in shared.iter_rows()]
+    labels = [_is_correct(answer, known[q].to_list(), correct[q], checker) for q, answer in shared.iter_rows()]
     return shared.with_columns(correct=pl.Series(labels, dtype=pl.Boolean))
+
+
+def _differs(table: pl.DataFrame, checker: EquivalenceChecker) -> pl.Series:
+    """Whether the two answers of each row differ; two without an answer do not."""
+    pairs = table.select("answer_a", "answer_b").iter_rows()
+    apart = [a != b and (a is None or b is None or not same(a, b, checker)) for a, b in pairs]
+    return pl.Series(apart, dtype=pl.Boolean)
 
 
 def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
@@ -130,10 +139,10 @@ def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
     return begin, begin + int(pool.width[question])
 
 
-def _is_correct(answer: str | None, names: list[str], correct: Any) -> bool:
+def _is_correct(answer: str | None, names: list[str], correct: Any, checker: EquivalenceChecker) -> bool:
     """Whether an answer is one of those labelled right; spelled otherwise, it is compared as maths."""
     if answer is None:
         return False
     if answer in names:
         return bool(correct[names.index(answer)])
-    return any(same_answer(answer, name) for name, good in zip(names, correct, strict=True) if good)
+    return any(same(answer, name, checker) for name, good in zip(names, correct, strict=True) if good)

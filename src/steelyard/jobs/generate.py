@@ -11,7 +11,7 @@ from typing import Any
 
 from steelyard.errors import UpstreamError
 from steelyard.jobs.one_request import Asker
-from steelyard.jobs.progress import Allowed, Standing
+from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Batch, Limits
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
@@ -47,11 +47,11 @@ class Generate:
         sampling: Sampling,
         template: Template,
         how: How,
-        watch: Callable[[Standing], None] = lambda _: None,
+        watch: Callable[[Progress], None] = lambda _: None,
     ) -> None:
         self.run, self.address, self.sampling, self.template, self.how = run, address, sampling, template, how
         self.allowed = Allowed.of(how.max_failures, run.wanted)
-        self.standing = Standing(run.wanted, len(run.state.samples.done))
+        self.progress = Progress(run.wanted, len(run.state.samples.done))
         self.abilities: Abilities | None = None
         self._watch = watch
         self._stop = asyncio.Event()
@@ -64,26 +64,26 @@ class Generate:
     def stopped(self) -> bool:
         return self._stop.is_set()
 
-    async def work(self) -> Standing:
+    async def work(self) -> Progress:
         """Ask for all that is missing; a finished run asks nothing."""
         if next(self.run.missing(), None) is None:
-            return self.standing
+            return self.progress
         limits = self.how.limits
         async with Client(self.address, try_timeout=limits.try_timeout) as client:
             finding = asyncio.create_task(self._find(client))
             await self._unless_stopped(finding)
             if self.stopped or self.abilities is None:
-                return self.standing
+                return self.progress
             pace = Pace(self.how.concurrency, start=self.how.start)
             asker = Asker(
                 self.run, client, self.sampling, self.abilities,
                 pace=pace, limits=limits, settled=self._settled,
             )  # fmt: skip
-            self.standing.began = time.monotonic()
+            self.progress.began = time.monotonic()
             working = asyncio.create_task(self._all(asker))
             await self._unless_stopped(working, asker)
             self.note(asker.abilities)
-        return self.standing
+        return self.progress
 
     async def _find(self, client: Client) -> None:
         """What the server can do: as found before, or by asking it."""
@@ -142,23 +142,23 @@ class Generate:
                 samples = samples[count:]
 
     def _settled(self, done: int, failed: int, tokens: int, reason: str) -> None:
-        standing = self.standing
-        standing.done += done
-        standing.failed += failed
-        standing.tokens += tokens
-        standing.reason = reason or standing.reason
-        if standing.failed > self.allowed.count:
+        progress = self.progress
+        progress.done += done
+        progress.failed += failed
+        progress.tokens += tokens
+        progress.reason = reason or progress.reason
+        if progress.failed > self.allowed.count:
             raise UpstreamError(
-                f"{standing.failed} of {standing.wanted} samples failed, more than --max-failures {self.allowed.text}; "
-                f"the last reason: {standing.reason}; the others are safe: mend it and run the same command again"
+                f"{progress.failed} of {progress.wanted} samples failed, more than --max-failures {self.allowed.text}; "
+                f"the last reason: {progress.reason}; the others are safe: mend it and run the same command again"
             )
 
     async def _tick(self, asker: Asker | None) -> None:
         """Tell the watcher where the work stands, a few times a second."""
         while True:
             if asker:
-                self.standing.under_way, self.standing.waiting = asker.pace.under_way, asker.pace.closed_for
-            self._watch(self.standing)
+                self.progress.under_way, self.progress.waiting = asker.pace.under_way, asker.pace.closed_for
+            self._watch(self.progress)
             await asyncio.sleep(TICK)
 
     async def _unless_stopped(self, task: asyncio.Task[None], asker: Asker | None = None) -> None:

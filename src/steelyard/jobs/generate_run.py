@@ -11,7 +11,7 @@ from steelyard.answers.extract import check_kind
 from steelyard.errors import SteelyardWarning
 from steelyard.jobs.generate import Generate, How
 from steelyard.jobs.interrupts import waits_for
-from steelyard.jobs.progress import Allowed, Standing
+from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Limits
 from steelyard.llm.prompts import read_template
 from steelyard.llm.upstream import Serve, at_once, check_upstream, model_name, served
@@ -46,9 +46,9 @@ async def agenerate(
     fork: str | Path | None = None,
     key_env: str = "OPENAI_API_KEY",
     rename: dict[str, str] | None = None,
-    progress: Callable[[Standing], None] = lambda _: None,
+    progress: Callable[[Progress], None] = lambda _: None,
     serve: Serve = served,
-) -> Standing:
+) -> Progress:
     """Do as `generate` does, in async code. When it is cancelled it saves what arrives within a moment.
 
     >>> import asyncio, polars as pl, steelyard as sy
@@ -77,13 +77,19 @@ async def agenerate(
     )  # fmt: skip
     folder = Path(run)
     started = forked(folder, Path(fork), manifest, found.table) if fork else Run.start(folder, manifest, found.table)
-    with started as opened:
-        standing = Standing(opened.wanted, opened.wanted)
-        if next(opened.missing(), None) is not None:
-            with serve(upstream, key_env) as address:
-                standing = await _worked(Generate(opened, address, sampling, template, how, progress))
-        opened.write_table()
-    return standing
+    made = Progress(started.wanted, started.wanted)
+    try:
+        with started as opened:
+            if next(opened.missing(), None) is not None:
+                with serve(upstream, key_env) as address:
+                    job = Generate(opened, address, sampling, template, how, progress)
+                    made = job.progress
+                    await _worked(job)
+            opened.write_table()
+    finally:  # what the run holds is known from memory; once it is closed, all that waited is on the disk
+        samples = started.state.samples
+        made.held, made.reasons = len(samples.done), samples.reasons
+    return made
 
 
 @waits_for(agenerate)
@@ -106,17 +112,16 @@ def generate() -> None:
     """
 
 
-async def _worked(job: Generate) -> Standing:
+async def _worked(job: Generate) -> None:
     """Work; when cancelled, let what is under way arrive for a moment. If that was the last, there is no harm done."""
     work = asyncio.ensure_future(job.work())
     try:
-        return await asyncio.shield(work)
+        await asyncio.shield(work)
     except asyncio.CancelledError:
         job.stop()
-        standing = await work
+        await work
         if next(job.run.missing(), None) is not None:
             raise
-        return standing
 
 
 __test__ = {"generate": generate}  # a decorated function is not looked into otherwise

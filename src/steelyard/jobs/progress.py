@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -10,8 +11,11 @@ from steelyard.errors import SettingError
 
 
 @dataclass
-class Standing:
-    """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work."""
+class Progress:
+    """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work.
+
+    Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
+    """
 
     wanted: int
     there: int
@@ -21,6 +25,8 @@ class Standing:
     under_way: int = 0
     waiting: float = 0.0
     reason: str = ""
+    held: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
     began: float = field(default_factory=time.monotonic)
 
     @property

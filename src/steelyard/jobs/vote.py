@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +18,8 @@ from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.methods import load, method_class
 from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Pool
-from steelyard.tables import each_pool
+from steelyard.tables import pools_of
+from steelyard.tables.reading import named
 from steelyard.tables.score_parts import same_scores
 
 
@@ -93,6 +95,15 @@ def _fix(score: str, trained: str) -> str:
     return f"rename the column ({score}={trained}) if it is the same verifier's, else fit a plan for {score!r}"
 
 
+@dataclass
+class Decided:
+    """What was decided a batch at a time, the most samples a question had, and mean logits of questions."""
+
+    verdicts: list[pl.DataFrame] = field(default_factory=list)
+    largest: int = 0
+    question_means: list[NDArray[np.float64]] = field(default_factory=list)
+
+
 def decide_file(
     voter: Method,
     source: Any,
@@ -108,39 +119,46 @@ def decide_file(
     trained = fitted.score if fitted else None
     if voter.scored and score and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
-    largest = 0
-    question_means: list[NDArray[np.float64]] = []
-
-    def decide(pool: Pool) -> pl.DataFrame:
-        nonlocal largest
-        used = pool if n is None else pool.first(n)
-        largest = max(largest, used.n)
-        if fitted and fitted.reference_scores and pool.scores is not None:
-            question_means.append(some_question_means(voter.mixed(used)))
-        return voter.predict(used).to_polars()
-
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
     options["progress"] = progress
     try:
-        parts = each_pool(source, decide, score=score or trained, **options)
+        decided = _decided(voter, source, n, score=score or trained, **options)
     except ColumnError as error:
         if not trained or score:
             raise
         if voter.scored:
             your = "columns to its" if "+" in trained else "column to it"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
-        parts = each_pool(source, decide, score=None, **options)  # it would only have broken ties
-    if voter.learns and fitted and largest != fitted.n:
+        decided = _decided(voter, source, n, score=None, **options)  # it would only have broken ties
+    if voter.learns and fitted and decided.largest != fitted.n:
         warnings.warn(
-            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {largest}: "
-            f"fit with --n {largest} for the best offset",
+            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decided.largest}: "
+            f"fit with --n {decided.largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,
         )
-    moved = score_drift(fitted.reference_scores, np.concatenate(question_means)) if fitted and question_means else None
+    moved = (
+        score_drift(fitted.reference_scores, np.concatenate(decided.question_means))
+        if fitted and decided.question_means
+        else None
+    )
     if moved and moved.warning:
         warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
-    return pl.concat(parts)
+    return pl.concat(decided.verdicts)
+
+
+def _decided(voter: Method, source: Any, n: int | None, **options: Any) -> Decided:
+    """Vote on the questions of a table, each once."""
+    fitted = voter.fitted_on_
+    found = Decided()
+    with named(source), closing(pools_of(source, **options)) as pools:
+        for pool in pools:
+            used = pool if n is None else pool.first(n)
+            found.largest = max(found.largest, used.n)
+            if fitted and fitted.reference_scores and pool.scores is not None:
+                found.question_means.append(some_question_means(voter.mixed(used)))
+            found.verdicts.append(voter.predict(used).to_polars())
+    return found
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from steelyard.llm.faults import TryError
+from steelyard.surrogates import whole
 
 MOST_TOKENS = 2**31
 MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
@@ -78,15 +79,6 @@ def error_message(body: bytes | bytearray) -> str:
     if isinstance(content, dict):
         content = _error_of(content) or ""
     return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
-
-
-def whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which no file can hold."""
-    try:
-        text.encode()
-        return text
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool]) -> Choice:

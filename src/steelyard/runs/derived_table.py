@@ -24,6 +24,7 @@ from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run_questions import read_questions
 from steelyard.runs.seal import read_seal, sealed, write_sealed
+from steelyard.surrogates import whole
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
@@ -158,5 +159,5 @@ def _probability(logprob: float | None) -> float | None:
 
 
 def _tame(value: Any) -> Any:
-    """Replace halves of surrogate pairs, which no table can hold."""
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value
+    """A value of a record as a table can hold it."""
+    return whole(value) if isinstance(value, str) else value

@@ -111,8 +111,8 @@ class Journal:
             with contextlib.suppress(RuntimeError):  # that loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(_settle, futures, error)
 
-    def close(self) -> None:
-        """Commit what still waits and let go of the file."""
+    def close(self) -> bool:
+        """Commit what still waits and let go of the file; return whether all that was given is on the disk."""
         if self._thread:
             self._waiting.put(None)
             self._thread.join()
@@ -120,7 +120,9 @@ class Journal:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+        sound = self._error is None
         self._error = self._error or RunError(f"{self.path} is closed: open the run again to write to it")
+        return sound
 
 
 def _settle(futures: list[asyncio.Future[None]], error: Exception | None) -> None:

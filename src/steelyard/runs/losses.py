@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import RunError
+from steelyard.panics import unprinted
 from steelyard.runs.seal import DAMAGE, read_seal
 
 
@@ -56,12 +57,13 @@ def _counts(found: Any) -> dict[str, int]:
 def _counted(table: Path) -> dict[str, int]:
     """Count in a table without a seal; one that cannot be read holds nothing worth keeping."""
     try:
-        frame = pl.scan_parquet(table, glob=False)
-        schema = frame.collect_schema()
-        counts = {"rows": pl.len()} | ({"samples": pl.col("failure").null_count()} if "failure" in schema else {})
-        scores = [name for name, kind in schema.items() if kind == pl.List(pl.Float64)]
-        counts |= {f"scores of {name}": pl.col(name).count() for name in scores}
-        found = frame.select(**counts).collect().row(0, named=True)
+        with unprinted():
+            frame = pl.scan_parquet(table, glob=False)
+            schema = frame.collect_schema()
+            counts = {"rows": pl.len()} | ({"samples": pl.col("failure").null_count()} if "failure" in schema else {})
+            scores = [name for name, kind in schema.items() if kind == pl.List(pl.Float64)]
+            counts |= {f"scores of {name}": pl.col(name).count() for name in scores}
+            found = frame.select(**counts).collect().row(0, named=True)
     except DAMAGE:
         return {}
     return _counts(found)

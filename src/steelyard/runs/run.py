@@ -11,6 +11,7 @@ The journal and the lock are files, never links: what is written to them stays i
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -28,7 +29,7 @@ from steelyard.runs.losses import bytes_read, held
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.run_questions import read_questions, write_questions
-from steelyard.runs.state import Key, Marks, State, head_of
+from steelyard.runs.state import Head, Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
 TABLE = "table.parquet"
@@ -44,6 +45,7 @@ class Run:
         self.state = State()
         self._lock = lock
         self._journal: Journal | None = None
+        self._cancelled: list[tuple[Head | None, dict[str, Any]]] = []  # their tasks, not they: they will be written
         lines = Lines(folder / JOURNAL)
         for _, head, record in heads(lines):
             self.state.see(head, record)
@@ -123,8 +125,13 @@ class Run:
     async def add(self, record: dict[str, Any]) -> None:
         """Return when a record is on the disk; tasks that wait at the same time share the price."""
         line = encode(record)
-        await self._open_journal().add(line)
-        self.state.see(head_of(body_of(line)), record)
+        head = head_of(body_of(line))
+        try:
+            await self._open_journal().add(line)
+        except asyncio.CancelledError:
+            self._cancelled.append((head, record))
+            raise
+        self.state.see(head, record)
 
     def add_now(self, records: Iterable[dict[str, Any]]) -> None:
         """Write records at once, and return when they are on the disk."""
@@ -142,7 +149,10 @@ class Run:
     def close(self) -> None:
         """Commit what still waits, and let the next process have the run."""
         if self._journal:
-            self._journal.close()
+            written = self._cancelled if self._journal.close() else []
+            for head, record in written:
+                self.state.see(head, record)
+            self._cancelled = []
             self._journal = None
         if self._lock:
             self._lock.release()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ SUCCESS = {"sample", "score"}
 FAILURE = {"failure", "score-failure"}
 TAKEN = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
 TAKEN |= {"failure", "answer", "correct", "self_logprob"}  # columns of the table that no verifier may have
+KEPT, LONGEST_KEPT = 1 << 16, 200  # texts remembered from one record to the next, and their characters
 _TEXT = rb'"([^"\\]*)"'
 _HEAD = re.compile(
     rb'\{"kind":"(sample|failure|score|score-failure)",(?:"verifier":'
@@ -31,15 +32,19 @@ _HEAD = re.compile(
 Head = tuple[str, str, Key]  # kind, verifier (empty for samples), key
 
 
-class _Texts(dict[bytes | None, str]):
-    """Decodes each text once: a question is named by all its samples."""
+class Texts(dict[bytes | None, str]):
+    """Decodes each text once: a question is named by all its samples. It forgets when KEPT are there, and long ones."""
 
-    def __missing__(self, text: bytes) -> str:
-        self[text] = decoded = text.decode()
+    def __missing__(self, text: bytes | None) -> str:
+        decoded = text.decode() if text else ""
+        if len(self) >= KEPT:
+            self.clear()
+        if len(decoded) <= LONGEST_KEPT:
+            self[text] = decoded
         return decoded
 
 
-_texts = _Texts({None: ""})
+_texts = Texts()
 
 
 def head_of(body: bytes) -> Head | None:
@@ -95,6 +100,11 @@ class Tally:
 
     done: Marks = field(default_factory=Marks)
     failed: dict[Key, str] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """How many samples failed for each reason."""
+        return Counter(self.failed.values())
 
     def succeed(self, key: Key) -> bool:
         """Note a success; whether it is the first."""

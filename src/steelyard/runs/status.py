@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,11 @@ def status(run: str | Path) -> dict[str, Any]:
 
 def _counts(tally: Tally, wanted: int) -> dict[str, Any]:
     done, failed = len(tally.done), len(tally.failed)
-    reasons = Counter(tally.failed.values()).most_common()
     return {
         "wanted": wanted,
         "done": done,
         "failed": failed,
         "left": max(0, wanted - done - failed),
-        "reasons": [{"reason": reason, "samples": count} for reason, count in reasons],
+        "reasons": [{"reason": reason, "samples": count} for reason, count in tally.reasons.most_common()],
         "failures": [{"question": q, "sample": i, "reason": reason} for (q, i), reason in sorted(tally.failed.items())],
     }

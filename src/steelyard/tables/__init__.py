@@ -1,6 +1,6 @@
 """Tables in, pools out; verdicts in, tables out."""
 
-from steelyard.tables.reading import each_pool, read
+from steelyard.tables.reading import pools_of, read
 from steelyard.tables.writing import write
 
-__all__ = ["each_pool", "read", "write"]
+__all__ = ["pools_of", "read", "write"]

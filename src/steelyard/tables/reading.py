@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -14,13 +15,12 @@ from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, Tabl
 from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
-from steelyard.tables.question_batches import ScatteredError, pools
+from steelyard.tables.question_batches import pools
+from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
 from steelyard.tables.sources.bundled_grid import grid_score
-from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
-
-Result = TypeVar("Result")
 
 
 def read(
@@ -49,12 +49,11 @@ def read(
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
     options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
-    return join(each_pool(source, lambda pool: pool, answers=answers, **options))
+    return join(list(pools_of(source, answers=answers, **options)))
 
 
-def each_pool(
+def pools_of(
     source: Any,
-    do: Callable[[Pool], Result],
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
@@ -62,37 +61,38 @@ def each_pool(
     need_score: bool = True,
     labels: bool = True,
     progress: Callable[[float], None] | None = None,
-) -> list[Result]:
-    """Read a table of any length as pools of whole questions and return what `do` makes of each.
+) -> Generator[Pool]:
+    """Read a table of any length as pools of whole questions, each question in one of them.
 
     Memory is bounded when the rows of a question stand together; a table in another order is
-    sorted first.
+    sorted first. Which it is, is settled before the first pool is made.
     """
-    name = str(source) if isinstance(source, str | Path) else "the table"
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
-        frame = renamed(open_table(source), rename or {})
-        schema = frame.collect_schema()
-        check_columns(schema)
-        chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
-        wanted = _wanted(schema, chosen, labels)
-        parts = chosen.names if len(chosen.names) > 1 else ()
-        origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
-        try:
-            results = [do(pool) for pool in pools(frame, wanted, origin, reader, progress)]
-        except ScatteredError:
-            rows = together(frame.select(wanted))
-            results = [do(pool) for pool in pools(rows, [pl.all()], origin, reader, progress)]
-    except DAMAGE as error:
-        raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
-    except SteelyardError as error:
-        raise error if name in str(error) else type(error)(f"{name}: {error}") from None
+        with named(source) as name, reading(name):
+            frame = renamed(open_table(source), rename or {})
+            schema = frame.collect_schema()
+            check_columns(schema)
+            chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
+            parts = chosen.names if len(chosen.names) > 1 else ()
+            origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
+            table = in_order(frame, _wanted(schema, chosen, labels))
+            if not len(table.order.questions):
+                raise TableError(f"{name} is empty: it has no rows to read")
+            yield from pools(table, origin, reader, progress)
     finally:
         reader.close()
     reader.warn()
-    if not results:
-        raise TableError(f"{name} is empty: it has no rows to read")
-    return results
+
+
+@contextmanager
+def named(source: Any) -> Iterator[str]:
+    """Say in every error which table it is about; yield its name."""
+    name = str(source) if isinstance(source, str | Path) else "the table"
+    try:
+        yield name
+    except SteelyardError as error:
+        raise error if name in str(error) else type(error)(f"{name}: {error}") from None
 
 
 def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
@@ -133,10 +133,3 @@ def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
         return None
     names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
     return names[0] if len(names) == 1 else None
-
-
-def together(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Bring the rows of each question together, in order of samples; questions as first seen."""
-    numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
-    order = ["group", "sample"] if "sample" in rows.collect_schema() else ["group", "row"]
-    return numbered.sort(order).drop("row", "group").collect().lazy()

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.tables.reading import renamed, together
+from steelyard.tables.reading import renamed
+from steelyard.tables.row_order import together
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
-from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
 
 WORDS = ("prompt", "response", "domain", "gold")
@@ -21,7 +21,7 @@ def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFra
     >>> list(texts_of("grid:smol-misled").columns)
     ['question', 'prompt', 'response', 'domain', 'gold']
     """
-    try:
+    with reading(source):
         frame = renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         if is_grid(source):
@@ -32,5 +32,3 @@ def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFra
         order = ["sample"] if "sample" in schema else []
         words = [pl.col(name).cast(pl.String) for name in ("question", *names)]
         return together(frame.select(*words, *order)).select("question", *names).collect()
-    except DAMAGE as error:
-        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None

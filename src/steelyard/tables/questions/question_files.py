@@ -18,7 +18,7 @@ from steelyard.errors import ColumnError, LabelError, SteelyardWarning, TableErr
 from steelyard.tables.questions.hub import from_hub, is_hub_name
 from steelyard.tables.questions.published_sets import Layout, layout_of
 from steelyard.tables.reading import renamed
-from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
 
 COLUMNS = ("question", "prompt", "gold", "domain")
@@ -40,13 +40,12 @@ def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, 
     """Read questions from a file, or from the hub by name; `limit` takes the first so many."""
     name = str(source)
     try:
-        found = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
-        table = renamed(found.lazy(), rename or {}).collect()
-        _check_sizes(table)
-        layout = layout_of(table) or OWN
-        table = _checked(layout.read(table))
-    except DAMAGE as error:
-        raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
+        with reading(name):
+            found = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
+            table = renamed(found.lazy(), rename or {}).collect()
+            _check_sizes(table)
+            layout = layout_of(table) or OWN
+            table = _checked(layout.read(table))
     except TableError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
     if limit is not None:

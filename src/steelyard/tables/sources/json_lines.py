@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.panics import unprinted
+from steelyard.surrogates import whole
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, check_width
 
@@ -24,7 +26,8 @@ def open_json_lines(path: Path) -> pl.LazyFrame:
     lines, plain = _screened(path)
     if plain:
         try:
-            frame = pl.read_ndjson(path, infer_schema_length=None)
+            with unprinted():
+                frame = pl.read_ndjson(path, infer_schema_length=None)
             if frame.width and frame.height == lines:
                 return frame.lazy()
         except DAMAGE:
@@ -81,7 +84,7 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
             if not isinstance(row, dict):
                 kind = type(row).__name__
                 raise TableError(f"{path}, line {number} is a JSON {kind}, not an object with named fields")
-            rows.append({_whole(name): _tame(value, name in TEXT) for name, value in row.items()})
+            rows.append({whole(name): _tame(value, name in TEXT) for name, value in row.items()})
     if not rows:
         raise TableError(f"{path} is empty: it has no rows to read")
     return rows
@@ -90,7 +93,7 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
 def _tame(value: Any, is_text: bool) -> Any:
     """Make a value one that every column can hold: whole text, numbers within range."""
     if isinstance(value, str):
-        return _whole(value)
+        return whole(value)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
@@ -98,8 +101,3 @@ def _tame(value: Any, is_text: bool) -> Any:
             return str(value)
         return value if isinstance(value, float) or abs(value) < 2**63 else float("inf" if value > 0 else "-inf")
     return value
-
-
-def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which no file can hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

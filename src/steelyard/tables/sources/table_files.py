@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.json_lines import open_json_lines
 from steelyard.tables.sources.run_folders import table_of_run
@@ -28,8 +29,9 @@ def open_file(path: Path) -> pl.LazyFrame:
             raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
         if path.stat().st_size == 0:
             raise TableError(f"{path} is empty: it has no rows to read")
-        frame = opener(path)
-        check_width(path, len(frame.collect_schema()))
+        with unprinted():
+            frame = opener(path)
+            check_width(path, len(frame.collect_schema()))
         return frame
     except (*DAMAGE, ValueError) as error:
         raise TableError(
