@@ -29,23 +29,23 @@ TOLERANCE = 1e-6  # relative: what a fit that ends at its own tolerance keeps wi
 LONG = 20  # rows; a longer table is shown as its averages
 HEAD = """# The paper and this grid, side by side
 
-This page is made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard reproduce
-all` measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from them. For a
-grid of your own, run `steelyard reproduce all --grid FOLDER -o reproduction`; the folder holds one scored table per
-language model (`LLM.parquet`, one score column per verifier) or per pair (`LLM--VERIFIER.parquet`).
+This page is made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard
+reproduce all` measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from
+them. For a grid of your own, run `steelyard reproduce all --grid FOLDER -o reproduction`; the folder holds one scored
+table per language model (`LLM.parquet`, one score column per verifier) or per pair (`LLM--VERIFIER.parquet`).
 
-The paper is Kuang et al., "Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling", ICLR 2026. Its
-models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro. Ours are small models on generated word
-problems, so the accuracies cannot be compared, but the findings can. On one machine and one build every figure comes out
-the same bit for bit. Another CPU or maths library has other last bits; so figures are kept to nine decimals, decisions are
-made on those, and on any machine a figure has a relative error of at most 1e-6. Whether a finding "holds" is decided by a
-rule in each experiment's file (`src/steelyard/paper/experiments/`), with standard errors over questions where
-the paper gives none.
+The paper is Kuang et al., "Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling", ICLR 2026.
+Its models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro. Ours are small models on
+generated word problems, so the accuracies cannot be compared, but the findings can. On one machine and one build
+every figure comes out the same bit for bit. Another CPU or maths library has other last bits; so figures are kept to
+nine decimals, decisions are made on those, and on any machine a figure has a relative error of at most 1e-6. Whether
+a finding "holds" is decided by a rule in each experiment's file (`src/steelyard/paper/experiments/`), with standard
+errors over questions where the paper gives none.
 
-Two of these rules were changed after the first results were seen. table-compute asked for under half of the samples and
-now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had reached 48 % with an
-interval up to 57 %). table-variance was compared with shuffled scores, and against those it would not hold; it is now
-compared with a pseudo-PRM, where all questions truly are alike.
+Two of these rules were changed after the first results were seen. table-compute asked for under half of the samples
+and now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had reached 48 %
+with an interval up to 57 %). table-variance was compared with shuffled scores, and against those it would not hold;
+it is now compared with a pseudo-PRM, where all questions truly are alike.
 """
 
 

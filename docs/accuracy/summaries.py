@@ -99,7 +99,7 @@ def promised(table: pl.DataFrame, within: pl.DataFrame) -> str:
     rows = []
     for name, part in kinds(table.join(within.select("pair", "within"), on="pair", how="left")):
         made = part["promised"].to_numpy()
-        broken = [f"{part[way].sum()}, {part[way].max()}" for way in ("broken", "broken_others")]
+        broken = [f"{part[way].sum()}, {part[way].to_numpy().max()}" for way in ("broken", "broken_others")]
         means = [
             f"{100 * np.average(part[way].fill_null(0.0).to_numpy(), weights=made):.1f}"
             for way in ("coverage", "error")

@@ -135,8 +135,8 @@ def finding(pairs: pl.DataFrame) -> str:
         ]
         above, below, mean = (gain > 2 * se).sum(), (gain < -2 * se).sum(), 100 * gain.to_numpy().mean()
         lines.append(
-            f"- `{name}` is more than two standard errors above majority in {above} of {pairs.height} pairs and below in "
-            f"{below}; its mean gain is {mean:+.1f} points, the best {told[0]}, the worst {told[1]}."
+            f"- `{name}` is more than two standard errors above majority in {above} of {pairs.height} pairs and below "
+            f"in {below}; its mean gain is {mean:+.1f} points, the best {told[0]}, the worst {told[1]}."
         )
     return "\n".join(lines)
 
