@@ -23,7 +23,7 @@ def run(
         Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
     ] = None,
     score: ScoreName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     risk: Annotated[
         float | None, typer.Option(help="Answer only where the error stays within this, 0.1 say; else null.")
     ] = None,

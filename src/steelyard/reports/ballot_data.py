@@ -1,7 +1,7 @@
 """The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
 
 A page has a size: questions whose verdict calibration changed come first, then those that are wrong although a
-right answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
+correct answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _any_right(case: Case) -> Bools:
 
 
 def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
-    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has one row a response of its test pool."""
+    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has a row per response of its test pool."""
     test, flag = case.test, flags(case)
     weights = case.method.weigh(test)
     totals = _totals(case, weights)
