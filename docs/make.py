@@ -49,8 +49,10 @@ def help_pages(words: list[tuple[str, ...]]) -> list[str]:
 def cli_page() -> str:
     """The reference of the command line."""
     parts = [
-        "# The command line\n\nThis page is made by `make docs` from what the program prints. The exit code is 0 for success,"
-        "\n2 for a mistake in the input (one line on stderr says what is wrong and what to do) and 130 for an interrupt.\n"
+        "# The command line\n\n"
+        "This page is made by `make docs` from what the program prints. The exit code is 0 for success,\n"
+        "2 for a mistake in the input (one line on stderr says what is wrong and what to do) and 130 for an\n"
+        "interrupt; `doctor` ends with 1 when it finds something missing.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):
