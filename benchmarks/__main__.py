@@ -19,8 +19,8 @@ PARTS = ("startup", "tally", "calibration", "kde", "curves", "files", "runs", "s
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Made by `make bench`. Every figure is a ratio of two things measured in turns in one run, because
-machines differ and are noisy; the ratio carries over, the seconds in brackets do not.
+This page is made by `make bench`. Most figures are ratios of two things measured in turns in one run, because
+machines differ and are noisy: a ratio holds on other machines, the seconds in brackets do not.
 
 """
 

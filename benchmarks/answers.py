@@ -187,7 +187,9 @@ def main() -> int:
     lines = [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
     head = f"\nMade by `python -m benchmarks.answers FILE` on {len(texts):,} responses to MATH level 5 questions.\n\n"
     part = MARK + head + "| what | measured | goal | met |\n|---|---|---|---|\n" + "\n".join(lines) + "\n"
-    part += "\nEvery disagreement with math-verify among the pairs that were asked. Read by hand, Steelyard is right\n"
+    part += (
+        "\nEvery disagreement with math-verify among the pairs that were asked. Read by hand, Steelyard is correct\n"
+    )
     part += "in each: the unit is the question's, the root sign is a root, the words are the same words.\n\n"
     part += "| | | Steelyard says |\n|---|---|---|\n"
     part += "\n".join(disagreements) + "\n"

@@ -27,10 +27,11 @@ SEEDS, TESTED = 6, 1000
 Kind = type[sy.LogitVote] | type[sy.LinearVote]
 HEAD = """# Which rule for the offset?
 
-Made by `python -m benchmarks.rules` on the simulator (docs/methods.md says what the rules are). Gain
-over majority vote in points, mean of {seeds} seeds and of calibration at N = 8 and 32, {tested} test questions each;
-the standard error of a cell over seeds and N is at most {error:.1f} points. The last columns are the mean over
-all cells, and the worst cell against the better of majority and vanilla.
+This page is made by `python -m benchmarks.rules` on the simulator; [methods](methods.md#where-to-put-b) says what the
+rules are. The tables show the gain over majority vote in points by world and number of calibration questions, as
+the mean of {seeds} seeds and of calibration at N = 8 and 32, with {tested} test questions each. The standard error of
+a cell over seeds and N is at most {error:.1f} points. The last columns are the mean over all cells, and the gain of
+the worst cell over the better of majority and vanilla.
 
 """
 

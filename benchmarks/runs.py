@@ -102,7 +102,7 @@ def rows() -> list[Row]:
             together >= 2000,
         ),
         Row(
-            "group commit against an fsync a sample",
+            "group commit against one fsync per sample",
             f"{together / alone:.1f} x ({alone:,.0f} a second)",
             "no goal",
             True,

@@ -49,9 +49,11 @@ def help_pages(words: list[tuple[str, ...]]) -> list[str]:
 def cli_page() -> str:
     """The reference of the command line."""
     parts = [
-        "# The command line\n\nMade by `make docs` from what the program prints. Exit code 0 is success, 2 a mistake in"
+        "# The command line\n\n"
+        "This page is made by `make docs` from what the program prints. The exit code is 0 for success,\n"
+        "2 for a mistake in the input (one line on stderr says what is wrong and what to do) and 130 for an\n"
+        "interrupt; `doctor` ends with 1 when it finds something missing.\n"
     ]
-    parts[0] += "\nthe input (one line on stderr says which and what to do), 130 an interrupt.\n"
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):
         name = " ".join(("steelyard", *words))

@@ -6,14 +6,13 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 import steelyard as sy
-from docs.accuracy import page
+from docs.accuracy import page, summaries
 from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.gains import averaged, gains, summed
-from docs.accuracy.needed import GOOD, samples_needed, with_stopping
+from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
 from docs.reproduction import results
 
@@ -32,26 +31,23 @@ def text() -> str:
             raise AssertionError("the page says that calibrated gains most at every size, and it does not")
     below, cells = page.below_share(found, "grid", "calibrated")
     trusted = pl.read_csv(HERE / "trust.csv")
-    at_200 = trusted.filter(page.VERIFIED, calibration=200)
+    at_200 = trusted.filter(summaries.VERIFIED, calibration=200)
     kept = pl.read_csv(HERE / "promises.csv", infer_schema_length=None)
     stopping = pl.read_csv(HERE / "stopping.csv", infer_schema_length=None)
-    good = stopping.filter(pl.col("within") >= GOOD)
+    better = summaries.better_confidence(trusted)
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
-    claims = [
-        [f"[{r.name}](reproduction.md#{r.name})", r.experiment.paper, marks[r.finding.holds], r.finding.title]
-        for r in results()
-    ]
+    claims = [[f"[{r.name}](reproduction.md#{r.name})", marks[r.finding.holds], r.finding.title] for r in results()]
     return (
         (HERE / "template.md")
         .read_text()
         .format(
-            few=_points(at[50]),
-            many=_points(at[400]),
+            few=page.points(at[50]),
+            many=page.points(at[400]),
             below=below,
             cells=cells,
             chance=f"{0.025 * cells:.0f}",
-            ece_pairs=(at_200["ece"] <= page.GOAL).sum(),
+            ece_pairs=(at_200["ece"] <= summaries.GOAL).sum(),
             ece_all=len(at_200),
             ece_mean=f"{at_200['ece'].to_numpy().mean():.3f}",
             ece_floor=f"{at_200['floor'].to_numpy().mean():.3f}",
@@ -60,16 +56,18 @@ def text() -> str:
             ece_worst=f"{at_200['ece'].to_numpy().max():.3f}",
             seeds=", ".join(map(str, SEEDS)),
             gains=page.mean_gains(means),
-            worst=page.worst_cells(found),
-            confidence=page.confidence(trusted),
-            confidence_after=page.confidence_after(pl.read_csv(HERE / "after.csv")),
-            confidence_by_size=page.confidence_by_size(trusted),
-            needed=page.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
-            stopping=page.stopped(stopping),
-            good=good.height,
-            good_fixed=f"{np.median(good['fixed'].to_numpy()):.1f}",
-            good_stopped=f"{np.median(good['chosen'].to_numpy()):.1f}",
-            promises=page.promised(kept),
+            by_method=page.gains_by_method(found, means),
+            by_group=page.gains_by_group(found, means),
+            shown_size=page.SHOWN_SIZE,
+            confidence=summaries.confidence(trusted),
+            better_ece=better["ece"],
+            better_brier=better["brier"],
+            better_aurc=better["aurc"],
+            confidence_after=summaries.confidence_after(pl.read_csv(HERE / "after.csv")),
+            confidence_by_size=summaries.confidence_by_size(trusted),
+            needed=summaries.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
+            stopping=summaries.stopped(stopping),
+            promises=summaries.promised(kept, stopping),
             attempts=len(PROMISES) * kept.height,
             promised=kept["promised"].sum(),
             broken=kept["broken"].sum(),
@@ -80,7 +78,7 @@ def text() -> str:
             risk=f"{RISK:.0%}",
             sure=f"{SURE:.0%}",
             splits=len(PROMISES),
-            claims=page.markdown(["experiment", "the paper", "here", "what the grid shows"], claims, text=4),
+            claims=page.markdown(["experiment", "the paper's finding here", "what the grid shows"], claims, text=3),
         )
     )
 
@@ -88,10 +86,6 @@ def text() -> str:
 def _in_order(table: pl.DataFrame) -> pl.DataFrame:
     order = [*page.GROUPS]
     return table.sort(pl.col("group").replace_strict(order, range(len(order))), "calibration", maintain_order=True)
-
-
-def _points(row: dict[str, float]) -> str:
-    return f"{100 * row['gain']:+.1f} ± {100 * row['gain_se']:.1f}"
 
 
 def main(parts: list[str]) -> None:

@@ -1,4 +1,7 @@
-"""Write docs/grid.md: the grid's card, every figure computed from the file (`python -m recipes.grid.card`)."""
+"""Write docs/grid.md and docs/grid.csv: the grid's card, every figure computed from the file.
+
+`python -m recipes.grid.card` measures every pair; the page shows averages, and the file beside it has all pairs.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import steelyard as sy
 from steelyard.jobs.grid_figures import figures
 
 HERE = Path(__file__).parent
 CARD = HERE.parent.parent / "docs" / "grid.md"
+PAIRS = CARD.with_suffix(".csv")
+DECIMALS = 6
 METHODS = ["majority", "best-of-n", "vanilla", "linear", "logit", "kde", "optimal", "optimal-crossfit", "pass-at-n"]
 SEEDS = (0, 1, 2)
 PAIRED = ("best-of-n", "vanilla", "logit")
@@ -33,23 +39,27 @@ def compare(llm: str, verifier: str) -> dict[str, Any]:
         zeros.append(fitted["logit"].b)  # type: ignore[attr-defined]
     table = dict(zip(METHODS, np.mean(rows, axis=0).tolist(), strict=True))
     mean = np.mean(gains, axis=0)
-    return {
-        "llm": llm,
-        "verifier": verifier,
+    errors = {f"{name}_gain_se": se for name, se in zip(PAIRED, mean[:, 1].tolist(), strict=True)}
+    found = {
         **table,
         "se": float(np.sqrt(table["majority"] * (1 - table["majority"]) / test.n_questions)),
-        "gains": {name: (float(g), float(se)) for name, (g, se) in zip(PAIRED, mean, strict=True)},
-        "b": zeros,
+        **{f"{name}_gain": gain for name, gain in zip(PAIRED, mean[:, 0].tolist(), strict=True)},
+        **errors,
+        **{f"b_{seed}": b for seed, b in zip(SEEDS, zeros, strict=True)},
     }
+    return {"llm": llm, "verifier": verifier, **{name: round(value, DECIMALS) for name, value in found.items()}}
 
 
-def card() -> str:
-    """The whole page."""
-    warnings.simplefilter("ignore", sy.SteelyardWarning)
+def measured() -> pl.DataFrame:
+    """One row per pair of the grid."""
+    llms, verifiers = sy.grid_names()
+    return pl.DataFrame([compare(llm, verifier) for llm in llms for verifier in verifiers])
+
+
+def card(pairs: pl.DataFrame) -> str:
+    """The whole page, from the measured pairs."""
     found = figures()
-    llms, verifiers = list(found["llms"]), list(found["verifiers"])
-    pairs = [compare(llm, verifier) for llm in llms for verifier in verifiers if not verifier.startswith("self")]
-    own = [compare(llm, verifier) for llm in llms for verifier in verifiers if verifier.startswith("self")]
+    own = pl.col("verifier").str.starts_with("self")
     return (
         (HERE / "card.template.md")
         .read_text()
@@ -57,9 +67,11 @@ def card() -> str:
             base=base_table(found),
             auroc=auroc_table(found, "auroc"),
             within=auroc_table(found, "auroc_within"),
-            pairs=comparison_table(pairs),
-            own=comparison_table(own),
-            finding=finding(pairs + own),
+            pairs=comparison_table(pairs.filter(~own)),
+            own=comparison_table(pairs.filter(own)),
+            offsets=offset_range(pairs.filter(~own)),
+            errors=error_range(pairs),
+            finding=finding(pairs),
             log=log_table(),
             questions=found["questions"],
             samples=found["samples"],
@@ -77,38 +89,54 @@ def base_table(found: dict[str, Any]) -> str:
 
 
 def auroc_table(found: dict[str, Any], key: str) -> str:
-    """One AUROC a verifier and language model."""
+    """One AUROC per verifier and language model."""
     llms = list(found["llms"])
     rows = [[f"`{name}`", *(f"{row[llm][key]:.2f}" for llm in llms)] for name, row in found["verifiers"].items()]
     return markdown(["verifier", *(f"`{llm}`" for llm in llms)], rows)
 
 
-def comparison_table(pairs: list[dict[str, Any]]) -> str:
-    """Accuracy of every method for every pair, the best honest one in bold."""
+def comparison_table(pairs: pl.DataFrame) -> str:
+    """Accuracy of every method by verifier, averaged over the language models, the best honest one in bold."""
     honest = METHODS[:6]
     rows = []
-    for pair in pairs:
-        best = max(pair[name] for name in honest)
+    parts = [(f"`{name}`", part) for (name,), part in pairs.group_by("verifier", maintain_order=True)]
+    for name, part in (*parts, ("average", pairs)):
+        mean = {method: float(part[method].to_numpy().mean()) for method in METHODS}
+        best = max(mean[method] for method in honest)
         cells = [
-            f"**{100 * pair[n]:.1f}**" if n in honest and pair[n] == best else f"{100 * pair[n]:.1f}" for n in METHODS
+            f"**{100 * mean[m]:.1f}**" if m in honest and mean[m] == best else f"{100 * mean[m]:.1f}" for m in METHODS
         ]
-        zero = " ".join(f"{b:.2f}" for b in pair["b"])
-        rows.append([f"`{pair['llm']}`", f"`{pair['verifier']}`", *cells, f"{100 * pair['se']:.1f}", zero])
-    return markdown(["LLM", "verifier", *METHODS, "se", "b of logit"], rows, text=2)
+        rows.append([name, *cells])
+    return markdown(["verifier", *METHODS], rows)
 
 
-def finding(pairs: list[dict[str, Any]]) -> str:
-    """What the comparison says, counted."""
+def offset_range(pairs: pl.DataFrame) -> str:
+    """Where the fitted zero-crossing of the logit vote lies."""
+    offsets = pairs.select(f"b_{seed}" for seed in SEEDS).to_numpy()
+    low, middle, high = np.quantile(offsets, (0.25, 0.5, 0.75))
+    return f"{middle:.2f} (quartiles {low:.2f} and {high:.2f})"
 
-    def significant(name: str, sign: int) -> int:
-        return sum(sign * gain > 2 * se for gain, se in (pair["gains"][name] for pair in pairs))
 
+def error_range(pairs: pl.DataFrame) -> str:
+    """The standard errors of the accuracies of single pairs, in points."""
+    errors = 100 * pairs["se"].to_numpy()
+    return f"{errors.min():.1f} to {errors.max():.1f}"
+
+
+def finding(pairs: pl.DataFrame) -> str:
+    """What the comparison says, counted, with the best and the worst pair."""
     lines = []
     for name in PAIRED:
-        mean = 100 * np.mean([pair["gains"][name][0] for pair in pairs])
+        gain, se = pairs[f"{name}_gain"], pairs[f"{name}_gain_se"]
+        ends = [pairs.row(int(place), named=True) for place in (gain.arg_max() or 0, gain.arg_min() or 0)]
+        told = [
+            f"{100 * row[f'{name}_gain']:+.1f} ± {100 * row[f'{name}_gain_se']:.1f} (`{row['llm']}/{row['verifier']}`)"
+            for row in ends
+        ]
+        above, below, mean = (gain > 2 * se).sum(), (gain < -2 * se).sum(), 100 * gain.to_numpy().mean()
         lines.append(
-            f"- `{name}` is more than two standard errors above majority in {significant(name, 1)} of {len(pairs)} "
-            f"pairs, below in {significant(name, -1)}; mean {mean:+.1f} points."
+            f"- `{name}` is more than two standard errors above majority in {above} of {pairs.height} pairs and below "
+            f"in {below}; its mean gain is {mean:+.1f} points, the best {told[0]}, the worst {told[1]}."
         )
     return "\n".join(lines)
 
@@ -137,6 +165,13 @@ def markdown(head: list[str], rows: list[list[str]], text: int = 1) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
+def main() -> None:
+    """Measure every pair and write both files."""
+    warnings.simplefilter("ignore", sy.SteelyardWarning)
+    measured().write_csv(PAIRS)
+    CARD.write_text(card(pl.read_csv(PAIRS)))
+    print(f"written: {CARD}, {PAIRS}")
+
+
 if __name__ == "__main__":
-    CARD.write_text(card())
-    print(f"written: {CARD}")
+    main()

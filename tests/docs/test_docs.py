@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,6 +64,44 @@ def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> No
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def _to_be_written(name: str) -> bool:
+    """Whether a name stands for what the reader is to write: my_vote.py, MyVote, NAME.txt."""
+    return name.lower().startswith("my") or name.startswith("NAME")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_path_that_is_mentioned_exists(page: Path) -> None:
+    for path in re.findall(
+        r"(?<![\w./-])(?:src/steelyard|tests|docs|recipes|benchmarks)/[\w./-]*\w/?", page.read_text()
+    ):
+        named = ROOT / path
+        there = named.parent if _to_be_written(named.name) else named
+        assert there.exists(), f"{page.name}: {path}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Path) -> None:
+    import steelyard
+
+    text = page.read_text()
+    for dotted in re.findall(r"(?<![\w./-])steelyard((?:\.[A-Za-z_]\w*)+)", text):
+        thing: object = steelyard
+        for name in dotted[1:].split("."):
+            inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) else ""
+            if inner and importlib.util.find_spec(inner):
+                thing = importlib.import_module(inner)
+            else:
+                assert hasattr(thing, name), f"{page.name}: steelyard{dotted}"
+                thing = getattr(thing, name)
+    for name in re.findall(r"\bsy\.([A-Za-z_]\w*)", text):
+        assert _to_be_written(name) or hasattr(steelyard, name), f"{page.name}: sy.{name}"
+
+
+def test_the_index_links_every_page() -> None:
+    links = set(re.findall(r"\]\(([^)#]+)\)", (ROOT / "docs" / "README.md").read_text()))
+    assert {page.name for page in DOCS if page.name != "README.md"} <= links
 
 
 def test_the_findings_told_in_the_docs_hold(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_the_command_prints_tables_or_json(file: Path) -> None:
     text = steelyard(*words).out
     assert "140 questions decided by both" in text
     assert f"They differ on {len(shown['differing'])}" in text
-    assert "(right)" in text
+    assert "(correct)" in text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command line: one file a verb. A verb parses, calls the library, prints."""
+"""The command line: one file per verb. A verb parses, calls the library, prints."""
 
 from __future__ import annotations
 

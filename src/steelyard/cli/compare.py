@@ -21,7 +21,7 @@ def run(
     method: Annotated[str, typer.Option(help="How files of responses are voted on.")] = "calibrated",
     score: ScoreName = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions methods are fitted on.")] = 0.3,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     answers: Answers = "math",
     rename: Rename = None,
     seed: Seed = 0,
@@ -56,5 +56,5 @@ def run(
 
 
 def _told(answer: str | None, correct: bool | None) -> str:
-    """An answer, and whether it is right where that is known."""
-    return show.shortened(str(answer), 30) + {True: " (right)", False: "", None: ""}[correct]
+    """An answer, and whether it is correct where that is known."""
+    return show.shortened(str(answer), 30) + {True: " (correct)", False: "", None: ""}[correct]

@@ -22,14 +22,14 @@ def run(
     ] = 0.3,
     n: Annotated[
         str | None,
-        typer.Option("--n", help="Samples a question: 1,2,4. Default: powers of two and all.", show_default=False),
+        typer.Option("--n", help="Samples per question: 1,2,4. Default: powers of two and all.", show_default=False),
     ] = None,
     methods: Annotated[
         str | None, typer.Option(help="Methods to compare: majority,logit. Default: all.", show_default=False)
     ] = None,
     resamples: Annotated[
         int | None,
-        typer.Option(help="Random subsets of n samples a question; 0: the first n. Default: 100, fewer if large."),
+        typer.Option(help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large."),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")

@@ -35,7 +35,7 @@ def run(
     score: ScoreName = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
     n: Annotated[
-        int | None, typer.Option("--n", help="Use the first N samples a question: calibrate at the N you deploy.")
+        int | None, typer.Option("--n", help="Use the first N samples per question: calibrate at the N you deploy.")
     ] = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
     answers: Answers = "math",

@@ -1,4 +1,4 @@
-"""steelyard generate: sample an LLM n times a question, into a run that survives interruptions."""
+"""steelyard generate: sample an LLM n times per question, into a run that survives interruptions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def run(
     upstream: UpstreamUrl,
     output: Annotated[Path, typer.Option("-o", "--output", help="The run's folder.", show_default=False)],
     model: Model = None,
-    n: Annotated[int, typer.Option("-n", "--samples", help="Samples a question.")] = 32,
+    n: Annotated[int, typer.Option("-n", "--samples", help="Samples per question.")] = 32,
     temperature: Annotated[float, typer.Option(help="Temperature of the samples.")] = 0.7,
     top_p: Annotated[float, typer.Option(help="Share of the probability that is sampled from.")] = 0.9,
-    max_tokens: Annotated[int, typer.Option(help="Most tokens a sample has.")] = 2048,
+    max_tokens: Annotated[int, typer.Option(help="Most tokens per sample.")] = 2048,
     seed: Annotated[int, typer.Option(help="Sample i of a question has the seed SEED + i.")] = 0,
     prompt: Annotated[
         str | None,
@@ -43,7 +43,7 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many questions.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Most requests at once; it finds its own pace.")] = 64,
     fan_out: Annotated[
-        bool, typer.Option("--fan-out", help="One request a sample, so that every seed is exact on any server.")
+        bool, typer.Option("--fan-out", help="One request per sample, so that every seed is exact on any server.")
     ] = False,
     logprobs: Annotated[bool, typer.Option(help="Ask for log-probabilities, if the server has them.")] = True,
     retries: Annotated[int, typer.Option(min=0, help="Tries after the first; waiting for a busy server is none.")] = 2,
@@ -58,7 +58,7 @@ def run(
     rename: Rename = None,
     json: Json = False,
 ) -> None:
-    """Sample an LLM n times a question; the same command again goes on where it was stopped."""
+    """Sample an LLM n times per question; the same command again goes on where it was stopped."""
     from steelyard.cli.generating import tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.server_options import Shown

@@ -16,7 +16,7 @@ EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score p
 def run(
     file: File,
     samples: Annotated[
-        float | None, typer.Option(help="Mean samples a question to stay within.", show_default=False)
+        float | None, typer.Option(help="Mean samples per question to stay within.", show_default=False)
     ] = None,
     loss: Annotated[
         float | None,
@@ -30,7 +30,7 @@ def run(
         Path | None, typer.Option("-o", "--output", help="Where to write the plan with its stopping rule (JSON).")
     ] = None,
     score: ScoreName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples a question.")] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     calibrate: Annotated[
         float, typer.Option(help="Share of the questions to fit and choose on; the rest says what it is worth.")
     ] = 0.5,

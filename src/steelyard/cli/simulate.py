@@ -19,12 +19,12 @@ def run(
         typer.Option("-o", "--output", help="Where to write the table (.parquet, .jsonl, .csv).", show_default=False),
     ],
     questions: Annotated[int, typer.Option(help="How many questions.")] = 500,
-    samples: Annotated[int, typer.Option(help="How many responses a question.")] = 32,
+    samples: Annotated[int, typer.Option(help="Responses per question.")] = 32,
     easy_share: Annotated[float, typer.Option(help="Share of easy questions.")] = 0.5,
-    rivals: Annotated[int, typer.Option(help="Wrong answers a question has.")] = 12,
+    rivals: Annotated[int, typer.Option(help="Wrong answers per question.")] = 12,
     zipf: Annotated[float, typer.Option(help="How unevenly popular they are; 0 = uniform.")] = 1.2,
     dominating: Annotated[float, typer.Option(help="Share of questions with one systematic mistake.")] = 0.25,
-    gap: Annotated[float, typer.Option(help="Logits between the scores of right and wrong responses.")] = 1.5,
+    gap: Annotated[float, typer.Option(help="Logits between the scores of correct and incorrect responses.")] = 1.5,
     bias: Annotated[float, typer.Option(help="Logits added to every score.")] = 0.8,
     inconsistency: Annotated[
         float, typer.Option(help="How much scores differ between questions; 0 = pseudo-PRM.")

@@ -74,7 +74,7 @@ class CorrectnessBySamples:
         )
 
     def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
-        """Return P(right) of the verdict of every question [Q]; 0 where there is no answer."""
+        """Return P(correct) of the verdict of every question [Q]; 0 where there is no answer."""
         odds, f, _ = winners(answers, chance)
         place = np.interp(
             np.log(sizes[answers.question]), np.log([j.samples for j in self.models]), np.arange(len(self.models))

@@ -1,9 +1,9 @@
-"""How likely a verdict is right: learned on questions the vote had not seen.
+"""How likely a verdict is correct: learned on questions the vote had not seen.
 
-    P(right) = sigma(a + tau l) * sigma(b0 + b . f)
+    P(correct) = sigma(a + tau l) * sigma(b0 + b . f)
     l: log-odds of the winner among the answers;  f: its best evidence, log of the number of answers
 
-The first factor says it is this answer and not another one, the second that the right one is among them at all:
+The first factor says it is this answer and not another one, the second that the correct one is among them at all:
 the winner's chance knows nothing of that, and is sure of itself where it was fitted. So a, tau and b are what makes
 the outcomes of verdicts on other folds most likely, with a prior where the labels are few: a best score speaks
 for its answer, the number of answers for nothing.
@@ -52,7 +52,7 @@ class CorrectnessModel:
         return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), features.correct[winner]))
 
     def predict_p_correct(self, odds: Vector, f: Vector) -> Vector:
-        """Return P(right) of verdicts after so many samples."""
+        """Return P(correct) of verdicts after so many samples."""
         this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
         return this * among
 
@@ -83,7 +83,7 @@ def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:
 
 
 def factors(theta: Vector, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
-    """Return how likely it is this answer of those given, and how likely the right one is among them."""
+    """Return how likely it is this answer of those given, and how likely the correct one is among them."""
     scaled = theta[1] + np.exp(theta[0]) * odds
     return expit(scaled), expit(theta[2] + theta[3] * f[:, 0] + theta[4] * f[:, 1])
 

@@ -1,6 +1,6 @@
 """Accuracy with its uncertainty over questions.
 
-The unit of resampling is the question: the standard error is sd(right) / sqrt(Q), the interval the
+The unit of resampling is the question: the standard error is sd(correct) / sqrt(Q), the interval the
 percentiles of a bootstrap that draws questions with replacement.
 """
 

@@ -1,4 +1,4 @@
-"""How likely the correct answers are under a conditional logit, with the slope and the bend that Newton needs."""
+"""How likely the correct answers are under a conditional logit, with the gradient and the hessian that Newton needs."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ TINY = np.finfo(np.float64).tiny
 
 
 @compiled
-def log_likelihood(starts, x, correct, theta, slope, bend):  # type: ignore[no-untyped-def]
-    """Return sum_q log P(right); add its gradient to `slope` [F] and minus the Hessian of log sum_k exp to `bend`.
+def log_likelihood(starts, x, correct, theta, gradient, hessian):  # type: ignore[no-untyped-def]
+    """Return sum_q log P(correct); add its gradient to `gradient` [F] and minus the Hessian of log sum_k exp to `hessian`.
 
     P(k) = softmax_k (theta . x_k) over the answers k of a question, which begin at starts [Q]; x [K, F], right [K].
     """
@@ -37,15 +37,15 @@ def log_likelihood(starts, x, correct, theta, slope, bend):  # type: ignore[no-u
             given_right = p[k] / some if correct[k] else 0.0
             p[k] /= every
             for i in range(features):
-                slope[i] += given_right * x[k, i]
+                gradient[i] += given_right * x[k, i]
                 mean[i] += p[k] * x[k, i]
                 for j in range(i + 1):
-                    bend[i, j] += p[k] * x[k, i] * x[k, j]
+                    hessian[i, j] += p[k] * x[k, i] * x[k, j]
         for i in range(features):
-            slope[i] -= mean[i]
+            gradient[i] -= mean[i]
             for j in range(i + 1):
-                bend[i, j] -= mean[i] * mean[j]
+                hessian[i, j] -= mean[i] * mean[j]
     for i in range(features):
         for j in range(i):
-            bend[j, i] = bend[i, j]
+            hessian[j, i] = hessian[i, j]
     return value

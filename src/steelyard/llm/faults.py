@@ -5,7 +5,7 @@ TryError                this try gave no sample; another may
 ├── GoneError           there is no connection to the server
 ├── LateError           no answer came in time
 ├── SpentError          the time for all tries is over
-├── TooLargeError       the reply is longer than we read; fewer samples a request may fit
+├── TooLargeError       the reply is longer than we read; fewer samples per request may fit
 └── RefusedError        asking the same again cannot help (400, 401, 404, 422, a redirect)
 
 They never leave the I/O wing: a job turns them into failed samples, or into one UpstreamError.

@@ -1,6 +1,6 @@
 """How many requests are under way at once: more while it works, fewer when the server pushes back.
 
-The number doubles in a round until the server first pushes back, then grows by one a round, and only while that pays:
+The number doubles in a round until the server first pushes back, then grows by one per round, and only while that pays:
 a server that answers no faster for it has a queue (throughput.py). A push back (429, 503, a
 timeout) takes it to 0.8 of itself, once a burst: requests that were sent before the last cut say nothing new. While the
 server has asked for time nobody sends anything; whose own time is over by then is told so, and does not wait for that.

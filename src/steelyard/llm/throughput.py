@@ -19,7 +19,7 @@ class Throughput:
     def __init__(self, start: int) -> None:
         self.start = start
         self._began: float | None = None
-        self._first: float | None = None  # replies a second, for each request under way at the start
+        self._first: float | None = None  # replies per second, for each request under way at the start
         self._times: deque[float] = deque(maxlen=64)
         self._count = 0
 

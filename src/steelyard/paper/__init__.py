@@ -1,1 +1,1 @@
-"""The paper's tables and figures, one a file, made from a grid of scored tables."""
+"""The paper's tables and figures, one per file, made from a grid of scored tables."""

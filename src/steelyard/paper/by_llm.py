@@ -1,4 +1,4 @@
-"""The paper's layout of a table: a row a verifier and method, a column a language model, the best in bold."""
+"""The paper's layout of a table: a row per verifier and method, a column per language model, the best in bold."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def best(value: dict[str, float | None]) -> list[str]:
 
 
 def averaged(rows: pl.DataFrame) -> Shown:
-    """The same in short: a row a verifier, a column a method, averaged over the language models."""
+    """The same in short: a row per verifier, a column per method, averaged over the language models."""
     if "accuracy" not in rows.columns:
         raise AssertionError("only accuracies are averaged over models")
     methods = rows["method"].unique(maintain_order=True).to_list()

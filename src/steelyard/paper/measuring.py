@@ -76,7 +76,7 @@ def rights(names: Sequence[str], sets: Sequence[Split], *, seed: int) -> NDArray
 
 
 def summary(names: Sequence[str], values: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """One row a method: accuracy, sd over runs, se over questions, and paired gains over two baselines."""
+    """One row per method: accuracy, sd over runs, se over questions, and paired gains over two baselines."""
     runs, questions = values.shape[1:]
     mean = values.mean(axis=1)  # [K, Q]
     spread = values.mean(axis=2).std(axis=1, ddof=1) if runs > 1 else np.full(len(names), np.nan)

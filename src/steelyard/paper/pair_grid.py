@@ -1,6 +1,6 @@
-"""A grid: language models judged by verifiers on the same questions, a pool a pair.
+"""A grid: language models judged by verifiers on the same questions, a pool per pair.
 
-A folder holds one file a language model (`LLM.parquet`, every score column a verifier) or one a pair
+A folder holds one file per language model (`LLM.parquet`, a score column per verifier) or one per pair
 (`LLM--VERIFIER.parquet`), in any format `steelyard.read` knows; a column `llm` overrules the file's name. Verifiers
 whose name begins with `self` are the model's own judgement. What is wrong with a part of the grid is said in a
 sentence and the rest is used.
@@ -44,7 +44,7 @@ class Pair:
 
     @cached_property
     def auroc(self) -> float:
-        """How well scores tell right from wrong within a question."""
+        """How well scores tell correct from incorrect responses within a question."""
         return auroc_within(self.pool)
 
 

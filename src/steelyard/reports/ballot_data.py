@@ -74,7 +74,7 @@ def _any_right(case: Case) -> Bools:
 
 
 def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
-    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has one row a response of its test pool."""
+    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has a row per response of its test pool."""
     test, flag = case.test, flags(case)
     weights = case.method.weigh(test)
     totals = _totals(case, weights)

@@ -12,7 +12,7 @@ from steelyard.reports.summary import Summary
 
 
 def comparison(summaries: Sequence[Summary]) -> str:
-    """A table with one row a file, and the tabs."""
+    """A table with one row per file, and the tabs."""
     method = summaries[0].method
     better = sum("majority" in s.gain and words.outcome(s.gain["majority"]) == "better" for s in summaries)
     title = f"{words.named(method)} is clearly better than majority vote in {better} of {len(summaries)} files"

@@ -23,13 +23,13 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Weights:
-    """What a score is worth, and how often right and wrong responses have it."""
+    """What a score is worth, and how often correct and incorrect responses have it."""
 
     line: Rows  # score, weight; empty: the weight does not depend on the score alone
     crossings: list[float]  # scores at which the weight changes its sign, rising
     histogram: Rows  # kind (right, wrong), begin, end, share
     frame: tuple[float, float]  # the scores that are seen
-    below: dict[str, float]  # share of the right and of the wrong responses below the first crossing
+    below: dict[str, float]  # share of the correct and of the incorrect responses below the first crossing
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def seen(pool: LabelledPool) -> tuple[float, float]:
 
 
 def _by_kind(pool: LabelledPool) -> dict[str, Any]:
-    """The scores of right and of wrong responses that can vote."""
+    """The scores of correct and of incorrect responses that can vote."""
     known = pool.readable & ~np.isnan(pool.known_scores)
     return {"right": pool.known_scores[known & pool.correct], "wrong": pool.known_scores[known & ~pool.correct]}
 
@@ -84,7 +84,7 @@ def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
 
 
 def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Rows:
-    """The share of right and of wrong responses in each bin of scores; both add up to 1.
+    """The share of correct and of incorrect responses in each bin of scores; both add up to 1.
 
     The outermost bins also hold what lies beyond the frame.
     """

@@ -35,7 +35,7 @@ def weights(found: Weights, method: str) -> Spec:
 
 
 def scores(found: Weights) -> Spec:
-    """How often right and wrong responses have a score."""
+    """How often correct and incorrect responses have a score."""
     import altair as alt
 
     scale = alt.Scale(domain=["right", "wrong"], range=[RIGHT, WRONG])

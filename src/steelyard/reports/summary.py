@@ -117,7 +117,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
 
 
 def _rows(found: Curves, seed: int) -> list[dict[str, Any]]:
-    """One row a method and n, with its interval over questions; sizes a method could not be fitted at are left out."""
+    """One row per method and n, with its interval over questions; sizes a method could not be fitted at are absent."""
     questions = len(found.correct)
     every = estimates(found.correct.reshape(questions, -1), seed=seed, shares=True)
     keys = [(name, size) for size in found.sizes for name in found.methods]

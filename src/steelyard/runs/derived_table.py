@@ -1,4 +1,4 @@
-"""The journal of a run -> RUN/table.parquet: one row a sample, in the order of questions and samples.
+"""The journal of a run -> RUN/table.parquet: one row per sample, in the order of questions and samples.
 
 Whatever the order in which samples came, and however often the run was interrupted, the table is the same. A sample
 that failed is a row without an answer and with the reason in `failure`. Memory follows a batch, not the journal.

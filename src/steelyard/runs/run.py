@@ -202,7 +202,7 @@ def _check_empty(folder: Path) -> None:
 
 
 def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
-    """The manifest to go on with; more samples a question are welcome, other settings only while nothing was drawn."""
+    """The manifest to go on with; more samples per question are welcome, other settings only if nothing was drawn."""
     if changes := there.changes(wanted):
         if not held(folder / TABLE).get("rows") and not any(head for _, head, _ in heads(Lines(folder / JOURNAL))):
             return wanted

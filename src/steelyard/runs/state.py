@@ -76,7 +76,7 @@ def head_of(body: bytes) -> Head | None:
 
 
 class Marks:
-    """A set of keys, as one whole number a question."""
+    """A set of keys, as one whole number per question."""
 
     def __init__(self) -> None:
         self.bits: dict[str, int] = {}

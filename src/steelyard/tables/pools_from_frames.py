@@ -101,7 +101,7 @@ def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
 
 
 def _with_labels(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
-    """Label answers from the labels of their texts [texts]; one right spelling makes the answer right."""
+    """Label answers from the labels of their texts [texts]; one correct spelling makes the answer correct."""
     by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
     place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
     np.logical_or.at(by_answer, place, is_correct)

@@ -16,7 +16,7 @@ WORDS = ("prompt", "response", "domain", "gold")
 
 
 def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFrame:
-    """Return `question` and what there is of prompt, response, domain and gold, one row a response of the pool.
+    """Return `question` and what there is of prompt, response, domain and gold, one row per response of the pool.
 
     >>> list(texts_of("grid:smol-misled").columns)
     ['question', 'prompt', 'response', 'domain', 'gold']

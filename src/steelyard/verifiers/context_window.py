@@ -17,7 +17,7 @@ from steelyard.verifiers.protocol import Rendered, TokenProtocol
 from steelyard.verifiers.scored_items import Item
 from steelyard.verifiers.tokens import Tokens
 
-LONGEST = 64  # characters a token of context; what is longer is cut before it is tokenised
+LONGEST = 64  # characters per token of context; what is longer is cut before it is tokenised
 
 
 @dataclass(frozen=True)

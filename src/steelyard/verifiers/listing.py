@@ -8,7 +8,7 @@ from steelyard.verifiers.protocol import ChatProtocol, Protocol, TokenProtocol
 
 
 def rows(protocols: Sequence[Protocol]) -> list[tuple[str, str, str, str]]:
-    """Name, model, where it runs, how responses are split; one row a verifier."""
+    """Name, model, where it runs, how responses are split; one row per verifier."""
     return [
         (verifier.name, verifier.model or "the LLM itself", _places(protocol), verifier.split)
         for protocol in protocols

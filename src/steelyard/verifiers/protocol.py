@@ -1,7 +1,7 @@
 """What a protocol is: how a question and the steps of a response are put to a verifier, and how its outputs are read.
 
 A protocol is two pure functions. `render` lays out a question and its steps; `read` turns what came back into
-one score in [0, 1] a step. Which of the three kinds a protocol is says where it can run.
+one score in [0, 1] per step. Which of the three kinds a protocol is says where it can run.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Rendered:
 
 @dataclass(frozen=True)
 class TokenProtocol:
-    """A process reward model: ids in, a row of numbers a token out, read at the positions.
+    """A process reward model: ids in, a row of numbers per token out, read at the positions.
 
     `render` is given at least one step; a step may be empty.
 
     `outputs` of `read` has the shape (tokens, columns): two columns for a token head, one for a value head,
-    one a word (in the order of `words`) otherwise.
+    one per word (in the order of `words`) otherwise.
     """
 
     what: str  # how it is asked, in one sentence

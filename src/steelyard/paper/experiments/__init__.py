@@ -1,1 +1,1 @@
-"""The experiments of the paper, one a file."""
+"""The experiments of the paper, one per file."""

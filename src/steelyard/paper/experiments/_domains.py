@@ -1,4 +1,4 @@
-"""What the tables by domain share: a row a domain, a column a method."""
+"""What the tables by domain share: a row per domain, a column per method."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _large(pair: Pair) -> list[str]:
 
 
 def shown(rows: pl.DataFrame, note: str) -> Shown:
-    """A row a domain, averaged over language models; the best honest method in bold."""
+    """A row per domain, averaged over language models; the best honest method in bold."""
     mean = rows.group_by("domain", "method", maintain_order=True).agg(pl.col("accuracy").mean())
     value = {(domain, method): accuracy for domain, method, accuracy in mean.iter_rows()}
     domains = rows["domain"].unique(maintain_order=True).to_list()

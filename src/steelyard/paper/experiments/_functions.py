@@ -15,7 +15,7 @@ from steelyard.pools.pool import LabelledPool
 Values = NDArray[np.float64]
 SCORES: Values = np.linspace(0.01, 0.99, 99)
 CONSTANT = 1e-9  # nats; a function of equal densities is 0 up to rounding, and its shape would be that of the rounding
-FEWEST = 3  # right and wrong responses a question needs
+FEWEST = 3  # correct and incorrect responses that a question needs
 
 
 def global_function(cal: LabelledPool) -> tuple[KDEVote, Values]:
@@ -26,7 +26,7 @@ def global_function(cal: LabelledPool) -> tuple[KDEVote, Values]:
 
 
 def mixed(pool: LabelledPool) -> Ints:
-    """The questions with enough right and wrong scored responses."""
+    """The questions with enough correct and incorrect scored responses."""
     known = pool.readable & ~np.isnan(pool.known_scores)
     hits = np.add.reduceat((pool.correct & known).astype(np.int64), pool.starts[:-1])
     misses = np.add.reduceat((~pool.correct & known).astype(np.int64), pool.starts[:-1])

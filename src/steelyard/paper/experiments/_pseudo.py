@@ -10,7 +10,7 @@ from steelyard.pools.pool import LabelledPool
 
 
 def pseudo(pool: LabelledPool, seed: int) -> LabelledPool:
-    """Deal the scores out again among all right and among all wrong responses, whatever their question."""
+    """Deal the scores out again among all correct and among all incorrect responses, whatever their question."""
     rng = np.random.default_rng(seed)
     scores = pool.known_scores.copy()
     for kind in (True, False):

@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     paper="The per-question functions of five questions vary largely around the global one: one "
     "function is not optimal.",
     differs="The paper chose its five questions; ours are drawn at random among those with three "
-    "right and three wrong.",
+    "correct and three incorrect responses.",
     measure=measure,
     find=find,
     draw=draw,

@@ -81,8 +81,8 @@ EXPERIMENT = Experiment(
         "error is still above 0.2, which explains the weakness of KDE."
     ),
     differs=(
-        "A verifier that knows hard questions from easy ones estimates q_M well even if it cannot tell right from "
-        "wrong within a question; so this figure can look better than the votes."
+        "A verifier that knows hard questions from easy ones estimates q_M well even if it cannot tell correct "
+        "from incorrect responses within a question; so this figure can look better than the votes."
     ),
     measure=measure,
     find=find,

@@ -13,7 +13,7 @@ from steelyard.paper.settings import Settings
 from steelyard.paper.shown_table import Shown
 
 NOTE = (
-    "AUROC: the chance that a correct response scores above a wrong one (0.5: no better than chance), within "
+    "AUROC: the chance that a correct response scores above an incorrect one (0.5: no better than chance), within "
     "questions, which is all that can change a vote; in brackets over all responses, which also rewards knowing easy "
     "questions from hard ones. pass@1: share of correct responses in %."
 )
@@ -42,7 +42,9 @@ def find(rows: pl.DataFrame) -> Finding:
         f"is {top['llm']} with {top['verifier']}, {top['auroc_within']:.2f}."
     )
     quality = "barely tell" if within < 0.6 else "tell" if within < 0.75 else "clearly tell"
-    return Finding(f"Verifiers of this grid {quality} right from wrong within questions ({within:.2f})", ours, None)
+    return Finding(
+        f"Verifiers of the grid {quality} correct from incorrect within questions ({within:.2f})", ours, None
+    )
 
 
 def show(rows: pl.DataFrame) -> Shown:

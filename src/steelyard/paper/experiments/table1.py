@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
         "against 57.4 with Qwen-PRM800K-7B. Optimal is 61.7 to 68.4 %."
     ),
     differs=(
-        "A vote can only gain from a verifier that tells right from wrong within a question. The first table says "
+        "A vote can only gain from a verifier that tells correct from incorrect in a question. The first table says "
         "how well those of this grid do; the paper does not report it for its own, which have 1.5 to 8 billion "
         "parameters. Its ± is over calibration sets alone; ours adds the standard error over questions, which is far "
         "larger."

@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
         "Llama3.1-DS-8B and 54.0 against 54.1 with Qwen-PRM800K-7B, averaged over five LLMs; majority has 53.3 %."
     ),
     differs=(
-        "The paper has 112 samples a question and 300 test questions; here it is as many samples as the grid holds. "
+        "The paper has 112 samples per question and 300 test questions; here it is as many samples as the grid holds. "
         "With more samples majority vote has settled and only a verifier that discriminates can change it."
     ),
     measure=measure,

@@ -18,7 +18,7 @@ from steelyard.paper.shown_table import Shown
 METHODS = (*ORACLES, *BASELINES, "kde-printed", "kde", "kde-fitted", "linear", "logit")
 NOTE = (
     "Accuracy in %: mean ± sd over calibration sets (standard error over test questions). The pseudo-PRM: the scores "
-    "of the model's most discriminating verifier, dealt out again among all right and among all wrong responses. "
+    "of the model's most discriminating verifier, dealt out again among all correct and among all incorrect responses. "
     "kde-fitted: the densities with one fitted constant in place of the LLM term. Bold: best without test labels."
 )
 
@@ -38,7 +38,7 @@ def find(rows: pl.DataFrame) -> Finding:
     holds = kde > parametric
     constant = mean["kde-fitted"] - kde
     ours = (
-        f"With scores that follow one distribution for right and one for wrong responses: kde as printed "
+        f"With scores that follow one distribution for correct and one for incorrect responses: kde as printed "
         f"{percent(mean['kde-printed'])}, kde {percent(mean['kde'])}, kde with a fitted constant "
         f"{percent(mean['kde-fitted'])}, linear {percent(mean['linear'])}, logit {percent(mean['logit'])}, vanilla "
         f"{percent(mean['vanilla'])}, majority {percent(mean['majority'])}, best-of-n {percent(mean['best-of-n'])} %. "

@@ -25,8 +25,8 @@ from steelyard.pools.pool import LabelledPool
 
 NOTE = (
     "Mean squared error between the weight function of the calibration set and that of each test question, both "
-    "scaled to (-0.5, 0.5), over scores 0.01 to 0.99; questions with at least three right and three wrong responses. "
-    "In brackets: the same for a pseudo-PRM (scores dealt out among all right and among all wrong responses), where "
+    "scaled to (-0.5, 0.5), over scores 0.01 to 0.99; questions with at least three correct and three incorrect. "
+    "In brackets: the same for a pseudo-PRM (scores dealt out among all correct and among all incorrect ones), where "
     "all questions have the same true function: what is left is the error of estimating it from few responses."
 )
 

@@ -1,1 +1,1 @@
-"""The protocols, one a file. A file that begins with _ holds shared parts."""
+"""The protocols, one per file. A file that begins with _ holds shared parts."""

@@ -1,4 +1,4 @@
-r"""P(True): the LLM is shown its own solution and asked whether it is right; p(True) / (p(True) + p(False)).
+r"""P(True): the LLM is shown its own solution and asked whether it is correct; p(True) / (p(True) + p(False)).
 
 The solution stands between two lines with a mark that depends on it, so that no text can close them; what looks
 like a special token of any chat layout is opened up by a space, because the server would read it as layout.

@@ -1,6 +1,6 @@
 """A process reward model on a vLLM server: ids to POST /pooling, rows of numbers back.
 
-Versions differ in what they return: a row a step tag or a row a token, probabilities or logits, two columns or one.
+Versions differ in what they return: a row per step tag or a row per token, probabilities or logits, two columns or one.
 What this server does is found by one question at the start and written down; after that every reply must be of the
 same kind and hold as many rows as it should, or it is a failure: a server with another step tag answers 200 and no
 rows.
