@@ -10,7 +10,7 @@ import pytest
 import steelyard as sy
 from steelyard.paper.grid_sources import GridSource
 from steelyard.paper.pair_grid import Grid
-from steelyard.paper.result_cache import Cache
+from steelyard.paper.result_cache import SHARED, SOURCE, Cache
 from steelyard.paper.run_experiments import reproduce
 from steelyard.paper.settings import Settings
 from tests.paper.grids import SETTINGS
@@ -45,3 +45,12 @@ def test_a_grid_made_of_pools_has_a_key_of_its_content(pool: sy.LabelledPool) ->
     first, same = (Grid.of({("a", "v"): (pool, None)}) for _ in range(2))
     other = Grid.of({("a", "v"): (pool.with_shuffled_scores(0), None)})
     assert first.key == same.key != other.key
+
+
+def test_a_result_depends_on_every_room_it_is_made_in() -> None:
+    """A pattern that no file matches would let old results stand for new code."""
+    for pattern in SHARED:
+        assert list(SOURCE.glob(pattern)), pattern
+    hashed = {file.relative_to(SOURCE).parts[0] for pattern in SHARED for file in SOURCE.glob(pattern)}
+    rooms = {file.name for file in SOURCE.iterdir() if (file / "__init__.py").exists()}
+    assert rooms - hashed == {"cli", "diagnosis", "jobs", "llm", "reports", "runs", "verifiers"}

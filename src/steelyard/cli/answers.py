@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
 SHOWN = 15
@@ -40,7 +41,7 @@ def run(
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
         return
-    rows = [(rule, f"{count:,}", show.percent(share)) for rule, count, share in found.rules.iter_rows()]
+    rows = [(rule, f"{count:,}", percent(share)) for rule, count, share in found.rules.iter_rows()]
     show.table(f"How {size:,} answers were found", ("rule", "responses", "%"), rows)
     merges = [
         (question, str(count), show.shortened("  =  ".join(spellings)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steelyard.cli import show
 from steelyard.cli.arrivals import said
+from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
     from steelyard.jobs.ask import Outcome
@@ -60,7 +61,7 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
         votes = ballot.answers[best or 0].votes
         show.say(
             f"Verdict: {show.shortened(ballot.answer, 200)}   ({votes} of {readable} votes, "
-            f"confidence {show.percent(ballot.confidence)} %, margin {ballot.margin:.3f})"
+            f"confidence {percent(ballot.confidence)} %, margin {ballot.margin:.3f})"
         )
     show.say(about.how)
 

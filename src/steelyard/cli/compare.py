@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Answers, Json, Rename, ScoreName, Seed, renames
+from steelyard.evaluation.percentages import percent, points
 
 EXAMPLE = "Example: steelyard compare logit majority --on labelled.parquet"
 SHOWN = 10
@@ -46,7 +47,7 @@ def run(
         return
     labels = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
     rows = [
-        (labels[k], *(show.points(f[x]) if k == "difference" else show.percent(f[x]) for x in ("value", "low", "high")))
+        (labels[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
         for k, f in figures.items()
     ]
     show.table(f"{found.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)

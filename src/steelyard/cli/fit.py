@@ -11,6 +11,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
 from steelyard.cli.setting_words import settings_from
+from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
     from steelyard import Method, Pool
@@ -97,7 +98,7 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
         show.beam(voter.weight)
     if learned:
         steps = learned["learning_curve"]
-        cells = [(str(row["questions"]), show.points(row["gain"]), show.percent(row["se"])) for row in steps]
+        cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
         show.table("Gain on majority, in points, by labelled questions", ("questions", "gain", "error"), cells)
         show.say(f"{learned['explained']}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.cli import show
 from steelyard.cli.options import Json
+from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard grid, then steelyard evaluate grid:smol-misled/prm_soft"
 
@@ -18,7 +19,7 @@ def run(json: Json = False) -> None:
         show.as_json(found)
         return
     llms, verifiers = found["llms"], found["verifiers"]
-    base = [[name, *(show.percent(row[key]) for key in ("pass@1", "majority", "pass@n"))] for name, row in llms.items()]
+    base = [[name, *(percent(row[key]) for key in ("pass@1", "majority", "pass@n"))] for name, row in llms.items()]
     show.table(
         f"{found['questions']} questions, {found['samples']} samples each: accuracy in %",
         ["llm", "one sample", "majority", "any right"],

@@ -235,21 +235,3 @@ def shortened(text: str, most: int = 80) -> str:
     """
     plain = "".join(char if char.isprintable() else " " for char in text)
     return plain if len(plain) <= most else plain[: most - 1] + "…"
-
-
-def percent(value: float | None) -> str:
-    """Format a share as a percentage.
-
-    >>> percent(0.7312)
-    '73.1'
-    """
-    return "-" if value is None else f"{100 * value:.1f}"
-
-
-def points(value: float | None) -> str:
-    """Format a difference of shares in percentage points.
-
-    >>> points(-0.012)
-    '-1.2'
-    """
-    return "-" if value is None else f"{100 * value:+.1f}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
+from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
     from steelyard.jobs.vote import Voted
@@ -24,7 +25,7 @@ def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
         return
     columns = ("question", "answer", "confidence", "share", "margin", "votes")
     rows = [
-        (show.shortened(q, 40), show.shortened(str(a), 40), show.percent(c), show.percent(s), f"{m:.2f}", str(v))
+        (show.shortened(q, 40), show.shortened(str(a), 40), percent(c), percent(s), f"{m:.2f}", str(v))
         for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
     ]
     heads = ("question", "answer", "confidence %", "share %", "margin", "votes")

@@ -10,6 +10,7 @@ from steelyard.errors import CalibrationError
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.frontier import frontier_of, measured
+from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
 from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
 from steelyard.methods.base.method import Method
@@ -48,7 +49,7 @@ class Budgeted:
     def advice(self) -> str:
         """What to do, how sure that is, and what it costs, in a few sentences."""
         found, loss = self.figures, self.asked.get("loss")
-        correct = f"{_percent(found['accuracy'])} % ± {_percent(found['se'])} correct"
+        correct = f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct"
         where = f"on the {self.test_questions} other questions"
         if self.refused:
             said = f"Do not stop early: {self.refused.name} seemed to pay and fell behind {where}; "
@@ -57,12 +58,12 @@ class Budgeted:
             said = "Do not stop early: it does not pay on the calibration questions. "
             said += f"Take {self.rule.cap} samples per question: {correct} {where}."
         else:
-            gain = f"{_points(found['gain'])} points ({_points(found['gain_low'])} to {_points(found['gain_high'])})"
+            gain = f"{points(found['gain'])} points ({points(found['gain_low'])} to {points(found['gain_high'])})"
             said = f"Stop by {self.rule.name} at {self.rule.threshold:g}, after {self.rule.least} to {self.rule.cap} "
             said += f"samples: {found['samples']:.1f} per question {where}, {correct}; {gain} against as many for each."
         if loss is not None:
-            interval = f"{_points(found['loss_low'])} to {_points(found['loss_high'])}"
-            said += f" It loses {_points(found['loss'])} points ({interval}) against all samples"
+            interval = f"{points(found['loss_low'])} to {points(found['loss_high'])}"
+            said += f" It loses {points(found['loss'])} points ({interval}) against all samples"
             said += ", more than asked: label more questions." if found["loss"] > loss else "."
         return said
 
@@ -112,11 +113,3 @@ def plan_budget(
     voter.stopping_ = rule
     asked = {name: value for name, value in (("samples", samples), ("loss", loss)) if value is not None}
     return Budgeted(voter, table, figures, asked, refused, cal.n_questions, test.n_questions)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f}"

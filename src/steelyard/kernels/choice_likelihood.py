@@ -9,9 +9,9 @@ TINY = np.finfo(np.float64).tiny
 
 @compiled
 def log_likelihood(starts, x, correct, theta, gradient, hessian):  # type: ignore[no-untyped-def]
-    """Return sum_q log P(correct); add its gradient to `gradient` [F] and minus the Hessian of log sum_k exp to `hessian`.
+    """Return sum_q log P(correct); add its gradient [F], and minus the Hessian of log sum_k exp [F, F].
 
-    P(k) = softmax_k (theta . x_k) over the answers k of a question, which begin at starts [Q]; x [K, F], right [K].
+    P(k) = softmax_k (theta . x_k) over the answers k of a question, which begin at starts [Q]; x [K, F], correct [K].
     """
     features = len(theta)
     p = np.empty(len(x))

@@ -5,24 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share as a percentage without its sign.
-
-    >>> percent(0.5312), percent(None), percent(float("nan"))
-    ('53.1', '-', '-')
-    """
-    return "-" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}"
-
-
-def points(difference: float) -> str:
-    """A difference of shares in points, always with its sign.
-
-    >>> points(0.012), points(-0.0001)
-    ('+1.2', '0.0')
-    """
-    text = f"{100 * difference:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
+from steelyard.evaluation.percentages import percent
 
 
 def cell(accuracy: float, sd: float | None, se: float | None) -> str:

@@ -21,9 +21,9 @@ from steelyard.tables.sources.damage import DAMAGE
 
 SOURCE = Path(steelyard.__file__).parent
 SHARED = (
-    "*.py", "kernels/*.py", "weights/*.py", "calibration/*.py", "methods/*.py", "evaluation/*.py", "tables/*.py",
-    "paper/pair_grid.py", "paper/grid_sources.py", "paper/settings.py", "paper/measuring.py",
-    "reproduction/experiments/_*.py",
+    "*.py", "kernels/**/*.py", "pools/**/*.py", "counting/**/*.py", "fitting/**/*.py", "confidence/**/*.py",
+    "stopping/**/*.py", "methods/**/*.py", "evaluation/**/*.py", "answers/**/*.py", "tables/**/*.py",
+    "paper/pair_grid.py", "paper/grid_sources.py", "paper/settings.py", "paper/measuring.py", "paper/experiments/_*.py",
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ SHARED = (
 def code_hash(name: str) -> str:
     """A hash of the sources an experiment runs."""
     files = sorted(file for pattern in SHARED for file in SOURCE.glob(pattern))
-    own = SOURCE / "reproduction" / "experiments" / f"{name.replace('-', '_')}.py"
+    own = SOURCE / "paper" / "experiments" / f"{name.replace('-', '_')}.py"
     digest = sha256(steelyard.__version__.encode())
     for file in (*files, *([own] if own.exists() else [])):
         digest.update(f"{file.relative_to(SOURCE)}\0".encode() + file.read_bytes())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from steelyard.evaluation.percentages import percent
 from steelyard.reports import headline as words
-from steelyard.reports.headline import percent, points
+from steelyard.reports.headline import points
 from steelyard.reports.style import swatch
 from steelyard.reports.summary import Summary
 

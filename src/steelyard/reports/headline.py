@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from steelyard.evaluation import percentages
 from steelyard.evaluation.accuracy import Estimate
 from steelyard.evaluation.compute_to_match import ComputeToMatch
+from steelyard.evaluation.percentages import percent
 from steelyard.methods import method_class
 from steelyard.reports.summary import Summary
 
@@ -17,11 +19,6 @@ def named(method: str) -> str:
     return method_class(method).label or f"the {method} vote"
 
 
-def percent(share: float) -> str:
-    """A share as a percentage, without its sign."""
-    return f"{100 * share:.1f}"
-
-
 def share_of(share: float | None) -> str:
     """A share of the samples; None is never.
 
@@ -32,13 +29,12 @@ def share_of(share: float | None) -> str:
 
 
 def points(value: float) -> str:
-    """A difference in percentage points, with a sign.
+    """A difference in percentage points, with a sign as typesetters have it.
 
     >>> points(0.031), points(-0.0004), points(-0.012)
     ('+3.1', '0.0', '−1.2')
     """
-    text = f"{100 * value:+.1f}".replace("-", "−")
-    return "0.0" if text[1:] == "0.0" else text
+    return percentages.points(value, minus="−")
 
 
 def interval(value: Estimate) -> str:

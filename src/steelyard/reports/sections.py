@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.percentages import percent
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports import (
     charts,
@@ -23,7 +24,7 @@ from steelyard.reports import (
 )
 from steelyard.reports.ballot_data import ballots, encoded
 from steelyard.reports.browser import browser
-from steelyard.reports.headline import percent, points
+from steelyard.reports.headline import points
 from steelyard.reports.style import swatch
 from steelyard.reports.summary import (
     Case,

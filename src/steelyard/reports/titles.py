@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from steelyard.evaluation.percentages import percent
 from steelyard.reports.details import Offsets, Rows, Weights
-from steelyard.reports.headline import named, percent, points
+from steelyard.reports.headline import named, points
 from steelyard.reports.summary import Summary
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.experiment import Experiment, Finding
-from steelyard.paper.figures_in_words import percent, points
 from steelyard.paper.measuring import rights
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from steelyard.counting.logit_weight import logit
+from steelyard.evaluation.percentages import points
 from steelyard.methods import method_class
 from steelyard.methods.abilities.offset import Offset
 from steelyard.paper.experiment import Experiment, Finding
-from steelyard.paper.figures_in_words import count, points
+from steelyard.paper.figures_in_words import count
 from steelyard.paper.measuring import quiet
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import RESERVE, Settings

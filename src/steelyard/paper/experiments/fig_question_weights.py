@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.evaluation.percentages import percent
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.experiments._functions import (
     SCORES,
@@ -15,7 +16,6 @@ from steelyard.paper.experiments._functions import (
     mixed,
     question_function,
 )
-from steelyard.paper.figures_in_words import percent
 from steelyard.paper.measuring import splits
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings

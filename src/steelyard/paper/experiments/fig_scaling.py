@@ -9,9 +9,10 @@ import polars as pl
 
 from steelyard.evaluation.compute_to_match import compute_to_match
 from steelyard.evaluation.curves import Curves, default_sizes
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.experiments._curves import all_curves
-from steelyard.paper.figures_in_words import count, percent, points
+from steelyard.paper.figures_in_words import count
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
 from steelyard.reports.style import HEIGHT, WIDTH, colour

@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.auroc import auroc
+from steelyard.evaluation.percentages import percent
 from steelyard.paper.experiment import Experiment, Finding
-from steelyard.paper.figures_in_words import count, percent
+from steelyard.paper.figures_in_words import count
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
 from steelyard.paper.shown_table import Shown

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.by_llm import averages, by_llm
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.experiments._accuracy import measured
-from steelyard.paper.figures_in_words import percent, points
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
 

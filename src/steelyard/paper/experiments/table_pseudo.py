@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.by_llm import averages, best, by_llm
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.experiments._pseudo import pseudo
-from steelyard.paper.figures_in_words import listed, percent, points
+from steelyard.paper.figures_in_words import listed
 from steelyard.paper.measuring import BASELINES, ORACLES, accuracies
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings

@@ -5,10 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.by_llm import averages, by_llm
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.experiments._accuracy import measured
-from steelyard.paper.figures_in_words import count, percent, points
+from steelyard.paper.figures_in_words import count
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
 
