@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from steelyard.evaluation.percentages import percent, points
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -102,7 +104,7 @@ def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: s
         cells = [percent(by_size[size]["accuracy"]) for size in sizes]
         honest += [] if name in oracles else [(last["accuracy"] or 0.0, len(rows))]
         rows.append((str(name), *cells, f"± {percent(last['se'])}", gain))
-    title = f"Accuracy in % by samples a question: {test} test questions, calibrated on {calibration} others"
+    title = f"Accuracy in % by samples per question: {test} test questions, calibrated on {calibration} others"
     best = max(honest)[1] if honest else None
     table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=best)
     print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
@@ -124,7 +126,7 @@ def frontier_table(result: pl.DataFrame, calibration: int, test: int) -> None:
         rows.append((f"{row['rule']}{' *' * row['chosen']}", f"{row['budget']:g}", *used, accuracy, *gain))
     heads = ("rule", "budget", "threshold", "least", "cap", "samples", "accuracy %", "against fixed", "interval")
     table(f"Stopping rules on {test} questions, chosen on {calibration} others", heads, rows)
-    print("samples: mean a question; against fixed: points, paired, with as many samples for every question.")
+    print("samples: mean per question; against fixed: points, paired, with as many samples for every question.")
     print("* what the calibration questions recommend for the budget: early stopping only where it pays.\n")
 
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.by_llm import averages, best
 from steelyard.paper.experiment import Finding
-from steelyard.paper.figures_in_words import (
-    count,
-    listed,
-    percent,
-    points,
-)
+from steelyard.paper.figures_in_words import count, listed
 from steelyard.paper.measuring import ALL, CALIBRATED, accuracies
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings

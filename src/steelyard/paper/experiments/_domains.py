@@ -9,14 +9,10 @@ import numpy as np
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.evaluation.percentages import percent, points
 from steelyard.paper.by_llm import best
 from steelyard.paper.experiment import Finding
-from steelyard.paper.figures_in_words import (
-    count,
-    listed,
-    percent,
-    points,
-)
+from steelyard.paper.figures_in_words import count, listed
 from steelyard.paper.measuring import (
     HONEST,
     Split,
