@@ -45,8 +45,8 @@ from steelyard.jobs.vote import vote as vote
 from steelyard.methods import load as load
 from steelyard.methods import method_class as method_class
 from steelyard.methods import method_names as method_names
+from steelyard.methods.base.configured import clone as clone
 from steelyard.methods.base.method import Method as Method
-from steelyard.methods.base.settings import clone as clone
 from steelyard.methods.best_of_n import BestOfN as BestOfN
 from steelyard.methods.calibrated import CalibratedVote as CalibratedVote
 from steelyard.methods.kde import KDEVote as KDEVote

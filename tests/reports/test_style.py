@@ -41,6 +41,7 @@ class Dressed(sy.VanillaVote):
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two methods of other packages beside the built-in ones."""
     more = {"plain": Plain, "dressed": Dressed}
+    monkeypatch.setattr("steelyard.reports.style.method_names", lambda: (*sy.method_names(), *more))
     for place in ("style", "headline"):
         monkeypatch.setattr(
             f"steelyard.reports.{place}.method_class", lambda name: more.get(name) or sy.method_class(name)

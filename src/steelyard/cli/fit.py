@@ -111,5 +111,5 @@ def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):
         return {}
-    found = [asdict(row) for row in learning_curve(voter, pool, seed=voter.seed)]
+    found = [asdict(row) for row in learning_curve(voter, pool, seed=getattr(voter, "seed", 0))]
     return {"learning_curve": found, "explained": voter.assess(pool).explain()}

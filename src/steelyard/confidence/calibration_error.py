@@ -39,9 +39,9 @@ class CalibrationCurve:
 
 
 def calibration_curve(confidence: Floats, correct: Bools, bins: int = BINS) -> CalibrationCurve:
-    """Compare confidence [Q] with what was right [Q] in bins of equal width.
+    """Compare confidence [Q] with what was correct [Q] in bins of equal width.
 
-    >>> found = reliability(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
+    >>> found = calibration_curve(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
     >>> round(found.ece, 3), [(each.begin, each.questions, each.accuracy) for each in found.bins]
     (0.05, [(0.5, 2, 0.5), (0.9, 2, 1.0)])
     """

@@ -88,6 +88,12 @@ def load(path: str | Path) -> Method:
 
     plan = read_plan(path)
     try:
-        return method_class(plan.method).from_plan(plan)
+        kind = method_class(plan.method)
+        if plan.made_by != kind.made_by():
+            raise PlanError(
+                f"it was made by {plan.made_by or 'Steelyard'}, and the method {plan.method!r} is now that of "
+                f"{kind.made_by() or 'Steelyard'}: register your class by an entry point with a name of its own"
+            )
+        return kind.from_plan(plan)
     except SteelyardError as error:
         raise PlanError(f"{path}: {error!s:.{SHOWN}}") from None

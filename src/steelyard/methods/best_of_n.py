@@ -20,7 +20,7 @@ from steelyard.pools.pool import Pool
 from steelyard.pools.verdicts import Verdicts
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class BestOfN(Method):
     """The single best score decides; without any score it is the majority vote.
 

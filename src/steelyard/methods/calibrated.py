@@ -47,7 +47,7 @@ from steelyard.pools.logistic import expit
 from steelyard.pools.pool import LabelledPool, Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class CalibratedVote(Assessable):
     """Choose the answer that its votes and its scores together make most likely; the default.
 

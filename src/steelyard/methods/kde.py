@@ -47,7 +47,7 @@ NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
 FINEST = 1e-16  # step of a grid, in logits
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class KDEVote(Method):
     """Weigh by how much likelier a score is for a correct than for an incorrect response.
 

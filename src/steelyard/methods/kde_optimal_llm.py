@@ -12,7 +12,7 @@ from steelyard.methods.kde import KDEVote
 from steelyard.pools.pool import LabelledPool, Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class KDEOptimalLLMVote(KDEVote):
     """The kde vote with the true reliability of the LLM on each question.
 

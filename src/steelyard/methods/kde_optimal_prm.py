@@ -12,7 +12,7 @@ from steelyard.methods.kde import KDEVote
 from steelyard.pools.pool import LabelledPool, Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class KDEOptimalPRMVote(KDEVote):
     """The kde vote with each question's own score densities.
 

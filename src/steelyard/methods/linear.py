@@ -11,7 +11,7 @@ from steelyard.methods.base.offset_vote import OffsetVote
 from steelyard.pools.arrays import Floats
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class LinearVote(OffsetVote):
     """A response weighs its score less b: one below b counts against its answer.
 

@@ -13,7 +13,7 @@ from steelyard.pools.arrays import Floats
 from steelyard.pools.logistic import expit
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class LogitVote(OffsetVote):
     """A response weighs the log-odds of its score less those of b: one below b counts against its answer.
 

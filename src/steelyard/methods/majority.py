@@ -10,7 +10,7 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class MajorityVote(Method):
     """The answer given most often wins; ties go to the higher total score.
 

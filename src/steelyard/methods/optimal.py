@@ -21,7 +21,7 @@ from steelyard.methods.base.setting import setting
 from steelyard.pools.pool import LabelledPool, Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class OptimalVote(Method):
     """The paper's best weights, made from the labels of the responses that vote: a bound too good to be true.
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from steelyard.methods.optimal import OptimalVote
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class OptimalCrossfitVote(OptimalVote):
     """The optimal vote with weights from the other half of the question: what knowing its scores would really buy.
 

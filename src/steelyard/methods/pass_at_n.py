@@ -10,7 +10,7 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool, Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class PassAtN(Method):
     """The ceiling of every vote: nothing can choose an answer that was never given.
 

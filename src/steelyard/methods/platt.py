@@ -34,7 +34,7 @@ NARROW, WIDE = SMALL, 1e9  # spreads of the evidence: of scores that are all the
 THRESHOLDS = np.linspace(0, 0.95, 39)
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class PlattVote(Method):
     """A response weighs its probability of being correct, less a threshold.
 

@@ -16,7 +16,7 @@ from steelyard.methods.base.stored import within
 from steelyard.pools.pool import Pool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class VanillaVote(Method):
     """Sum the scores of each answer; the largest sum wins.
 

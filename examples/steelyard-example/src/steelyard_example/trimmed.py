@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import steelyard as sy
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class TrimmedVote(sy.Method):
     """Sum the scores of each answer, without the lowest scores; one that is missing counts as one of those."""
 

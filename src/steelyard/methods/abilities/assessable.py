@@ -12,23 +12,21 @@ from numpy.typing import NDArray
 from steelyard.methods.abilities.explanation import explained
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.out_of_fold import out_of_fold
-from steelyard.methods.base.setting import setting
 from steelyard.methods.majority import MajorityVote
 from steelyard.methods.vanilla import VanillaVote
 from steelyard.pools.pool import LabelledPool
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class Assessable(Method, ABC):
     """A method that can be assessed, and that explains in plain words what was fitted and what to expect of it."""
-
-    seed: int = setting(0, "seed of the folds")
 
     gains_: dict[str, float] = field(default_factory=dict, init=False)
 
     def assess(self, labelled: LabelledPool) -> Self:
         """Find out, on questions held out of the fit, what is gained and whether more labels would pay."""
-        self.gains_ = _gains(self, labelled, self.seed)
+        seen = labelled.first(self.fitted_on_.n) if self.fitted_on_ else labelled
+        self.gains_ = _gains(self, seen, getattr(self, "seed", 0))
         return self
 
     def explain(self) -> str:

@@ -11,12 +11,13 @@ WORTH = 0.003  # a gain of less is not worth a label
 
 def explained(fitted: Provenance | None, described: str, gains: Mapping[str, float], apart: int) -> str:
     """Two sentences, or one for a method that was not assessed."""
+    if fitted is None:
+        return "Not fitted."
     kept = f" ({apart} others reserved)" if apart else ""
-    where = f"Fitted on {fitted.questions - apart} questions{kept} at N = {fitted.n}" if fitted else "Not fitted"
-    sentences = [f"{where}: {described}."]
+    sentences = [f"Fitted on {fitted.questions - apart} questions{kept} at N = {fitted.n}: {described}."]
     if gains:
         told = [_expects(gains), _more(gains)]
-        if fitted and "enough" in gains:
+        if "enough" in gains:
             told.append(_saves(int(gains["enough"]), fitted.n))
         sentences.append(f"{'; '.join(told)}.")
     return " ".join(sentences)

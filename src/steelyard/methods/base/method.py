@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from steelyard.confidence.drift import reference_scores
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting.tally import tally
-from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError
+from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SettingError
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.enough import check_calibration
 from steelyard.methods.base.plan import Provenance
@@ -31,7 +31,7 @@ Weigh = Callable[[Any, Pool], NDArray[np.float64]]
 OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class Method(Stored, ABC):
     """A rule that turns a pool of responses into verdicts.
 
@@ -69,12 +69,27 @@ class Method(Stored, ABC):
 
         Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
         """
+        if not isinstance(labelled, Pool):
+            raise SettingError(
+                f"fit takes a pool, not a {type(labelled).__name__}: read it with steelyard.read_labelled"
+            )
+        self.check_kinds()
         self.check_settings()
         pool = labelled if n is None else labelled.first(n)
         if self.learns:
             check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        before = dict(vars(self))
+        try:
+            self._fit(pool)
+        except BaseException:  # what was learned before is whole, or nothing is
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _fit(self, pool: Pool) -> None:
         self.mix_ = None
         seen, apart = self._parted(pool)
         if self.learns and pool.parts is not None:
@@ -85,7 +100,6 @@ class Method(Stored, ABC):
         self.fitted_on_ = self._provenance(self.mixed(pool))
         if apart is not None:
             self._test(self.mixed(apart))
-        return self
 
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
@@ -106,6 +120,8 @@ class Method(Stored, ABC):
 
     def check_pool(self, pool: Pool) -> None:
         """Refuse a pool this method cannot vote on."""
+        if not isinstance(pool, Pool):
+            raise SettingError(f"a vote takes a pool, not a {type(pool).__name__}: read it first")
         fitted = self.fitted_on_
         if self.learns and fitted is None:
             raise CalibrationError(
@@ -145,7 +161,7 @@ class Method(Stored, ABC):
         return False
 
     def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
-        """Return the probability that each verdict is right [Q], where the method has learned one."""
+        """Return the probability that each verdict is correct [Q], where the method has learned one."""
         return None
 
     def _parted(self, pool: P) -> tuple[P, P | None]:

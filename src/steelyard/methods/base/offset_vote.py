@@ -32,7 +32,7 @@ from steelyard.pools.pool import LabelledPool, Pool
 RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class OffsetVote(Method):
     """w(p) = evidence(p) - offset. A missing score has the mean evidence of the calibration set."""
 

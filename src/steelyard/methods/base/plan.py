@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,10 @@ class Plan:
     fitted_on: Provenance | None
     stopping: dict[str, Any] | None = None  # the rule and its settings
     mix: dict[str, Any] | None = None  # how several scores are made one; plans for one score have none
+    made_by: str | None = None  # the class of a method that is not Steelyard's own
+
+
+KNOWN = tuple(f.name for f in fields(Provenance))
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -83,6 +87,8 @@ def write_plan(plan: Plan, path: str | Path) -> None:
         content["stopping"] = plan.stopping
     if plan.mix is not None:
         content["mix"] = plan.mix
+    if plan.made_by is not None:
+        content["class"] = plan.made_by
     write_atomically(path, _pretty(_to_json(content)).encode())
 
 
@@ -111,19 +117,31 @@ def read_plan(path: str | Path) -> Plan:
         fitted_on = content["fitted_on"]
         return Plan(
             str(_bounded(content["method"])),
-            _renamed(_bounded(content["settings"])),
-            {key: _from_json(value) for key, value in _renamed(_bounded(content["learned"])).items()},
-            None if fitted_on is None else _provenance({"reference_scores": (), **_renamed(fitted_on)}),
+            dict(_bounded(content["settings"]).items()),
+            {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
+            None
+            if fitted_on is None
+            else _provenance({"reference_scores": (), **renamed(fitted_on, [f.name for f in fields(Provenance)])}),
             _stopping(content["stopping"]) if "stopping" in content else None,
             _bounded(content.get("mix")),
+            None if "class" not in content else str(_bounded(content["class"])),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
 
 
-def _renamed(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the names that plans had before with those they have now."""
-    return {RENAMED.get(key, key): value for key, value in found.items()}
+def renamed(found: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Give what has a name that plans had before the one it has now, if that is `known` and not there as well.
+
+    >>> renamed({"errors": 1.0}, ["se_tolerance"]), renamed({"errors": 1.0}, ["errors"])
+    ({'se_tolerance': 1.0}, {'errors': 1.0})
+    """
+    return {_name_now(key, found, known): value for key, value in found.items()}
+
+
+def _name_now(key: str, found: Mapping[str, Any], known: Collection[str]) -> str:
+    now = RENAMED.get(key, key)
+    return now if key not in known and now in known and now not in found else key
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.errors import PlanError, SettingError
 from steelyard.fitting.mixing import Mix
-from steelyard.methods.base.plan import Plan, Provenance, write_plan
-from steelyard.methods.base.settings import Configured
+from steelyard.methods.base.configured import Configured
+from steelyard.methods.base.plan import Plan, Provenance, renamed, write_plan
 from steelyard.stopping import rule_from
 from steelyard.stopping.rule import Rule
 
@@ -22,7 +22,7 @@ MOST_FOLDS, MOST_ERRORS = 1000, 1e6
 APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class Stored(Configured):
     """Fields without a trailing underscore are settings, those with one are learned."""
 
@@ -37,15 +37,31 @@ class Stored(Configured):
         """Write the fitted method as a plan, plain JSON."""
         stopping = self.stopping_.plain() if self.stopping_ else None
         mix = self.mix_.stored() if self.mix_ else None
-        write_plan(Plan(self.name, self.settings(), self.learned(), self.fitted_on_, stopping, mix), path)
+        plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, stopping, mix, self.made_by())
+        write_plan(plan, path)
+
+    @classmethod
+    def made_by(cls) -> str | None:
+        """The class that a plan was made by, where it is not Steelyard's own: another may have its name."""
+        return None if cls.__module__.startswith("steelyard.") else f"{cls.__module__}.{cls.__qualname__}"
+
+    def check_kinds(self) -> None:
+        """Refuse a setting that is not of the type of its field."""
+        kinds = get_type_hints(type(self))
+        for key, value in self.settings().items():
+            if not _is_a(value.item() if isinstance(value, np.generic) else value, kinds[key]):
+                wanted = getattr(kinds[key], "__name__", str(kinds[key]))
+                raise SettingError(f"{key} is {value!r:.40}, which {self.name} cannot use: give it as {wanted}")
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Self:
         """Make the method a plan describes; every value must be there and of its kind."""
         blank = cls()
+        settings, learned = renamed(plan.settings, blank.settings()), renamed(plan.learned, blank.learned())
+        plan = replace(plan, settings=settings, learned=learned)
         for what, has, needs in (
-            ("settings", plan.settings, blank.settings()),
-            ("learned values", plan.learned, blank.learned()),
+            ("settings", settings, blank.settings()),
+            ("learned values", learned, blank.learned()),
         ):
             if set(has) != set(needs):
                 known, found = sorted(needs), sorted(has)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import fields
+from functools import cache
+from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -18,6 +20,7 @@ class Configured:
 
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments."""
+        _check_constructor(type(self))
         return {f.name: getattr(self, f.name) for f in _settings(self)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - no setting has settings of its own
@@ -25,12 +28,13 @@ class Configured:
         return self.settings()
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings; what was learned stays until the next fit."""
+        """Change settings. What was learned with others is forgotten: fit it again."""
         known = self.settings()
-        for key, value in params.items():
+        for key in params:
             if key not in known:
                 raise SettingError(f"{self.name} has no setting {key!r}: {did_you_mean(key, known)}")
-            setattr(self, key, value)
+        if any(value != known[key] for key, value in params.items()):
+            vars(self).update(vars(type(self)(**{**known, **params})))
         return self
 
     def __repr__(self) -> str:
@@ -52,6 +56,16 @@ def clone(method: M) -> M:
     (LogitVote(rule='exact'), True)
     """
     return type(method)(**deepcopy(method.settings()))
+
+
+@cache
+def _check_constructor(kind: Any) -> None:
+    """Refuse a class whose constructor takes what is no field: such a setting would be lost in a copy or a plan."""
+    takes = set(list(signature(kind.__init__).parameters)[1:])
+    if takes != {each.name for each in _settings(kind)}:
+        raise SettingError(
+            f"{kind.__name__} has a constructor of its own: make it a dataclass, its settings fields with a default"
+        )
 
 
 def _settings(method: Any) -> list[Any]:
