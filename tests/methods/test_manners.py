@@ -146,7 +146,7 @@ def test_a_plan_of_a_class_that_has_the_name_of_another_method_is_refused(cal: L
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (lambda cal: sy.CalibratedVote().set_params(folds=5.0).fit(cal), "folds is 5.0"),
+        (lambda cal: sy.CalibratedVote().set_params(folds=4.5).fit(cal), "folds is 4.5"),
         (lambda cal: sy.LogitVote().set_params(seed=None).fit(cal), "seed is None"),
         (lambda cal: sy.LogitVote().fit(cast(Any, "table.parquet")), "fit takes a pool, not a str"),
         (lambda cal: sy.MajorityVote().predict(cast(Any, {})), "takes a pool, not a dict"),

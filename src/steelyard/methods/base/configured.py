@@ -20,7 +20,8 @@ class Configured:
 
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        _check_constructor(type(self))
+        kind: Any = type(self)
+        _check_constructor(kind)
         return {f.name: getattr(self, f.name) for f in _settings(self)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - no setting has settings of its own
@@ -34,7 +35,9 @@ class Configured:
             if key not in known:
                 raise SettingError(f"{self.name} has no setting {key!r}: {did_you_mean(key, known)}")
         if any(value != known[key] for key, value in params.items()):
-            vars(self).update(vars(type(self)(**{**known, **params})))
+            fresh = vars(type(self)(**{**known, **params}))
+            vars(self).clear()
+            vars(self).update(fresh)
         return self
 
     def __repr__(self) -> str:
