@@ -18,7 +18,7 @@ N = 32
 
 OURS = """
 import steelyard as sy
-from steelyard.deciding import decide_file
+from steelyard.jobs.vote import decide_file
 sy.write(decide_file(sy.load("{folder}/plan.json"), "{folder}/responses.parquet"), "{folder}/ours.parquet")
 """
 

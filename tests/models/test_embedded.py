@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 HOLDER = """
 import os, signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored, and rightly so
-from steelyard.sampling.local import serve_local
+from steelyard.llm.embedded import serve_local
 with serve_local() as (url, model):
     fork = os.fork() if "fork" in sys.argv else -1
     if fork == 0:

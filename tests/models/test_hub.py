@@ -19,7 +19,7 @@ SUBJECTS = (
 QUESTIONS = """
 import json, sys
 from steelyard.errors import SteelyardError
-from steelyard.sampling.questions import read_questions
+from steelyard.tables.questions.question_files import read_questions
 found = {}
 for name in sys.argv[1:]:
     try:
@@ -103,7 +103,7 @@ def test_a_verifier_is_fetched_by_name_without_its_code(tmp_path: Path) -> None:
     folder = tiny.qwen_prm(tmp_path / "qwen")
     code = f"""
 import json, pathlib
-from steelyard.verifiers.folders import model_folder
+from steelyard.verifiers.runners.model_folders import model_folder
 folder = model_folder({name!r})
 print("FOUND", json.dumps(sorted(str(file) for file in folder.iterdir())))
 """
