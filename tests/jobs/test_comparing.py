@@ -138,3 +138,31 @@ def test_the_pairing_is_by_question_not_by_row(file: Path, tmp_path: Path) -> No
     rng = np.random.default_rng(0)
     sy.write(verdicts[rng.permutation(verdicts.height)], tmp_path / "v.parquet")
     assert compare(str(tmp_path / "v.parquet"), "majority", on=file).differing().height == 0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_responses_with_labels_and_verdicts_without_have_no_accuracy(file: Path, tmp_path: Path, order: int) -> None:
+    sy.write(sy.MajorityVote().predict(labelled(file)).to_polars(), tmp_path / "verdicts.parquet")
+    a, b = [str(file), str(tmp_path / "verdicts.parquet")][::order]
+    found = compare(a, b, method="majority")
+    assert not found.labelled
+    for figure in (found.difference, found.accuracies):
+        with pytest.raises(sy.LabelError, match="--on FILE"):
+            figure()
+    shown = json.loads(steelyard("compare", a, b, "--method", "majority", "--json").out)
+    assert (shown["questions"], "difference" in shown) == (140, False)
+
+
+def test_a_path_is_compared_as_its_text(file: Path) -> None:
+    found = compare(file, "majority", on=file, method="vanilla")
+    assert found.names == (str(file), "majority")
+    assert found.table.equals(compare(str(file), "majority", on=file, method="vanilla").table)
+
+
+@pytest.mark.parametrize("voter", [sy.MajorityVote(), sy.MajorityVote, 5, None])
+def test_what_is_no_name_is_refused_in_one_line(file: Path, voter: Any) -> None:
+    given: dict[str, Any] = {"a": str(file), "b": "majority", "on": file}
+    for place in ("a", "b", "method"):
+        with pytest.raises(sy.SettingError, match="is no name: give the name of a method") as refused:
+            compare(**given | {place: voter})
+        assert "\n" not in str(refused.value)

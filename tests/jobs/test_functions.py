@@ -8,6 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +160,81 @@ def test_a_job_that_is_waited_for_leaves_the_signals_as_they_were() -> None:
     before = [signal.getsignal(number) for number in SIGNALS]
     assert wait_for(nothing()) == 1
     assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+@contextmanager
+def handling(*handlers: Any) -> Iterator[None]:
+    """Have these handlers of SIGINT and SIGTERM, as a program around ours might."""
+    before = [signal.signal(number, handler) for number, handler in zip(SIGNALS, handlers, strict=True)]
+    try:
+        yield
+    finally:
+        for number, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(number, handler)
+
+
+def own(number: int, frame: object) -> None:
+    raise AssertionError(f"signal {number} was for the job: {frame}")
+
+
+@pytest.mark.parametrize("handlers", [(own, own), (signal.SIG_IGN, signal.SIG_IGN), (signal.default_int_handler, own)])
+@pytest.mark.parametrize("number", [None, *SIGNALS])
+def test_handlers_of_the_program_around_it_are_put_back_however_a_job_ends(
+    handlers: tuple[Any, Any], number: int | None
+) -> None:
+    async def work() -> int:
+        if number is not None:
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(5)
+        return 1
+
+    with handling(*handlers):
+        if number is None:
+            assert wait_for(work()) == 1
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                wait_for(work())
+        assert tuple(signal.getsignal(each) for each in SIGNALS) == handlers
+
+
+def test_in_another_thread_a_job_works_and_sets_no_handler() -> None:
+    seen: list[Any] = []
+
+    async def work() -> None:
+        seen.append(tuple(signal.getsignal(number) for number in SIGNALS))
+
+    with handling(own, own):
+        thread = threading.Thread(target=lambda: wait_for(work()))
+        thread.start()
+        thread.join()
+        assert seen == [(own, own)]
+        assert tuple(signal.getsignal(number) for number in SIGNALS) == (own, own)
+
+
+def test_progress_hears_the_end_of_generate(upstream: FaultUpstream, tmp_path: Path) -> None:
+    heard: list[tuple[int, int, float]] = []
+    sy.generate(
+        ask_for(tmp_path, 2), tmp_path / "run", upstream=upstream.url, model="end", n=2,
+        progress=lambda made: heard.append((made.done, made.under_way, made.waiting)),
+    )  # fmt: skip
+    assert heard[-1] == (4, 0, 0.0)
+
+
+@pytest.mark.parametrize("when", [0, 4])
+def test_what_progress_raises_stops_generate_and_comes_out_when_all_that_arrived_is_saved(
+    tmp_path: Path, when: int
+) -> None:
+    questions, run = ask_for(tmp_path, 40), tmp_path / "run"
+
+    def fail(made: Any) -> None:
+        if made.done >= when:
+            raise ZeroDivisionError("mine")
+
+    with fault_upstream(tmp_path, delay=0.1) as upstream:
+        with pytest.raises(ZeroDivisionError, match="mine"):
+            sy.generate(questions, run, upstream=upstream.url, model="m", n=2, concurrency=2, progress=fail)
+        before = sy.status(run)["samples"]["done"]
+        assert when <= before < 80
+        made = sy.generate(questions, run, upstream=upstream.url, model="m", n=2)
+        assert (made.there, made.done) == (before, 80 - before)
+        assert set(upstream.samples("m").values()) == {1}

@@ -13,6 +13,7 @@ import steelyard as sy
 from steelyard.confidence.drift import some_question_means
 from steelyard.jobs.vote import decide_file
 from tests.building import labelled
+from tests.running import steelyard
 
 
 @pytest.fixture
@@ -64,3 +65,44 @@ def test_what_a_method_refuses_is_said_with_the_name_of_the_file(tmp_path: Path)
     pl.DataFrame(sy.simulate(3, 4)).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(sy.ScoreError, match=rf"{tmp_path}/t.parquet: these scores will not do"):
         decide_file(Refusing(), tmp_path / "t.parquet")
+
+
+def test_without_a_plan_and_a_method_the_majority_decides() -> None:
+    table = sy.simulate(20, 8, seed=2)
+    assert sy.vote(table).equals(sy.vote(table, method="majority"))
+    assert not sy.vote(table).equals(sy.vote(table, method="vanilla"))
+
+
+@pytest.mark.parametrize("method", ["majority", "bogus"])
+def test_a_plan_and_a_method_together_are_refused(tmp_path: Path, method: str) -> None:
+    plan = sy.LogitVote().fit(labelled(sy.simulate(60, 8, seed=1)))
+    plan.save(tmp_path / "plan.json")
+    sy.write(sy.simulate(20, 8, seed=2), tmp_path / "t.parquet")
+    for given in (plan, tmp_path / "plan.json"):
+        with pytest.raises(sy.SettingError, match="a plan and a method exclude each other"):
+            sy.vote(tmp_path / "t.parquet", given, method=method)
+    done = steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "--method", method)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "a plan and a method exclude each other" in done.err
+
+
+def test_the_name_of_a_method_in_the_place_of_a_plan_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    table = sy.simulate(20, 8, seed=2)
+    with pytest.raises(sy.PlanError, match=r'^no such plan: majority; to vote by that method give method="majority"'):
+        sy.vote(table, "majority")
+    with pytest.raises(sy.SettingError, match="logit cannot vote without a plan: make one with 'steelyard fit'"):
+        sy.vote(table, "logit")
+    sy.write(table, tmp_path / "t.parquet")
+    assert "(--method vanilla) instead" in steelyard("vote", tmp_path / "t.parquet", "--plan", "vanilla").err
+
+
+@pytest.mark.parametrize("given", [{"method": sy.VanillaVote()}, {"method": 5}, {"plan": 5}, {"plan": sy.LogitVote}])
+def test_what_is_neither_a_plan_nor_a_name_is_refused_in_one_line(given: dict[str, Any]) -> None:
+    with pytest.raises(sy.SettingError, match=r"is no (plan|name of a method): give") as refused:
+        sy.vote(sy.simulate(20, 8, seed=2), **given)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_empty_name_of_a_score_is_not_taken_for_none() -> None:
+    with pytest.raises(sy.ColumnError, match="no score column ''"):
+        sy.vote(sy.simulate(20, 8, seed=2), method="vanilla", score="")

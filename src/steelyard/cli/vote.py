@@ -17,7 +17,9 @@ EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdict
 def run(
     file: File,
     plan: Annotated[Path | None, typer.Option(help="A plan made by 'steelyard fit'; without one: --method.")] = None,
-    method: Annotated[str, typer.Option(help="Without a plan: majority, vanilla or best-of-n.")] = "majority",
+    method: Annotated[
+        str | None, typer.Option(help="Without a plan: majority (the default), vanilla or best-of-n.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
     ] = None,

@@ -11,6 +11,7 @@ from steelyard.errors import SettingError, UpstreamError
 from steelyard.jobs.ask import SCORE, Outcome, Watch, count, planned, unplanned
 from steelyard.jobs.ballot import Standing
 from steelyard.jobs.interrupts import waits_for
+from steelyard.jobs.starting import started
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
 from steelyard.llm.draws import Draw, draws
@@ -43,7 +44,7 @@ async def aask(
     model: str | None = None,
     n: int = 8,
     plan: str | Path | None = None,
-    prompt: str = "math",
+    prompt: str | Path = "math",
     temperature: float = 0.7,
     top_p: float = 0.9,
     max_tokens: int | None = None,
@@ -62,18 +63,20 @@ async def aask(
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
-    longest = max_tokens or (LOCAL_TOKENS if upstream == LOCAL else TOKENS)
+    usual = LOCAL_TOKENS if upstream == LOCAL else TOKENS
+    longest = usual if max_tokens is None else max_tokens
     sampling = Sampling(model_name(upstream, model), n, temperature, top_p, longest, seed)
-    voter, score = planned(Path(plan), n=n, model=sampling.model) if plan else (None, SCORE)
+    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=n, model=sampling.model)
     needed = score if voter and voter.scored else None
-    with serve(upstream, key_env) as address, Watch(voter, template.answers) as watch:
-        came = await _sampled(address, sampling, template.fill(question), needed, watch, progress)
+    async with started(serve, upstream, key_env) as address:
+        with Watch(voter, template.answers) as watch:
+            came = await _sampled(address, sampling, template.fill(question), needed, watch, progress)
     scored = any(draw.choice and draw.choice.logprob is not None for draw in came)
     method = voter or unplanned(scored)
     outcome = count(came, method, by=score, answers=template.answers)
     return Asked(
         **vars(outcome), question=question, model=sampling.model, method=method.name, score=score if scored else None,
-        plan=str(plan) if plan else None, draws=came, stopped=watch.stopped,
+        plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped,
     )  # fmt: skip
 
 

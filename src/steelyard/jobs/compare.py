@@ -36,7 +36,8 @@ class Comparison:
 
     @property
     def labelled(self) -> bool:
-        return self.table["correct_a"].null_count() == 0
+        """Whether it is known of both, on every question, if they are correct."""
+        return all(self.table[name].null_count() == 0 for name in ("correct_a", "correct_b"))
 
     def accuracies(self, seed: int = 0) -> tuple[Estimate, Estimate]:
         """The accuracy of each, with standard error and interval over questions."""
@@ -60,8 +61,8 @@ class Comparison:
 
 
 def compare(
-    a: str,
-    b: str,
+    a: str | Path,
+    b: str | Path,
     *,
     on: Any = None,
     method: str = "calibrated",
@@ -81,11 +82,12 @@ def compare(
     >>> found.names, found.table.height, found.difference() >= 0
     (('pass-at-n', 'majority'), 140, True)
     """
+    names, method = (_named(a), _named(b)), _named(method)
     pool = need_labels(read(on, **options)) if on is not None else None
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
     sides = []
     with EquivalenceChecker() as checker:
-        for name in (a, b):
+        for name in names:
             if name in method_names() or name.endswith(".json"):
                 sides.append(_voted(name, cal, test, n))
             elif not is_grid(name) and not Path(name).exists():
@@ -97,9 +99,21 @@ def compare(
                 sides.append(_voted(method, *own.split(calibrate, seed=seed), n))
         table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
         if not table.height:
-            raise TableError(f"{a} and {b} have no question in common: compare what decides the same questions")
+            raise TableError(
+                f"{names[0]} and {names[1]} have no question in common: compare what decides the same questions"
+            )
         named = table.rename({"answer": "answer_a", "correct": "correct_a"})
-        return Comparison((a, b), named, _differs(named, checker))
+        return Comparison(names, named, _differs(named, checker))
+
+
+def _named(voter: object) -> str:
+    """What is to vote, as it is written on the command line."""
+    if isinstance(voter, str | Path):
+        return str(voter)
+    raise SettingError(
+        f"{voter!r:.80} is no name: give the name of a method, or the path of a plan or a file; "
+        "save a fitted method as a plan with method.save('plan.json')"
+    )
 
 
 def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: int | None) -> pl.DataFrame:

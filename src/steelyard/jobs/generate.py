@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-from steelyard.errors import UpstreamError
+from steelyard.errors import SettingError, UpstreamError
 from steelyard.jobs.one_request import Asker
 from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Batch, Limits
@@ -34,7 +34,13 @@ class How:
     fan_out: bool = False
     logprobs: bool = True
     limits: Limits = field(default_factory=Limits)
-    max_failures: str = "10%"
+    max_failures: str | int = "10%"
+
+    def __post_init__(self) -> None:
+        """Refuse what would never begin."""
+        least = min(self.concurrency, self.start)
+        if least < 1:
+            raise SettingError(f"cannot have {least} requests at once: --concurrency is at least 1")
 
 
 class Generate:
@@ -83,6 +89,8 @@ class Generate:
             working = asyncio.create_task(self._all(asker))
             await self._unless_stopped(working, asker)
             self.note(asker.abilities)
+        self.progress.under_way, self.progress.waiting = 0, 0.0
+        self._watch(self.progress)
         return self.progress
 
     async def _find(self, client: Client) -> None:
@@ -162,11 +170,14 @@ class Generate:
             await asyncio.sleep(TICK)
 
     async def _unless_stopped(self, task: asyncio.Task[None], asker: Asker | None = None) -> None:
-        """Wait for a task; when told to stop, let what is under way arrive for a moment, then end it."""
+        """Wait for a task; when told to stop, let what is under way arrive for a moment, then end it.
+
+        A watcher that raises an error stops it likewise, and the error is raised when all that arrived is saved.
+        """
         waiting = asyncio.create_task(self._stop.wait())
         ticking = asyncio.create_task(self._tick(asker))
         try:
-            await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, waiting, ticking}, return_when=asyncio.FIRST_COMPLETED)
             end = time.monotonic() + GRACE
             if asker:
                 asker.pace.close()
@@ -177,8 +188,12 @@ class Generate:
             ticking.cancel()
             if not task.done():
                 task.cancel()
+        await asyncio.wait({ticking})
+        wrong = None if ticking.cancelled() else ticking.exception()
         try:
             await task
         except asyncio.CancelledError:
-            if not self.stopped:
+            if not self.stopped and wrong is None:
                 raise
+        if wrong is not None:
+            raise wrong

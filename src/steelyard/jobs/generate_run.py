@@ -13,6 +13,7 @@ from steelyard.jobs.generate import Generate, How
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Limits
+from steelyard.jobs.starting import started
 from steelyard.llm.prompts import read_template
 from steelyard.llm.upstream import Serve, at_once, check_upstream, model_name, served
 from steelyard.runs.fork import fork as forked
@@ -33,7 +34,7 @@ async def agenerate(
     top_p: float = 0.9,
     max_tokens: int = 2048,
     seed: int = 0,
-    prompt: str | None = None,
+    prompt: str | Path | None = None,
     answers: str | None = None,
     limit: int | None = None,
     concurrency: int = 64,
@@ -42,7 +43,7 @@ async def agenerate(
     retries: int = 2,
     try_timeout: float = 600.0,
     sample_timeout: float = 3600.0,
-    max_failures: str = "10%",
+    max_failures: str | int = "10%",
     fork: str | Path | None = None,
     key_env: str = "OPENAI_API_KEY",
     rename: dict[str, str] | None = None,
@@ -63,8 +64,8 @@ async def agenerate(
         limits=Limits(retries, try_timeout, sample_timeout), max_failures=max_failures,
     )  # fmt: skip
     found = read_questions(questions, rename=rename, limit=limit)
-    template = read_template(prompt or found.prompt)
-    kind = check_kind(answers or template.answers)
+    template = read_template(found.prompt if prompt is None else prompt)
+    kind = check_kind(template.answers if answers is None else answers)
     if temperature == 0 and n > 1:
         what = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
         warnings.warn(what, SteelyardWarning, stacklevel=2)
@@ -76,18 +77,21 @@ async def agenerate(
         kind, upstream, Path(questions).name,
     )  # fmt: skip
     folder = Path(run)
-    started = forked(folder, Path(fork), manifest, found.table) if fork else Run.start(folder, manifest, found.table)
-    made = Progress(started.wanted, started.wanted)
+    if fork is None:
+        filling = Run.start(folder, manifest, found.table)
+    else:
+        filling = forked(folder, Path(fork), manifest, found.table)
+    made = Progress(filling.wanted, filling.wanted)
     try:
-        with started as opened:
+        with filling as opened:
             if next(opened.missing(), None) is not None:
-                with serve(upstream, key_env) as address:
+                async with started(serve, upstream, key_env) as address:
                     job = Generate(opened, address, sampling, template, how, progress)
                     made = job.progress
                     await _worked(job)
             opened.write_table()
     finally:  # what the run holds is known from memory; once it is closed, all that waited is on the disk
-        samples = started.state.samples
+        samples = filling.state.samples
         made.held, made.reasons = len(samples.done), samples.reasons
     return made
 

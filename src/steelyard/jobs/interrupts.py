@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -39,6 +40,21 @@ def at_first_signal(act: Callable[[], object]) -> Iterator[None]:
         let_go()
 
 
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Put back after the block what the program around us had set for our signals; only its main thread can set any."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # None: it was not set from Python, and cannot be
+                signal.signal(number, handler)
+
+
 def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a job to its end. The first Ctrl-C or SIGTERM cancels it, and it comes out as KeyboardInterrupt."""
 
@@ -48,7 +64,8 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
             return await task
 
     try:
-        return asyncio.run(main())
+        with handlers_kept():
+            return asyncio.run(main())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 

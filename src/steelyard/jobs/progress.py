@@ -48,12 +48,13 @@ class Allowed:
     count: int
 
     @classmethod
-    def of(cls, text: str, wanted: int) -> Allowed:
+    def of(cls, given: str | int, wanted: int) -> Allowed:
         """Read `--max-failures`: 20, or 1% of the samples.
 
-        >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of("0", 1000).count
+        >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of(0, 1000).count
         (20, 10, 0)
         """
+        text = str(given)
         try:
             share = text.strip().endswith("%")
             value = float(text.strip().removesuffix("%"))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from steelyard.errors import SettingError
+
+LEAST = 0.01  # seconds that make sense as a limit
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -12,6 +16,14 @@ class Limits:
     retries: int = 2
     try_timeout: float = 600.0
     sample_timeout: float = 3600.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit, before any server is asked."""
+        if self.retries < 0:
+            raise SettingError(f"cannot try again {self.retries} times: --retries is at least 0")
+        for name, seconds in (("try", self.try_timeout), ("sample", self.sample_timeout)):
+            if not seconds >= LEAST:  # nor is NaN
+                raise SettingError(f"cannot wait {seconds} s for a {name}: --{name}-timeout is at least {LEAST}")
 
 
 @dataclass(frozen=True)

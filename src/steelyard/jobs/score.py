@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from steelyard.errors import SettingError
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.progress import Allowed
 from steelyard.jobs.score_samples import Scored, Scoring, score_samples
+from steelyard.jobs.starting import started
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import check_upstream, model_name, served
 from steelyard.runs.run import Run
@@ -32,7 +33,7 @@ async def ascore(
     context: int | None = None,
     column: str | None = None,
     key_env: str = "OPENAI_API_KEY",
-    max_failures: str = "10%",
+    max_failures: str | int = "10%",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Do as `score` does, in async code. When it is cancelled, what was scored is saved.
@@ -47,18 +48,19 @@ async def ascore(
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
         raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --at a vLLM server")
-    if at:
+    if at is not None:
         check_upstream(at, key_env)
-    name = column or known.name
+    name = known.name if column is None else column
     if name in TAKEN or not name.strip():
         raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
-    with Run.open(Path(run), write=True) as opened, ExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        opened = stack.enter_context(Run.open(Path(run), write=True))
         allowed = Allowed.of(max_failures, len(opened.state.samples.done)).count
         weights = model_name(at, model) if at == LOCAL else model or known.model or opened.manifest.model
-        scoring = Scoring(name, known.name, weights, known_split(split or known.split), context)
+        scoring = Scoring(name, known.name, weights, known_split(known.split if split is None else split), context)
 
         async def ready() -> Runner:
-            address = stack.enter_context(served(at, key_env)) if at else None
+            address = await stack.enter_async_context(started(served, at, key_env)) if at is not None else None
             return await connect(protocol, weights, address, context)
 
         done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
-from steelyard.methods import load, method_class
+from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.method import Method
 from steelyard.tables import pools_of
 from steelyard.tables.reading import named
@@ -36,7 +36,7 @@ def vote(
     source: Any,
     plan: Method | str | Path | None = None,
     *,
-    method: str = "majority",
+    method: str | None = None,
     score: str | None = None,
     n: int | None = None,
     risk: float | None = None,
@@ -47,9 +47,9 @@ def vote(
 ) -> pl.DataFrame:
     """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
 
-    A table of any length is read in the memory of a batch. With `risk` an answer stands only where the error stays
-    within it with probability `confidence_level`; elsewhere it is null, and the column `answered` says so. The options
-    are those of `steelyard vote`.
+    Without either it is the majority vote; both together are refused. A table of any length is read in the memory of
+    a batch. With `risk` an answer stands only where the error stays within it with probability `confidence_level`;
+    elsewhere it is null, and the column `answered` says so. The options are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
@@ -67,21 +67,39 @@ def voted(
     source: Any,
     plan: Method | str | Path | None,
     *,
-    method: str,
+    method: str | None,
     risk: float | None,
     confidence_level: float,
     **options: Any,
 ) -> Voted:
     """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
-    voter = unfitted(method) if plan is None else plan if isinstance(plan, Method) else load(plan)
+    voter = _voter(plan, method)
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     verdicts = decide_file(voter, source, **options)
     unreadable = verdicts["answer"].null_count()
     return Voted(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
 
 
-def unfitted(name: str) -> Method:
+def _voter(plan: object, method: object) -> Method:
+    """Who decides: the plan, or a method that needs none."""
+    if plan is None:
+        return unfitted("majority" if method is None else method)
+    if method is not None:
+        raise SettingError("a plan and a method exclude each other, as a plan knows its method: leave one of them away")
+    if isinstance(plan, Method):
+        return plan
+    if not isinstance(plan, str | Path):
+        raise SettingError(f"{plan!r:.80} is no plan: give the path of one, or a fitted method")
+    if str(plan) in method_names() and not Path(plan).exists():
+        unfitted(str(plan))  # one that learns is refused with what to do
+        raise PlanError(f'no such plan: {plan}; to vote by that method give method="{plan}" (--method {plan}) instead')
+    return load(plan)
+
+
+def unfitted(name: object) -> Method:
     """Return a method that can vote without a plan."""
+    if not isinstance(name, str):
+        raise SettingError(f"{name!r:.80} is no name of a method: give the name as text, or the object as the plan")
     voter = method_class(name)()
     if voter.learns or voter.oracle:
         raise SettingError(f"{name} cannot vote without a plan: make one with 'steelyard fit', or use majority")
@@ -117,14 +135,14 @@ def decide_file(
     """Return one row per question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
-    if voter.scored and score and trained and not same_scores(score, trained):
+    if voter.scored and score is not None and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
     options["progress"] = progress
     try:
-        decided = _decided(voter, source, n, score=score or trained, **options)
+        decided = _decided(voter, source, n, score=trained if score is None else score, **options)
     except ColumnError as error:
-        if not trained or score:
+        if not trained or score is not None:
             raise
         if voter.scored:
             your = "columns to its" if "+" in trained else "column to it"

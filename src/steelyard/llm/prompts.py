@@ -37,12 +37,13 @@ class Template:
         return self.text.replace(HOLE, prompt)
 
 
-def read_template(name: str) -> Template:
+def read_template(given: str | Path) -> Template:
     """Find a built-in template, or read one from a file.
 
     >>> read_template("plain").text
     '{prompt}'
     """
+    name = str(given)
     if name in BUILT_IN:
         return Template(name, BUILT_IN[name])
     path = Path(name)

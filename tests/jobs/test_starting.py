@@ -1,0 +1,82 @@
+"""The embedded LLM starts beside the other work of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+import steelyard as sy
+from steelyard.jobs.ask_question import Asked
+from steelyard.llm.address import Address
+from tests.upstreams import FaultUpstream
+
+TAKES = 0.4  # seconds
+
+
+class Slow:
+    """Stands for the embedded LLM: slow to start; the server it opens is another."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.did: list[str] = []
+
+    @contextmanager
+    def serve(self, upstream: str, key_env: str) -> Iterator[Address]:
+        self.did.append(f"{upstream} {key_env} starts")
+        time.sleep(TAKES)
+        self.did.append("started")
+        try:
+            yield Address(f"{self.url}/v1")
+        finally:
+            self.did.append("stopped")
+
+
+def test_other_work_goes_on_while_it_starts(upstream: FaultUpstream) -> None:
+    slow = Slow(upstream.url)
+
+    async def both() -> tuple[Asked, int]:
+        asking = asyncio.ensure_future(sy.aask("How many?", upstream="local", n=2, key_env="KEY", serve=slow.serve))
+        turns = 0
+        while "started" not in slow.did:
+            await asyncio.sleep(0.01)
+            turns += 1
+        return await asking, turns
+
+    asked, turns = asyncio.run(both())
+    assert turns > 5
+    assert len(asked.draws) == 2
+    assert slow.did == ["local KEY starts", "started", "stopped"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_job_cancelled_while_it_starts_stops_it_and_asks_nothing(upstream: FaultUpstream, times: int) -> None:
+    slow = Slow(upstream.url)
+    before = len(upstream.entries())
+
+    async def impatient() -> None:
+        asking = asyncio.ensure_future(sy.aask("How many?", upstream="local", n=2, key_env="KEY", serve=slow.serve))
+        for _ in range(times):
+            await asyncio.sleep(TAKES / 4)
+            asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+        assert asking.cancelled()
+
+    asyncio.run(impatient())
+    assert slow.did == ["local KEY starts", "started", "stopped"]
+    assert len(upstream.entries()) == before
+
+
+def test_an_error_at_its_start_is_the_error_of_the_job() -> None:
+    @contextmanager
+    def broken(upstream: str, key_env: str) -> Iterator[Address]:
+        if upstream == "local":
+            raise sy.UpstreamError(f"it did not start with {key_env}")
+        yield Address("http://127.0.0.1:1/v1")
+
+    with pytest.raises(sy.UpstreamError, match="it did not start with KEY"):
+        sy.ask("How many?", upstream="local", key_env="KEY", serve=broken)
