@@ -1,1 +1,1 @@
-"""Which answers are the same."""
+"""Reading the answer of a response, and deciding which answers are the same. It knows no table and weighs nothing."""

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. A verb parses, calls the library, prints."""
+"""The command line, one verb per file. A verb parses, calls one function of the library and prints."""
 
 from __future__ import annotations
 

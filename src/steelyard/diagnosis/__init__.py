@@ -1,1 +1,1 @@
-"""Is everything there that a run needs? Findings about the server, the verifier and this machine."""
+"""Whether everything a run needs is there: server, verifier, machine. It asks and reports, and changes nothing."""

@@ -1,4 +1,4 @@
-"""The few compiled loops. Arrays in, arrays out; every loop walks one question at a time.
+"""The few compiled loops, and nothing else: arrays in, arrays out; every loop walks one question at a time.
 
 Shapes used throughout: R responses sorted by question, Q questions.
 `starts` [Q+1] says where a question's responses begin; `answer` [R] is a small code within

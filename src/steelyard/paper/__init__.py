@@ -1,1 +1,1 @@
-"""The paper's tables and figures, one per file, made from a grid of scored tables."""
+"""The paper's tables and figures, one experiment per file, from a grid of scored tables. No method is defined here."""

@@ -1,1 +1,1 @@
-"""What people look at: tables, figures, and the page that explains a file."""
+"""What people look at: charts, and the page that explains a file. Figures come from `evaluation`, not from here."""
