@@ -127,6 +127,7 @@ def test_its_verifier_is_listed_and_scores_a_run(installed: Installed) -> None:
     assert table["brevity"].list.first().to_list() == pytest.approx([0.991040] * 32, abs=1e-6)  # exp(-9 / 1000)
 
 
+@pytest.mark.long
 def test_the_checks_of_every_method_find_its_method_and_hold(installed: Installed) -> None:
     words = (
         "-m",
