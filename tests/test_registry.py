@@ -142,3 +142,17 @@ def test_a_broken_protocol_harms_no_built_in_verifier(monkeypatch: pytest.Monkey
     found = verifiers.registry.__wrapped__()
     monkeypatch.setattr(verifiers, "registry", lambda: found)
     assert verifiers.find_verifier("p-true")[1].name == "p-true"
+
+
+def test_of_two_packages_with_one_name_one_is_left_out_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = (f"{HERE}:Outside", f"{HERE}:Misnamed")
+    points = [EntryPoint("outside", value, "steelyard.methods") for value in values]
+    monkeypatch.setattr("steelyard.registry.entry_points", lambda *, group: points)
+    methods.registry.cache_clear()
+    try:
+        with pytest.warns(
+            sy.SteelyardWarning, match=f"{HERE}:Outside is left out: 'outside' is the name of {HERE}:Misnamed"
+        ):
+            assert methods.registry().names.count("outside") == 1
+    finally:
+        methods.registry.cache_clear()

@@ -56,13 +56,20 @@ class Registry(Generic[T]):
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
-        """What other packages add. A built-in name cannot be taken."""
-        found = {} if self.group is None else {point.name: point for point in entry_points(group=self.group)}
-        for name in sorted(found.keys() & set(self.built_in)):
-            point = found.pop(name)
-            said = f"{point.value} is left out: {name!r} is the name of a built-in {self.what}; give it another name"
+        """What other packages add. A name that is taken, built in or by another package, is left out with a warning."""
+        found: dict[str, EntryPoint] = {}
+        points = () if self.group is None else entry_points(group=self.group)
+        for point in sorted(points, key=lambda each: (each.name, each.value)):
+            if point.name in self.built_in:
+                taken = f"a built-in {self.what}"
+            elif found.get(point.name, point).value != point.value:
+                taken = found[point.name].value
+            else:
+                found[point.name] = point
+                continue
+            said = f"{point.value} is left out: {point.name!r} is the name of {taken}; give it another name"
             warnings.warn(said, SteelyardWarning, stacklevel=3)
-        return dict(sorted(found.items()))
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
