@@ -44,7 +44,7 @@ def run(
     from steelyard.files import check_writable
 
     if samples is None and loss is None:
-        raise sy.SettingError("say what to aim for: --samples 8 (mean samples a question) or --loss 0.01 (one point)")
+        raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     voter = sy.load(plan) if plan else sy.method_class(method)()
     if output:
         check_writable(output)

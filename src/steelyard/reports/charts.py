@@ -53,7 +53,7 @@ def curves(rows: Rows, method: str) -> Spec:
     sizes = sorted({row["n"] for row in rows})
     ticks = [n for n in sizes if n & (n - 1) == 0 or n == sizes[-1]]
     axis = alt.Axis(values=ticks, format="d")
-    x = alt.X("n:Q", title="samples a question (N)", scale=alt.Scale(type="log", base=2), axis=axis)
+    x = alt.X("n:Q", title="samples per question (N)", scale=alt.Scale(type="log", base=2), axis=axis)
     honest = [row for row in rows if row["method"] not in ORACLES]
     low, high = min(row["low"] for row in honest), max(row["high"] for row in honest)
     frame = alt.Scale(domain=[max(0.0, low - 0.01), min(1.0, high + 0.2 * (high - low))], nice=False)

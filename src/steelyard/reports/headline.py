@@ -67,8 +67,8 @@ def answer(s: Summary) -> list[str]:
     """The answer in two or three sentences."""
     own = s.accuracy[s.method]
     said = [
-        f"With {s.n} samples a question, {named(s.method)} answers {percent(own)} % of {own.questions} test questions "
-        f"right (95 % interval {percent(own.low)} to {percent(own.high)})."
+        f"With {s.n} samples per question, {named(s.method)} answers {percent(own)} % of {own.questions} test "
+        f"questions correctly (95 % interval {percent(own.low)} to {percent(own.high)})."
     ]
     if s.gain:
         said[0] = said[0][:-1] + ": " + _compared(s) + "."

@@ -85,7 +85,7 @@ def _answer(s: Summary, alone: bool) -> str:
         "LLM": s.llm or "not named",
         "score of the verifier": s.score,
         "method": s.method + ("" if s.b is None else f", b = {s.b:.4g}"),
-        "samples a question (N)": str(s.n),
+        "samples per question (N)": str(s.n),
         "calibrated on": f"{s.cal_questions:,} questions",
         "tested on": f"{s.test_questions:,} other questions",
         "split": f"{100 * s.share:g} %, seed {s.seed}",
@@ -188,7 +188,7 @@ def _table(s: Summary) -> str:
     heads = "".join(f"<th scope=col>{n}</th>" for n in sizes)
     return (
         "<details><summary>The figures as a table</summary><div class=scroll tabindex=0><table>"
-        "<caption>Accuracy in % by samples a question</caption>"
+        "<caption>Accuracy in % by samples per question</caption>"
         f"<thead><tr><th scope=col>method</th>{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div></details>"
     )

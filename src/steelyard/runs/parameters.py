@@ -28,7 +28,7 @@ class Sampling:
             raise SettingError("the model has no name: give the one the server knows it by with --model")
         if not 1 <= self.n <= MOST_SAMPLES:
             raise SettingError(
-                f"cannot draw {self.n} samples a question: -n is at least 1 and at most {MOST_SAMPLES:,}"
+                f"cannot draw {self.n} samples per question: -n is at least 1 and at most {MOST_SAMPLES:,}"
             )
         if not (math.isfinite(self.temperature) and self.temperature >= 0):
             raise SettingError(f"the temperature is {self.temperature}: give a number of 0 or more, such as 0.7")
