@@ -85,7 +85,7 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
     mine, majority = vote.predict(test), sy.MajorityVote().predict(test)
     gain = sy.paired_difference(mine, majority, test)
     words = shown(made["plain"])
-    assert f"answers {100 * sy.accuracy(mine, test):.1f} % of 105 test questions right" in words
+    assert f"answers {100 * sy.accuracy(mine, test):.1f} % of 105 test questions correctly" in words
     assert f"{points(gain)} points (95 % interval {points(gain.low)} to {points(gain.high)})" in words
     curves = sy.curves(["majority", "calibrated"], cal, test, n=sy.fine_sizes(8), resamples=100)
     rows = stored(made["plain"], "chart-curves-0-0")["datasets"]
