@@ -5,7 +5,7 @@
 - An unreadable answer casts no vote; a question with only such answers has no winner.
 - Negative totals are fine: argmax is argmax. A lone answer wins whatever its weight.
 - Ties: higher total score (a missing score counts as the question's mean), then more votes,
-  then the answer seen first. Best-of-n has heard the scores and passes over them (`by_score=False`).
+  then the answer seen first. Best-of-n has used the scores already and passes over them (`by_score=False`).
 """
 
 from __future__ import annotations

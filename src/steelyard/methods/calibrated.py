@@ -228,7 +228,7 @@ class CalibratedVote(Assessable):
         if not within(-LARGE, LARGE, self.theta) or self.penalty_ not in PENALTIES:
             raise PlanError("its coefficients are damaged")
         if not within(-FARTHEST, FARTHEST, self.prior_):
-            raise PlanError("its prior is the evidence of no score")
+            raise PlanError("its prior is not the logit of a score")
         if not within(0, 1, self.harmful_response_share_) or not all(
             isinstance(gain, float) for gain in self.gains_.values()
         ):
