@@ -144,9 +144,10 @@ def test_the_first_signal_calls_what_it_is_told_and_the_second_one_interrupts() 
     async def main() -> None:
         with at_first_signal(lambda: heard.append("first")):
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(0.05)
+            while not heard:
+                await asyncio.sleep(0.001)
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
@@ -185,7 +186,7 @@ def test_handlers_of_the_program_around_it_are_put_back_however_a_job_ends(
     async def work() -> int:
         if number is not None:
             os.kill(os.getpid(), number)
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
         return 1
 
     with handling(*handlers):

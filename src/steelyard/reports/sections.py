@@ -164,9 +164,9 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
                 "offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, offsets.method, weights.frame)
             )
         )
-    parts.append("<h2>Is the confidence to be believed?</h2>")
+    parts.append("<h2>Is the confidence calibrated?</h2>")
     note = "Test questions in bins of confidence, with 95 % bands. On the dashed line 70 % sure is 70 % right."
-    parts.append(figure("reliability", titles.reliability(s), note, charts.calibration_curve(s.reliability, s.method)))
+    parts.append(figure("reliability", titles.calibration(s), note, charts.calibration_curve(s.calibration, s.method)))
     if domains:
         left = f" The {fewer} smallest domains are left out." if fewer else ""
         note = f"At N = {s.n}; the bar is the 95 % interval of {s.method}.{left}"

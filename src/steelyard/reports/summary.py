@@ -59,7 +59,7 @@ class Summary:
     match: dict[str, ComputeToMatch]  # samples to reach each baseline's accuracy at full N
     auroc: float
     auroc_within: float
-    reliability: CalibrationCurve
+    calibration: CalibrationCurve
     curves: list[dict[str, Any]]  # method, n, accuracy, low, high
 
 
@@ -111,7 +111,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},
         auroc=auroc(test),
         auroc_within=auroc_within(test),
-        reliability=calibration_curve(mine.confidence, mine.correct(test)),
+        calibration=calibration_curve(mine.confidence, mine.correct(test)),
         curves=_rows(found, seed),
     )
 

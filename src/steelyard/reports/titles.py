@@ -48,12 +48,12 @@ def offsets(found: Offsets) -> str:
     )
 
 
-def reliability(s: Summary) -> str:
+def calibration(s: Summary) -> str:
     """The finding of the reliability diagram."""
-    bins = s.reliability.bins
+    bins = s.calibration.bins
     bias = sum(each.questions * (each.confidence - each.accuracy) for each in bins) / max(1, s.test_questions)
     how = "too sure" if bias > 0.02 else "not sure enough" if bias < -0.02 else "about right on average"
-    return f"The confidence is {how}: expected calibration error {percent(s.reliability.ece)} points"
+    return f"The confidence is {how}: expected calibration error {percent(s.calibration.ece)} points"
 
 
 def domains(s: Summary, rows: Rows) -> str:
