@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from signal import SIG_IGN, SIGINT, signal
 from threading import Event, Timer
 
@@ -36,6 +37,8 @@ def _sent_again(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _stopped() -> None:
+    with suppress(KeyboardInterrupt):  # one that came just now
+        signal(SIGINT, SIG_IGN)
     signal(SIGINT, SIG_IGN)  # whatever comes while Python ends
     print("stopped", file=sys.stderr)
     sys.exit(130)

@@ -288,6 +288,19 @@ def test_an_interrupt_in_a_callback_is_not_lost(then: str) -> None:
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
+def test_a_second_interrupt_while_the_command_ends_changes_nothing() -> None:
+    code = (
+        "import atexit, os, signal, steelyard.cli, steelyard.__main__ as m\n"
+        "def late():\n"
+        "    try: signal.raise_signal(signal.SIGINT)\n"
+        "    except KeyboardInterrupt: os.write(2, b'stopped again')\n"
+        "atexit.register(late)\n"
+        "steelyard.cli.app = lambda *words, **options: 130; m.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
+
+
 def test_running_the_module_is_running_the_command(file: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "steelyard", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"steelyard {sy.__version__}\n"

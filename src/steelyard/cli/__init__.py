@@ -74,7 +74,7 @@ def main() -> None:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
-            print("stopped", file=sys.stderr)
+            raise KeyboardInterrupt  # steelyard/__main__.py says so, deaf to a second one
     except SteelyardError as error:
         print(f"error: {_one_line(str(error))}", file=sys.stderr)
         code = 2
