@@ -20,7 +20,7 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 HERE = Path(__file__).parent
 VERBS = (
     "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
-    "compare", "reproduce", "answers", "grid", "simulate", "doctor",
+    "compare", "reproduce", "answers", "grid", "simulate", "doctor", "import", "layouts",
 )  # fmt: skip
 
 

@@ -30,11 +30,11 @@ def run(
     json: Json = False,
 ) -> None:
     """Convert files of any layout to one table with one row per response, and do nothing else."""
-    from steelyard.tables.importing import imported
+    from steelyard.tables.importing import import_table
     from steelyard.tables.writing import check_output, write
 
     check_output(output)
-    table = imported(sources, layout=layout, rename=renames(rename))
+    table = import_table(sources, layout=layout, rename=renames(rename))
     write(table, output)
     sizes = {"responses": table.height, "questions": table["question"].n_unique(), "columns": table.columns}
     if json:

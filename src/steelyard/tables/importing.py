@@ -14,11 +14,11 @@ from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
 
-def imported(source: Any, *, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.DataFrame:
+def import_table(source: Any, *, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.DataFrame:
     """Return the responses of files of any layout as one table: one row per response, with our names.
 
     >>> rows = [{"prompt": "2+2?", "completions": ["It is 4", "It is 5"], "scores": [0.9, 0.2], "answer": "4"}]
-    >>> imported(rows).columns
+    >>> import_table(rows).columns
     ['question', 'gold', 'prompt', 'response', 'scores']
     """
     if isinstance(source, list) and len(source) == 1 and isinstance(source[0], str | Path):

@@ -45,6 +45,15 @@ def _asked(turn: int) -> list[Layout]:
     return [each for each in every_layout() if bool(each.turn) == bool(turn)]
 
 
+def layouts() -> dict[str, str]:
+    """Return what is read from each layout, by the name that `layout=` takes, in the order in which they are tried.
+
+    >>> list(layouts())[-1]
+    'long'
+    """
+    return {layout.name: layout.about for layout in every_layout()}
+
+
 def every_layout() -> list[Layout]:
     """All layouts in the order in which they are asked."""
     every: list[Layout] = []

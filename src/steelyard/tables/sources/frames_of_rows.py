@@ -13,8 +13,8 @@ UNLIKE = (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError, pl.ex
 def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Return rows as columns. Whatever hangs on a row (metadata, say) must not keep the others from being read.
 
-    >>> frame_of_rows([{"answer": "1", "more": [1, {}]}, {"answer": "2", "more": None}]).rows()
-    [('1', '[1, {}]'), ('2', None)]
+    >>> frame_of_rows([{"answer": "1", "more": [1, [2]]}, {"answer": "2", "more": None}]).rows()
+    [('1', '[1, [2]]'), ('2', None)]
     """
     try:
         return _frame(rows)
