@@ -11,8 +11,8 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import renamed
+from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import DAMAGE, first_line
-from steelyard.tables.sources.opening import open_table
 
 
 def read_answers(
@@ -32,7 +32,7 @@ def read_answers(
     """
     reader = AnswerReader(answers)
     try:
-        table = renamed(open_table(source), rename or {}).collect()
+        table = renamed(open_responses(source), rename or {}).collect()
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")

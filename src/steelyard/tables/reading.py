@@ -16,11 +16,11 @@ from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
+from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.opening import open_table
 
 
 def read(
@@ -70,7 +70,7 @@ def pools_of(
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
         with named(source) as name, reading(name):
-            frame = renamed(open_table(source), rename or {})
+            frame = renamed(open_responses(source), rename or {})
             schema = frame.collect_schema()
             check_columns(schema)
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)

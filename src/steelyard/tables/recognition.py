@@ -34,6 +34,10 @@ class Opened(ABC):
     def frame(self) -> pl.LazyFrame:
         """The same as columns, for layouts that are flat enough and may be large."""
 
+    def parts(self) -> Iterator[Opened]:
+        """The same file by file, for layouts in which the name of a file says something."""
+        yield self
+
 
 @dataclass(frozen=True)
 class Converted:

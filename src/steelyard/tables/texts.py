@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from steelyard.tables.reading import renamed
+from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import together
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.opening import open_table
 
 WORDS = ("prompt", "response", "domain", "gold")
 
@@ -22,7 +22,7 @@ def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFra
     ['question', 'prompt', 'response', 'domain', 'gold']
     """
     with reading(source):
-        frame = renamed(open_table(source), rename or {})
+        frame = renamed(open_responses(source), rename or {})
         schema = frame.collect_schema()
         if is_grid(source):
             spoken = grid_texts(str(source).removeprefix(PREFIX).partition("/")[0])
