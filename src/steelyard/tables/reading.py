@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
+from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
@@ -28,6 +27,7 @@ def read(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -48,7 +48,13 @@ def read(
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
-    options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
+    options: dict[str, Any] = {
+        "score": score,
+        "rename": rename,
+        "layout": layout,
+        "need_score": need_score,
+        "progress": progress,
+    }
     return join(list(pools_of(source, answers=answers, **options)))
 
 
@@ -57,6 +63,7 @@ def pools_of(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
@@ -70,7 +77,7 @@ def pools_of(
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
         with named(source) as name, reading(name):
-            frame = renamed(open_responses(source), rename or {})
+            frame = open_responses(source, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
@@ -93,18 +100,6 @@ def named(source: Any) -> Iterator[str]:
         yield name
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
-
-
-def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
-    """Give columns our names; a column that had the name before goes."""
-    names = frame.collect_schema().names()
-    for old in rename:
-        if old not in names:
-            raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
-    replaced = [new for new in rename.values() if new in names and new not in rename]
-    if replaced:
-        warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    return frame.drop(replaced).rename(rename)
 
 
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:

@@ -7,33 +7,45 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import SteelyardNote
-from steelyard.tables.recognition import LAYOUTS, Converted, Layout, Opened
+from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
+from steelyard.tables.recognition import LAYOUTS, Layout
+from steelyard.tables.renaming import Renamed, renamed
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import opened
 
+PLAIN = "long"  # what no other layout recognises, and what need not be said
 
-def open_responses(source: Any, layout: str | None = None) -> pl.LazyFrame:
+
+def open_responses(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.LazyFrame:
     """Return the responses of a source as one long table, and say which layout it was read by.
 
-    `layout` names one of `LAYOUTS`; without it each is asked whether it recognises the source, and what none
-    recognises is read as the long table that it is.
+    `layout` names one of `LAYOUTS`; without it each is asked whether it recognises the source, those that take any
+    table last. `rename` gives columns our names: those of the file where the layout takes any table, else those that
+    the layout makes.
     """
-    file = opened(source)
+    file, rename = opened(source), rename or {}
     if is_grid(source):
-        return file.frame()
-    found = layout_of(file) if layout is None else LAYOUTS.get(layout)()
-    if found is None:
-        return file.frame()
+        return renamed(file.frame(), rename)
+    found = None if layout is None else LAYOUTS.get(layout)()
+    found = found or next((each for each in _asked(0) if each.recognises(file)), None)
+    if rename and (found is None or found.turn):
+        columns = set(file.frame().collect_schema())
+        file = Renamed(file, {old: new for old, new in rename.items() if old in columns})
+        rename = {old: new for old, new in rename.items() if old not in columns}
+    found = found or next(each for each in _asked(1) if each.recognises(file))
     converted = found.read(file)
-    warnings.warn(_said(found, converted), SteelyardNote, stacklevel=3)
-    return converted.frame
+    if converted.found or found.name != PLAIN:
+        said = f"{found.title}: {converted.found}" if converted.found else f"read as {found.title}"
+        warnings.warn(said, SteelyardNote, stacklevel=3)
+    return renamed(converted.frame, rename)
 
 
-def layout_of(file: Opened) -> Layout | None:
-    """The first layout that recognises a source, in the order of their names; None for a long table of ours."""
-    return next((layout for name in LAYOUTS.names if (layout := LAYOUTS.get(name)()).recognises(file)), None)
-
-
-def _said(layout: Layout, converted: Converted) -> str:
-    return f"{layout.title}: {converted.found}" if converted.found else f"read as {layout.title}"
+def _asked(turn: int) -> list[Layout]:
+    """The layouts of tools (0), or those that take any table (1), in the order in which they are asked."""
+    every: list[Layout] = []
+    for name in LAYOUTS.names:
+        try:
+            every.append(LAYOUTS.get(name)())
+        except SettingError as error:  # of another package: it cannot be asked, and the table may be no concern of it
+            warnings.warn(str(error), SteelyardWarning, stacklevel=4)
+    return sorted((each for each in every if bool(each.turn) == bool(turn)), key=lambda each: each.turn)
