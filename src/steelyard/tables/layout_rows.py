@@ -98,10 +98,22 @@ def by_task(rows: Sequence[Row]) -> None:
             row["question"] = f"{row['domain']}/{row['question']}"
 
 
-def need(record: dict[str, Any], name: str, kind: type | tuple[type, ...], where: str) -> Any:
+def within(value: Any, *names: str) -> Any:
+    """What stands in an object under a name, in what stands there under the next; None where there is nothing.
+
+    >>> within({"a": {"b": 1}}, "a", "b"), within({"a": [2]}, "a", "b")
+    (1, None)
+    """
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def need(record: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:
     """A field of a record that must be there."""
-    value = record.get(name)
+    value = within(record, name)
     if not isinstance(value, kind):
-        found = f"{name!r} is {type(value).__name__}" if name in record else f"it has no {name!r}"
+        there = isinstance(record, dict) and name in record
+        found = f"{name!r} is {type(value).__name__}" if there else f"it has no {name!r}"
         raise TableError(f"{where} is damaged ({found}): write the file again, or remove it")
     return value

@@ -53,7 +53,7 @@ def choices_of(body: dict[str, Any], where: str) -> list[dict[str, Any]]:
     if not isinstance(choices, list) or not choices or not all(isinstance(each, dict) for each in choices):
         raise TableError(f"{where} has no choices: it is no chat completion; remove it, or write the file again")
     indices = [choice.get("index", i) for i, choice in enumerate(choices)]
-    if len(set(indices)) < len(indices) or not all(isinstance(index, int) for index in indices):
+    if not all(isinstance(index, int) for index in indices) or len(set(indices)) < len(indices):
         raise TableError(f"{where} has two choices with one index: write the file again, or remove it")
     ordered = [choice for _, choice in sorted(zip(indices, choices, strict=True), key=lambda pair: pair[0])]
     rows = [_row(choice) for choice in ordered]

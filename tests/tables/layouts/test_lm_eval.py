@@ -76,7 +76,7 @@ def test_a_filter_with_other_responses_is_another_run(tmp_path: Path) -> None:
         ("resps", [], "doc_id 0 of sums has 0 requests, and one is expected: leave this task out"),
         ("resps", [["a"], ["b"]], "doc_id 0 of sums has 2 requests, and one is expected: leave this task out"),
         ("resps", [[None]], "doc_id 0 of sums has a response that is no text: write the file again"),
-        ("doc_id", None, "a line is damaged ('doc_id' is NoneType): write the file again, or remove it"),
+        ("doc_id", None, "line 1 is damaged ('doc_id' is NoneType): write the file again, or remove it"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, field: str, value: object, said: str) -> None:

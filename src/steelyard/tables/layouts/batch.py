@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, counted, listing, need, said, table_of
+from steelyard.tables.layout_rows import Row, counted, listing, need, said, table_of, within
 from steelyard.tables.messages import choices_of, prompt_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 from steelyard.tables.same_prompts import asked, join_same_requests
@@ -81,15 +81,16 @@ def _failure(record: Record | None) -> str | None:
 
 
 def _rows(name: str, output: Record | None, request: Record | None) -> list[Row]:
-    wanted: dict[str, Any] = (request or {}).get("body") or {}
+    body = within(request, "body")
+    wanted: dict[str, Any] = body if isinstance(body, dict) else {}
     prompt = prompt_of(wanted.get("messages") or wanted.get("prompt") or wanted.get("input"))
     common = {"question": name, "prompt": prompt, "llm": wanted.get("model"), "asked": asked(wanted)}
     if output is None or _failure(output):
         many = wanted.get("n")
         return [{**common, "response": None} for _ in range(many if isinstance(many, int) and many > 0 else 1)]
-    body = need(output["response"], "body", dict, f"custom_id {name!r}")
-    common["llm"] = str(body["model"]) if body.get("model") else common["llm"]
-    return [{**common, **row} for row in choices_of(body, f"custom_id {name!r}")]
+    reply = need(output["response"], "body", dict, f"custom_id {name!r}")
+    common["llm"] = str(reply["model"]) if reply.get("model") else common["llm"]
+    return [{**common, **row} for row in choices_of(reply, f"custom_id {name!r}")]
 
 
 def _failed(order: list[str], outputs: dict[str, Record]) -> str:

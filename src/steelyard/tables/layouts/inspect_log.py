@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, failures, need, one_gold, said, table_of
+from steelyard.tables.layout_rows import Row, by_task, counted, failures, need, one_gold, said, table_of, within
 from steelyard.tables.marks import Marks, add_marks, mark
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
@@ -34,12 +34,11 @@ class InspectLog(Layout):
         status: list[str] = []
         for part in opened.parts():
             header, samples = _log(part)
-            told = header.get("eval") or {}
-            task, llm = str(told.get("task", "")), told.get("model")
+            task, llm = str(within(header, "eval", "task") or ""), within(header, "eval", "model")
             if header.get("status") not in (None, "success"):
                 status.append(f"the log of {task} ended as {header['status']}")
             for _, epoch, sample in sorted(((_id(s), _epoch(s), s) for s in samples), key=lambda each: each[1]):
-                key = (task, llm, _id(sample), epoch)
+                key = (task, str(llm), _id(sample), epoch)
                 where = f"sample {_id(sample)!r}, epoch {epoch}"
                 if key in seen:
                     raise TableError(f"{where} of {task} stands twice for {llm}: give one log per task and LLM")
@@ -62,7 +61,7 @@ def _log(part: Opened) -> tuple[Record, Iterator[Record]]:
     log = next(part.records(), {})
     if not _is_log(log):
         raise TableError(f"{part.paths[0].name if part.paths else 'this'} is no log of Inspect: give only its logs")
-    if not log.get("samples"):
+    if not log.get("samples") or not isinstance(log["samples"], list):
         raise TableError("the log holds no samples: run the evaluation with log_samples")
     return log, iter(log["samples"])
 
@@ -76,14 +75,13 @@ def _epoch(sample: Record) -> int:
 
 
 def _row(sample: Record, where: str) -> Row:
-    output = sample.get("output")
-    choices = output.get("choices") if isinstance(output, dict) else None
-    if isinstance(choices, list) and len(choices) > 1:
+    found = within(sample, "output", "choices")
+    choices = found if isinstance(found, list) else []
+    if len(choices) > 1:
         raise TableError(
             f"{where} has {len(choices)} choices, of which one was scored: ask for epochs, not num_choices"
         )
-    message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
-    text = text_of(message.get("content")) if isinstance(message, dict) else None
+    text = text_of(within(choices[0], "message", "content")) if choices else None
     prompt = prompt_of(sample.get("input"))
     target = sample.get("target")
     return {
@@ -98,8 +96,7 @@ def _attached(text: str | None, sample: Record, where: str) -> str | None:
     """Long texts may be stored once, beside the messages."""
     if text is None or not text.startswith(ATTACHED):
         return text
-    attachments = sample.get("attachments")
-    found = attachments.get(text.removeprefix(ATTACHED)) if isinstance(attachments, dict) else None
+    found = within(sample, "attachments", text.removeprefix(ATTACHED))
     if not isinstance(found, str):
         raise TableError(
             f"{where} points to an attachment that is not there: convert the log with 'inspect log convert'"
@@ -112,7 +109,7 @@ def _marks(sample: Record) -> Marks:
     marks: Marks = {}
     scores = sample.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
-        value = score.get("value") if isinstance(score, dict) else None
+        value = within(score, "value")
         if isinstance(value, dict):
             marks |= {f"{name}.{key}": mark(each) for key, each in value.items()}
         else:

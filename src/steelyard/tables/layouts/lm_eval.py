@@ -51,8 +51,8 @@ def _rows(part: Opened, task: str | None, filters: list[str]) -> list[Row]:
     rows: list[Row] = []
     seen: dict[tuple[str, str], Any] = {}
     first: dict[str, Any] = {}
-    for record in part.records():
-        doc = str(need(record, "doc_id", (int, str), "a line"))
+    for number, record in enumerate(part.records(), 1):
+        doc = str(need(record, "doc_id", (int, str), f"line {number}"))
         where = f"doc_id {doc} of {task}" if task else f"doc_id {doc}"
         named = str(record.get("filter", "none"))
         texts = _texts(record, where)
@@ -80,9 +80,9 @@ def _texts(record: Record, where: str) -> list[str]:
             f"{where} holds log-likelihoods and no response, so there is nothing to vote on: run a task that generates "
             "(output_type: generate_until) with repeats: 8 or more"
         )
-    if len(resps) != 1 or not isinstance(resps[0], list) or not resps[0]:
+    if len(resps) != 1:
         raise TableError(f"{where} has {len(resps)} requests, and one is expected: leave this task out")
-    if not all(isinstance(text, str) for text in resps[0]):
+    if not isinstance(resps[0], list) or not resps[0] or not all(isinstance(text, str) for text in resps[0]):
         raise TableError(f"{where} has a response that is no text: write the file again")
     return list(resps[0])
 

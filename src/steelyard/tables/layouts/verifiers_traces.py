@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, failures, listing, need, one_gold, said, table_of
+from steelyard.tables.layout_rows import (
+    Row,
+    by_task,
+    counted,
+    failures,
+    listing,
+    need,
+    one_gold,
+    said,
+    table_of,
+    within,
+)
 from steelyard.tables.marks import Marks, add_marks, mark
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
@@ -32,13 +43,13 @@ class VerifiersTraces(Layout):
         golds: list[str] = []
         for number, record in enumerate(opened.records(), 1):
             task = need(record, "task", dict, f"line {number}")
-            name, env = _question(task, f"line {number}"), record.get("env")
-            domain = str(env["id"]) if isinstance(env, dict) and env.get("id") else None
+            name, env = _question(task, f"line {number}"), within(record, "env", "id")
+            domain = str(env) if env else None
             if hashes.setdefault((domain, name), task.get("hash")) != task.get("hash"):
                 raise TableError(
                     f"line {number}: two different tasks are called {name!r}: give the traces of one taskset"
                 )
-            data = task.get("data") or {}
+            data = need(task, "data", dict, f"line {number}")
             named = [each for each in GOLD if data.get(each) is not None]
             golds += named
             common = {"question": name, "domain": domain, "prompt": prompt_of(data.get("prompt"))}
@@ -54,8 +65,7 @@ class VerifiersTraces(Layout):
 
 def _question(task: Record, where: str) -> str:
     """The key of a task where it says more than the hash of its content, else the task's number."""
-    key, content, data = task.get("key"), task.get("hash"), task.get("data") or {}
-    number = data.get("idx") if isinstance(data, dict) else None
+    key, content, number = task.get("key"), task.get("hash"), within(task, "data", "idx")
     if number is not None and key in (None, content):
         return str(number)
     if key is None and content is None:
@@ -65,25 +75,26 @@ def _question(task: Record, where: str) -> str:
 
 def _traces(record: Record, where: str) -> list[Record]:
     """The traces of one episode; one that failed before there was any is a rollout without a response."""
-    traces: list[Record] = [trace for trace in record["traces"] if isinstance(trace, dict)]
-    agents = list(dict.fromkeys(str((trace.get("agent") or {}).get("name", "agent")) for trace in traces))
+    traces: list[Record] = need(record, "traces", list, where)
+    agents = list(dict.fromkeys(str(within(trace, "agent", "name")) for trace in traces))
     if len(agents) > 1:
         raise TableError(f"{where} has traces of several agents ({listing(agents)}): keep those of one")
     return traces or [{}]
 
 
 def _reply(trace: Record) -> Row:
-    sampled = [node for node in trace.get("nodes") or [] if isinstance(node, dict) and node.get("sampled")]
-    message = (sampled[-1].get("message") or {}) if sampled else {}
-    model = ((trace.get("agent") or {}).get("config") or {}).get("model")
-    text = trace.get("root_reply") or text_of(message.get("content"))
+    nodes = within(trace, "nodes")
+    sampled = [node for node in (nodes if isinstance(nodes, list) else []) if within(node, "sampled")]
+    model = within(trace, "agent", "config", "model")
+    root = within(trace, "root_reply")
+    text = root if isinstance(root, str) else text_of(within(sampled[-1], "message", "content")) if sampled else None
     return {"response": text or None, "llm": str(model) if model else None}
 
 
 def _marks(trace: Record) -> Marks:
-    rewards = trace.get("rewards")
+    rewards = within(trace, "rewards")
     given = rewards.items() if isinstance(rewards, dict) else ()
-    return {name: mark(reward.get("score") if isinstance(reward, dict) else reward) for name, reward in given}
+    return {name: mark(within(reward, "score")) for name, reward in given}
 
 
 def _gold(value: Any) -> Any:

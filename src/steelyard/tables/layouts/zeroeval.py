@@ -45,10 +45,11 @@ def _llm(path: Path) -> str:
 
 
 def _rows(part: Opened, llm: str | None) -> Iterator[Row]:
-    seen: set[tuple[Any, str]] = set()
+    seen: set[tuple[str | None, str]] = set()
     for number, record in enumerate(part.records(), 1):
         name = str(need(record, "session_id", (str, int), f"entry {number}"))
-        task, told = record.get("dataset"), llm or record.get("generator") or "?"
+        task = str(record["dataset"]) if record.get("dataset") is not None else None
+        told = llm or record.get("generator") or "?"
         where = f"session_id {name!r} of {told}"
         if (task, name) in seen:
             raise TableError(f"{where} stands twice: keep one of them")
@@ -63,7 +64,7 @@ def _rows(part: Opened, llm: str | None) -> Iterator[Row]:
                 "response": text or None,
                 "gold": _gold(record),
                 "prompt": prompt_of(history[-1] if isinstance(history, list) and history else history),
-                "domain": str(task) if task is not None else None,
+                "domain": task,
                 "llm": str(told),
             }
 
