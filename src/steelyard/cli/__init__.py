@@ -22,6 +22,8 @@ from steelyard.cli import (
     fit,
     generate,
     grid,
+    import_,
+    layouts,
     methods,
     plan_budget,
     report,
@@ -48,9 +50,9 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor,
+    grid, simulate, doctor, import_, layouts,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
+    app.command(verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -142,5 +144,7 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
-    (re.compile(r"rename=\{'yours': '(\w+)'\}"), r"--rename yours=\1"),
+    (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
+    (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
+    (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),
 ]

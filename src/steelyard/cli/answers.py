@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Rename, renames
 from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
@@ -22,6 +22,7 @@ def run(
         Path | None, typer.Option("-o", "--output", help="Where to write the table with answer, rule and class.")
     ] = None,
     rename: Rename = None,
+    layout: LayoutName = None,
     json: Json = False,
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
@@ -31,7 +32,7 @@ def run(
     if output:
         check_output(output)
     with show.progress(f"Reading {file}") as progress:
-        found = sy.read_answers(file, answers=answers, rename=renames(rename), progress=progress)
+        found = sy.read_answers(file, answers=answers, rename=renames(rename), layout=layout, progress=progress)
     if output:
         sy.write(found.table, output)
     size = found.table.height

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Rename, ScoreName, Seed, only_given, renames
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
 
@@ -41,6 +41,7 @@ def run(
     calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
     rule: Annotated[str | None, typer.Option(hidden=True)] = None,
@@ -68,7 +69,13 @@ def run(
         check_writable(output)
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(
-            file, score=score, rename=renames(rename), answers=answers, need_score=voter.scored, progress=progress
+            file,
+            score=score,
+            rename=renames(rename),
+            layout=layout,
+            answers=answers,
+            need_score=voter.scored,
+            progress=progress,
         )
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Rename, ScoreName, Seed, renames
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
@@ -36,6 +36,7 @@ def run(
     ] = 0.5,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -49,7 +50,12 @@ def run(
     if output:
         check_writable(output)
     trained = voter.fitted_on_.score if voter.fitted_on_ else None
-    options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
+    options: dict[str, Any] = {
+        "rename": renames(rename),
+        "layout": layout,
+        "answers": answers,
+        "need_score": voter.scored,
+    }
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(file, score=score or trained, progress=progress, **options)
     used = pool if n is None else pool.first(n)

@@ -92,7 +92,7 @@ def compare(
                 sides.append(_voted(name, cal, test, n))
             elif not is_grid(name) and not Path(name).exists():
                 raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
-            elif set(open_table(name).collect_schema()) >= DECIDED:
+            elif _is_decided(name):
                 sides.append(_decided(name, pool, checker))
             else:
                 own = need_labels(read(name, **options))
@@ -125,6 +125,14 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     verdicts = voter.predict(used)
     decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
     return decided.with_columns(correct=pl.Series(verdicts.correct(used)))
+
+
+def _is_decided(name: str) -> bool:
+    """Whether a file holds verdicts; one that is no table by itself is left to its layout."""
+    try:
+        return set(open_table(name).collect_schema()) >= DECIDED
+    except TableError:
+        return False
 
 
 def _decided(name: str, pool: LabelledPool | None, checker: EquivalenceChecker) -> pl.DataFrame:

@@ -42,6 +42,7 @@ def vote(
     risk: float | None = None,
     confidence_level: float = 0.9,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
@@ -58,7 +59,7 @@ def vote(
     """
     return voted(
         source, plan, method=method, score=score, n=n, risk=risk,
-        confidence_level=confidence_level, rename=rename, answers=answers,
+        confidence_level=confidence_level, rename=rename, layout=layout, answers=answers,
         progress=progress,
     ).verdicts  # fmt: skip
 
@@ -129,6 +130,7 @@ def decide_file(
     score: str | None = None,
     n: int | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
@@ -137,7 +139,13 @@ def decide_file(
     trained = fitted.score if fitted else None
     if voter.scored and score is not None and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
-    options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": voter.scored, "labels": False}
+    options: dict[str, Any] = {
+        "rename": rename,
+        "layout": layout,
+        "answers": answers,
+        "need_score": voter.scored,
+        "labels": False,
+    }
     options["progress"] = progress
     try:
         decided = _decided(voter, source, n, score=trained if score is None else score, **options)

@@ -40,6 +40,7 @@ def report(
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> int:
@@ -58,13 +59,19 @@ def report(
     room = (LARGEST - len(bundle)) // len(files)
     parts = []
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, score=score, rename=rename, answers=answers))
+        pool = cast(LabelledPool, read(file, score=score, rename=rename, layout=layout, answers=answers))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
                 progress((before + done) / len(files))
 
-        options: dict[str, Any] = {"method": method, "share": calibrate, "seed": seed, "rename": rename}
+        options: dict[str, Any] = {
+            "method": method,
+            "share": calibrate,
+            "seed": seed,
+            "rename": rename,
+            "layout": layout,
+        }
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     page = build(parts, bundle)
     write_atomically(output, page)

@@ -20,6 +20,7 @@ from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
 
 
 def read(
@@ -95,7 +96,10 @@ def pools_of(
 @contextmanager
 def named(source: Any) -> Iterator[str]:
     """Say in every error which table it is about; yield its name."""
-    name = str(source) if isinstance(source, str | Path) else "the table"
+    files = source if isinstance(source, list | tuple) else [source]
+    name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
+    name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
+    name = SPOKEN_STDIN if name == STDIN else name
     try:
         yield name
     except SteelyardError as error:

@@ -36,16 +36,21 @@ def open_responses(source: Any, layout: str | None = None, rename: dict[str, str
     converted = found.read(file)
     if converted.found or found.name != PLAIN:
         said = f"{found.title}: {converted.found}" if converted.found else f"read as {found.title}"
-        warnings.warn(said, SteelyardNote, stacklevel=3)
+        warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
     return renamed(converted.frame, rename)
 
 
 def _asked(turn: int) -> list[Layout]:
-    """The layouts of tools (0), or those that take any table (1), in the order in which they are asked."""
+    """The layouts of tools (0), or those that take any table (1)."""
+    return [each for each in every_layout() if bool(each.turn) == bool(turn)]
+
+
+def every_layout() -> list[Layout]:
+    """All layouts in the order in which they are asked."""
     every: list[Layout] = []
     for name in LAYOUTS.names:
         try:
             every.append(LAYOUTS.get(name)())
         except SettingError as error:  # of another package: it cannot be asked, and the table may be no concern of it
             warnings.warn(str(error), SteelyardWarning, stacklevel=4)
-    return sorted((each for each in every if bool(each.turn) == bool(turn)), key=lambda each: each.turn)
+    return sorted(every, key=lambda each: each.turn)

@@ -12,8 +12,9 @@ from steelyard.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.json_files import json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
+from steelyard.tables.sources.separated_values import open_separated
 from steelyard.tables.sources.unpacking import STDIN
-from steelyard.tables.sources.width import LONGEST_LINE, TEXT, check_width
+from steelyard.tables.sources.width import check_width
 
 
 def check_file(path: Path) -> None:
@@ -51,16 +52,6 @@ def _open_json(path: Path) -> pl.LazyFrame:
     return pl.DataFrame(json_rows(path, value), infer_schema_length=None, strict=False).lazy()
 
 
-def _open_csv(path: Path) -> pl.LazyFrame:
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open("rb") as file:
-        check_width(path, 1 + file.readline(LONGEST_LINE).count(separator.encode()))
-    header = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
-    types = {name: kind for name, kind in TEXT.items() if name in header}
-    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
-    return table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines
-
-
 def _open_parquet(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False)
 
@@ -75,8 +66,8 @@ FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
     ".jsonl": open_json_lines,
     ".ndjson": open_json_lines,
     ".json": _open_json,
-    ".csv": _open_csv,
-    ".tsv": _open_csv,
+    ".csv": open_separated,
+    ".tsv": open_separated,
     ".arrow": _open_ipc,
     ".feather": _open_ipc,
 }
