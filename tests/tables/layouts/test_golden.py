@@ -58,3 +58,12 @@ def test_evaluate_measures_it(name: str) -> None:
 @pytest.mark.parametrize("name", LABELLED)
 def test_it_has_labels(name: str) -> None:
     assert isinstance(sy.read(str(GOLDEN / name), score="none"), sy.LabelledPool)
+
+
+@pytest.mark.parametrize("layout", sorted({layout for layout, _ in TOOLS.values()}))
+def test_a_layout_that_is_forced_on_another_table_refuses_it_in_one_line(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "table.jsonl").write_text('{"question": "a", "answer": "5"}\n')
+    done = steelyard("vote", tmp_path / "table.jsonl", "--layout", layout)
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1

@@ -71,7 +71,7 @@ def test_of_several_scorers_that_label_none_is_chosen(tmp_path: Path) -> None:
     assert "correct" not in read.columns
     assert set(read["match"]) == {True}
     assert set(read["scorer answer"]) == {False}
-    assert "several scorers label (match and scorer answer; rename the one you want to correct)" in note(log)
+    assert "scorers match and scorer answer say yes or no (rename the one that labels to correct)" in note(log)
 
 
 def test_labels_with_gaps_are_not_used(tmp_path: Path) -> None:

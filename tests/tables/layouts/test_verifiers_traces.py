@@ -1,9 +1,10 @@
-"""verifiers: the last sampled message is the response, a 0/1 reward labels it, others are scores."""
+"""verifiers: the last sampled message is the response, and rewards are labels or scores."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import steelyard as sy
 from tests.tables.layouts.golden import GOLDEN, note, records, refusal, table, written
 
 TRACES = GOLDEN / "verifiers_traces" / "traces.jsonl"
@@ -19,18 +20,27 @@ def test_rollouts_are_samples_and_the_last_thing_said_is_the_response() -> None:
     assert read["prompt"][0] == "What is 2 + 3?"
 
 
-def test_rewards_of_0_and_1_are_labels_and_others_are_scores() -> None:
+def test_one_reward_of_several_is_not_taken_for_the_label_although_it_is_0_or_1() -> None:
     read = table(TRACES)
-    assert read["correct"].to_list() == [True, True, False, True, False, True, False, False, True, True, True, False]
+    assert "correct" not in read.columns
+    assert read["exact"].to_list() == [True, True, False, True, False, True, False, False, True, True, True, False]
     assert read["style"].round(3).to_list()[:3] == [0.1, 0.2, 0.3]
     assert read["style"][11] is None
+
+
+def test_the_only_reward_labels_where_it_is_0_or_1(tmp_path: Path) -> None:
+    rows = records(TRACES)
+    for row in rows:
+        del row["traces"][0]["rewards"]["style"]
+    read = table(written(tmp_path / "traces.jsonl", rows))
+    assert read["correct"].to_list() == [True, True, False, True, False, True, False, False, True, True, True, False]
 
 
 def test_a_rollout_that_failed_has_no_response_and_is_said() -> None:
     assert table(TRACES)["response"][11] is None
     assert note(TRACES) == (
-        "verifiers traces: 4 questions, 3 rollouts, gold from answer, correct from reward exact, scores from style, "
-        "1 of 12 without a response"
+        "verifiers traces: 4 questions, 3 rollouts, gold from answer, reward exact says yes or no (rename the one "
+        "that labels to correct), scores from style, 1 of 12 without a response"
     )
 
 
@@ -53,3 +63,8 @@ def test_a_key_of_its_own_is_the_name_of_the_question(tmp_path: Path) -> None:
     rows = records(TRACES)[:1]
     rows[0]["task"]["key"] = "aime-2025-1"
     assert table(written(tmp_path / "traces.jsonl", rows))["question"].to_list() == ["aime-2025-1"]
+
+
+def test_a_reward_can_be_chosen_as_the_label() -> None:
+    pool = sy.read(TRACES, score="none", rename={"exact": "correct"})
+    assert isinstance(pool, sy.LabelledPool)

@@ -16,7 +16,7 @@ class Batch(Layout):
 
     name = "batch"
     title = "batch output"
-    about = "OpenAI batch and vLLM run-batch output, with or without the input file: custom_id, response.body.choices."
+    about = "OpenAI batch and vLLM run-batch output, with or without the input file: custom_id, response.body.choices"
 
     def recognises(self, opened: Opened) -> bool:
         return any(_is_output(part.first) or _is_input(part.first) for part in opened.parts())

@@ -19,9 +19,7 @@ class ChatCompletions(Layout):
 
     name = "chat-completions"
     title = "chat completions"
-    about = (
-        "Saved chat completions with n choices: choices, logprobs as the score logprob, the request as the question."
-    )
+    about = "Saved chat completions with n choices: choices, logprobs as the score logprob, the request as the question"
 
     def recognises(self, opened: Opened) -> bool:
         return "custom_id" not in opened.first and _body(opened.first) is not None

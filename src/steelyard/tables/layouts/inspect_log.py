@@ -21,7 +21,7 @@ class InspectLog(Layout):
     name = "inspect-log"
     title = "Inspect log"
     about = (
-        "Inspect, .eval or .json: id, epoch (epochs are samples), output, target as gold, scores as labels or scores."
+        "Inspect, .eval or .json: id, epoch (epochs are samples), output, target as gold, scores as labels or scores"
     )
 
     def recognises(self, opened: Opened) -> bool:

@@ -25,12 +25,12 @@ GOLD = ("answer", "gold", "target", "ground_truth", "expected_answer", "referenc
 
 
 class VerifiersTraces(Layout):
-    """The last thing the LLM said is the response; a reward that is 0 or 1 labels it, other rewards are scores."""
+    """The last thing the LLM said is the response; rewards are labels or scores (marks.py)."""
 
     name = "verifiers-traces"
     title = "verifiers traces"
     about = (
-        "verifiers, traces.jsonl: task, last sampled message, answer in task.data as gold, rewards as labels or scores."
+        "verifiers, traces.jsonl: task, last sampled message, answer in task.data as gold, rewards as labels or scores"
     )
 
     def recognises(self, opened: Opened) -> bool:

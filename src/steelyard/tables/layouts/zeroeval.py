@@ -20,7 +20,7 @@ class ZeroEval(Layout):
     name = "zeroeval"
     title = "ZeroEval results"
     about = (
-        "ZeroEval, one LLM.json per LLM: session_id, output, chat_history as prompt, answer as gold where it is there."
+        "ZeroEval, one LLM.json per LLM: session_id, output, chat_history as prompt, answer as gold where it is there"
     )
 
     def recognises(self, opened: Opened) -> bool:
