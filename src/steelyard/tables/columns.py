@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
-from steelyard.tables.names import SCORES, key
+from steelyard.tables.names import SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
@@ -64,7 +64,8 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
     """The score when none is named: the only column of floats, else the only one that is called as scores are."""
     if len(candidates) == 1:
         return candidates[0]
-    known = [name for name in candidates or schema if key(name) in SCORES and _is_number(schema[name])]
+    whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
+    known = [name for name in candidates if SCORE_LIKE.search(key(name))] if candidates else whole
     if len(known) == 1:
         others = [name for name in candidates if name != known[0]]
         beside = f", and none of {', '.join(others)}" if others else ""

@@ -77,7 +77,9 @@ def _named_texts(table: pl.LazyFrame, frame: pl.LazyFrame, wide: Wide) -> tuple[
     """Make responses texts: those of chats, those in structs, and answers that are whole responses."""
     schema = table.collect_schema()
     for ours in wide.texts:
-        if is_chat(schema[ours]):
+        if not schema[ours].is_nested():
+            table = table.with_columns(pl.col(ours).cast(pl.String))
+        elif is_chat(schema[ours]):
             table = table.with_columns(chat_text(pl.col(ours)).alias(ours))
         elif isinstance(schema[ours], pl.Struct):
             table = _unnested(table, schema, ours)

@@ -55,8 +55,8 @@ class Wide:
 
 def text_lists(schema: pl.Schema) -> list[str]:
     """The columns that hold a list of responses or of answers, by their name and by what they hold."""
-    known = RESPONSE_LISTS | ANSWER_LISTS
-    return [name for name, kind in schema.items() if key(name) in known and _is_texts(kind)]
+    known = {name: kind for name, kind in schema.items() if key(name) in RESPONSE_LISTS | ANSWER_LISTS}
+    return [name for name, kind in known.items() if _is_texts(kind, numbers=key(name) in ANSWER_LISTS)]
 
 
 def check_not_both(schema: pl.Schema) -> None:
@@ -111,12 +111,12 @@ def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
     return first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
 
 
-def _is_texts(kind: Any) -> bool:
-    """Whether a column holds a list of texts, of structs with fields, or of chats; one chat is one text."""
+def _is_texts(kind: Any, *, numbers: bool) -> bool:
+    """Whether a column holds a list of texts, of structs or of chats (one chat is one text); answers may be numbers."""
     if not isinstance(kind, pl.List) or is_chat(kind):
         return False
     inner: Any = kind.inner
-    return inner == pl.String or isinstance(inner, pl.Struct) or is_chat(inner)
+    return inner == pl.String or (numbers and inner.is_numeric()) or isinstance(inner, pl.Struct) or is_chat(inner)
 
 
 def _is_steps(kind: Any) -> bool:
