@@ -141,5 +141,6 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
     (re.compile(r"rename=\{'yours': '(\w+)'\}"), r"--rename yours=\1"),
 ]

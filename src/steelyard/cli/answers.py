@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.cli.options import Answers, File, Json, Overwrite, Rename, renames
 from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
@@ -22,18 +22,20 @@ def run(
         Path | None, typer.Option("-o", "--output", help="Where to write the table with answer, rule and class.")
     ] = None,
     rename: Rename = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.writing import check_output
+    from steelyard.tables.marks import ANSWERS
+    from steelyard.tables.writing import check_output, put
 
     if output:
-        check_output(output)
+        check_output(output, ANSWERS, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         found = sy.read_answers(file, answers=answers, rename=renames(rename), progress=progress)
     if output:
-        sy.write(found.table, output)
+        put(found.table, output)
     size = found.table.height
     if json:
         show.as_json(
