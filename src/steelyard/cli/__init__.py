@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 
 import typer
 from typer.exceptions import TyperException
@@ -39,6 +40,7 @@ from steelyard.version import __version__
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
+_said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
@@ -70,6 +72,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
     warnings.showwarning = _show_warning
+    _said.clear()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
@@ -91,6 +94,8 @@ def main() -> None:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         code = 2
+    finally:
+        _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -116,8 +121,18 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning once, at once; how often it came is said at the end."""
     if issubclass(category, SteelyardWarning):
-        print(f"warning: {_one_line(str(message))}", file=sys.stderr)
+        line = _one_line(str(message))
+        _said[line] += 1
+        if _said[line] == 1:
+            print(f"warning: {line}", file=sys.stderr)
+
+
+def _count_warnings() -> None:
+    for line, times in _said.items():
+        if times > 1:
+            print(f"warning: that came {times} times: {show.shortened(line, 60)}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:

@@ -42,6 +42,7 @@ def run(
 ) -> None:
     """Say when to stop sampling, what that saves and whether it pays, and write the rule into a plan."""
     import steelyard as sy
+    from steelyard.methods.base.enough import first_samples
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
 
@@ -54,7 +55,7 @@ def run(
     options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(file, score=score or trained, progress=progress, **options)
-    used = pool if n is None else pool.first(n)
+    used = first_samples(pool, n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:
         found.method.save(output, overwrite=overwrite)
