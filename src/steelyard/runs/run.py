@@ -120,7 +120,8 @@ class Run:
     @property
     def wanted(self) -> int:
         """How many samples the finished run has."""
-        return self.questions.height * self.manifest.n
+        rows = self.manifest.rows
+        return self.questions.height * self.manifest.n if rows is None else rows
 
     async def add(self, record: dict[str, Any]) -> None:
         """Return when a record is on the disk; tasks that wait at the same time share the price."""
