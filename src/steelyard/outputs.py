@@ -43,11 +43,18 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     if not target.exists():
         return target
     for read in _files(inputs):
-        if (not read.is_dir() and read.samefile(target)) or (_inside(target, read) and not kind.ours(target)):
+        if (not read.is_dir() and read.samefile(target)) or (_inside(target, read) and not _ours(target, kind)):
             raise UnwritableError(path, f"it is an input of this command ({read}), which is never written over")
-    if target.stat().st_size and not overwrite and not kind.ours(target):
+    if target.stat().st_size and not overwrite and not _ours(target, kind):
         raise UnwritableError(path, f"the file that is there is not {kind.what} that Steelyard wrote", REPLACE)
     return target
+
+
+def _ours(target: Path, kind: Kind) -> bool:
+    try:
+        return kind.ours(target)
+    except OSError:  # what cannot be read is not known to be ours
+        return False
 
 
 def _inside(target: Path, folder: Path) -> bool:

@@ -10,10 +10,12 @@ from steelyard.errors import ColumnError, RunError, SettingError, TableError
 from steelyard.runs.manifest import FILE, IMPORTED, Manifest
 from steelyard.runs.run import Run
 from steelyard.tables.rows_to_import import LOG_PROBABILITIES, Rows, rows_of
+from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.verifiers.protocol import Protocol, RecordedProtocol
 
 MANY = 1000  # records a commit
 TABLES = {".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".feather", ".eval"}
+NO_NAME = set("*?[")  # a pattern names many files
 SUFFIXES = TABLES | {".gz", ".zst"}
 
 
@@ -30,12 +32,17 @@ def run_beside(source: Any, output: str | Path | None) -> Path:
     """
     if output is not None:
         return Path(output)
-    if not isinstance(source, str | Path) or not (Path(source).exists() or Path(source).suffix):
+    if not isinstance(source, str | Path) or _nameless(str(source)):
         raise SettingError("the scores need a place beside the table: name the folder of a run with -o (output=)")
     name = Path(source)
     while name.suffix.lower() in SUFFIXES:
         name = name.with_suffix("")
     return name.with_name(f"{name.name}.scored")
+
+
+def _nameless(source: str) -> bool:
+    """Whether a source has no name that a folder could be named after."""
+    return is_grid(source) or source == "-" or (bool(NO_NAME & set(source)) and not Path(source).exists())
 
 
 def imported(source: Any, output: str | Path | None, rename: dict[str, str] | None, protocol: Protocol) -> Run:

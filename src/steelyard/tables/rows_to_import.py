@@ -73,7 +73,7 @@ class Rows:
 
 def rows_of(source: Any, *, rename: dict[str, str] | None = None) -> Rows:
     """Read a table of responses, all of it; refuse one that has no texts, or texts of questions that contradict."""
-    with named(source), reading(source if isinstance(source, str) else "the table"):
+    with named(source) as name, reading(name):
         frame = renamed(open_table(source), rename or {})
         schema = frame.collect_schema()
         check_columns(schema)
@@ -83,9 +83,9 @@ def rows_of(source: Any, *, rename: dict[str, str] | None = None) -> Rows:
                 "(rename={'yours': 'response'})"
             )
         kinds = {name: kind_of(dtype) for name, dtype in schema.items() if name not in KEYS}
-        for name in ("response", OF_QUESTIONS):
-            if name in kinds and (schema[name].is_nested() or kinds[name] is None):
-                raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text a row: give it as text")
+        for text in ("response", OF_QUESTIONS):
+            if text in kinds and (schema[text].is_nested() or kinds[text] is None):
+                raise ColumnError(f"the column {text!r} holds {schema[text]}, not one text a row: give it as text")
         if unknown := [name for name, kind in kinds.items() if kind is None]:
             what = f"the scored table is made without the columns {', '.join(unknown)}: they hold no text or numbers"
             warnings.warn(what, SteelyardWarning, stacklevel=3)
