@@ -299,7 +299,7 @@ def test_missing_scores_null_answers_lone_answers_and_single_responses_are_handl
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    sy.write(GOOD, tmp_path / "link.csv")
+    sy.write(GOOD, tmp_path / "link.csv", overwrite=True)
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("question,")
 

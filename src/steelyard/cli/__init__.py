@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 
 import typer
 from typer.exceptions import TyperException
@@ -41,6 +42,7 @@ from steelyard.version import __version__
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
+_said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
@@ -72,6 +74,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
     warnings.showwarning = _show_warning
+    _said.clear()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
@@ -93,6 +96,8 @@ def main() -> None:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         code = 2
+    finally:
+        _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -118,9 +123,20 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning once, at once; how often it came is said at the end."""
     if issubclass(category, SteelyardWarning):
+        line = _one_line(str(message))
         word = "" if issubclass(category, SteelyardNote) else "warning: "
-        print(f"{word}{_one_line(str(message))}", file=sys.stderr)
+        _said[word + line] += 1
+        if _said[word + line] == 1:
+            print(word + line, file=sys.stderr)
+
+
+def _count_warnings() -> None:
+    for line, times in _said.items():
+        if times > 1 and line.startswith("warning: "):
+            short = show.shortened(line.removeprefix("warning: "), 60)
+            print(f"warning: that came {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
@@ -144,6 +160,7 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
     (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
     (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
     (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, LayoutName, Rename, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, renames
 from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
@@ -23,18 +23,20 @@ def run(
     ] = None,
     rename: Rename = None,
     layout: LayoutName = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.writing import check_output
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import ANSWERS
 
     if output:
-        check_output(output)
+        check_output(output, ANSWERS, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         found = sy.read_answers(file, answers=answers, rename=renames(rename), layout=layout, progress=progress)
     if output:
-        sy.write(found.table, output)
+        put(found.table, output)
     size = found.table.height
     if json:
         show.as_json(

@@ -46,6 +46,7 @@ Model = Annotated[
 ]
 KeyEnv = Annotated[str, typer.Option("--key-env", help="Environment variable that holds the server's key, if any.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 
 

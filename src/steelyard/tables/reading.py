@@ -15,6 +15,7 @@ from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
+from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
@@ -83,14 +84,20 @@ def pools_of(
             check_columns(schema)
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
-            origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
+            llms = _llms(frame, schema)
+            single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+            origin = Source(chosen.name, single, name, parts, several)
             table = in_order(frame, _wanted(schema, chosen, labels))
             if not len(table.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
-            yield from pools(table, origin, reader, progress)
+            repeated = RepeatedRows()
+            for pool in pools(table, origin, reader, progress):
+                repeated.look(pool)
+                yield pool
     finally:
         reader.close()
     reader.warn()
+    repeated.warn()
 
 
 @contextmanager
@@ -126,9 +133,10 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     return wanted
 
 
-def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
-    """The LLM's name, when the whole table has just one."""
+def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
+    """The names of the LLMs; none where rows say nothing, unless the others name several."""
     if "llm" not in schema or schema["llm"].is_nested():
-        return None
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
-    return names[0] if len(names) == 1 else None
+        return ()
+    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    known = tuple(sorted(names.drop_nulls()))
+    return known if len(known) > 1 or not names.null_count() else ()
