@@ -121,7 +121,10 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(question=pl.concat_list("question"))),
         ("'question' holds",),
     ),
-    "percentages": (_write(lambda t: t.with_columns(score * 100)), ("if these are percent, divide them by 100",)),
+    "percentages": (
+        _write(lambda t: t.with_columns(score * 100)),
+        ("if these are percent, read them with --score 'score/100'",),
+    ),
     "step logits": (
         _write(lambda t: t.select(pl.exclude("score"), score=pl.concat_list(score * 9 - 3))),
         ("--score 'sigmoid(score):last'",),
