@@ -13,6 +13,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
+└── SteelyardNote              nothing is amiss: how something was read
 """
 
 from collections.abc import Iterable
@@ -65,6 +66,10 @@ class SettingError(SteelyardError):
 
 class SteelyardWarning(UserWarning):
     """Something the user should know; the result still stands."""
+
+
+class SteelyardNote(SteelyardWarning):
+    """How something was read: nothing is amiss."""
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

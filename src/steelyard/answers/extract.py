@@ -1,8 +1,8 @@
 """The final answer of a response, read by rules that are tried in order; every rule is linear in the text.
 
-What a kind reads and how it compares is in `kinds/`, one file each. Two boxes: the last closed one counts. A box that is
-never closed was cut off and is passed over. What follows the thinking beats what was thought. Bold and quotes around an
-answer are taken off. Units stay in the text; the normal form drops them. Nothing found: None.
+What a kind reads and how it compares is in `kinds/`, one file each. Two boxes: the last closed one counts. A box that
+is never closed was cut off and is passed over. What follows the thinking beats what was thought. Bold and quotes around
+an answer are taken off. Units stay in the text; the normal form drops them. Nothing found: None.
 """
 
 from __future__ import annotations
@@ -43,13 +43,7 @@ def extract_answer(text: str, kind: str = "math") -> str | None:
 
 @cache
 def kind_of(name: str) -> Kind:
-    """Return the kind of this name, else say which there are.
-
-    >>> kind_of("maths")
-    Traceback (most recent call last):
-    ...
-    steelyard.errors.SettingError: unknown kind of answer 'maths': did you mean 'math'? There are: choice, code, exact, ...
-    """
+    """Return the kind of this name, else say which there are."""
     if name in KINDS:
         return registry().get(name)
     if not name.startswith(PREFIX) or name == PREFIX:
@@ -58,5 +52,9 @@ def kind_of(name: str) -> Kind:
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a kind if it exists, else say which do."""
+    """Return the name of a kind if it exists, else say which do; `auto` needs a table to look at."""
+    if kind == AUTO:
+        raise SettingError(
+            f"'auto' looks at a table of responses, and here is none yet: name one of {', '.join(KINDS)}"
+        )
     return kind_of(kind).name

@@ -18,8 +18,8 @@ POWER_OF_TEN = re.compile(
 def last_number(text: str) -> str | None:
     """The last number; the end of the text is looked at first.
 
-    >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50 or 5%"), last_number("no")
-    ('7', '−2', '5%', None)
+    >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
+    ('7', '−2', '1,200.50', None)
     """
     for start in (max(0, len(text) - 300), 0):
         found = None
@@ -36,8 +36,9 @@ def number_within(text: str) -> str | None:
     >>> number_within(r"\frac{3}{4} of it"), number_within("2.5 \\times 10^{3} m"), number_within("12 apples")
     ('\\frac{3}{4}', '2.5 \\times 10^{3}', '12')
     """
+    bare = text[-400:].replace("{,}", ",").replace(",\\!", ",")
     for pattern in (FRACTION, POWER_OF_TEN):
-        found = list(pattern.finditer(text[-400:]))
+        found = list(pattern.finditer(bare))
         if found:
             return found[-1][0]
-    return last_number(text)
+    return last_number(bare)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 MOST_SAID = 20  # mentions of an answer looked at, from the end
@@ -16,11 +17,14 @@ AHEAD, BEHIND = 700, 60  # characters looked at around the word
 _STATED = re.compile(
     r"s?+(?![A-Za-z])(?:[ \t]*+\([^()\n]{1,60}\))?"
     r"(?:[ \t]++(?:to|for|of|in)[ \t][^\n.:=]{1,120}?(?=[ \t]++(?:is|are)\b|[ \t]*+:))?"
-    r"(?P<link>[ \t*_'\"]*+[:=][ \t]*+|[ \t*_]*+(?<=[ \t*_])(?:is|are|was|must\s++be|should\s++be|would\s++be|will\s++be|equals?|comes\s++to"
-    r"|turns\s++out\s++to\s++be|→|->|—|–|-)(?![A-Za-z'])[ \t]*+:?+|[ \t*_:]*+\n)[\s*_:>`]*+",
+    r"(?P<link>[ \t*_'\"]*+[:=][ \t]*+|[ \t*_]*+(?<=[ \t*_])(?:is|are|was"
+    r"|must\s++be|should\s++be|would\s++be|will\s++be|equals?|comes\s++to|turns\s++out\s++to\s++be|→|->|—|–|-)"
+    r"(?![A-Za-z'])[ \t]*+:?+|[ \t*_:]*+\n)[\s*_:>`]*+",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"(?:^|\n)[ \t>*_#\d.)-]{0,12}+(?:the\s++|my\s++|final\s++|correct\s++|short\s++){0,3}$", re.IGNORECASE)
+_HEADING = re.compile(
+    r"(?:^|\n)[ \t>*_#\d.)-]{0,12}+(?:the\s++|my\s++|final\s++|correct\s++|short\s++){0,3}$", re.IGNORECASE
+)
 _FINAL = re.compile(r"\bfinal[\s*_]{1,4}$", re.IGNORECASE)
 _OTHER = re.compile(
     r"\b(?:wrong|incorrect|possible|other|another|any|each|every|initial|previous|first|partial|whose|an|student's|no|his|her|their)"
@@ -42,7 +46,8 @@ class Said(NamedTuple):
     text: str
 
 
-def sayings(text: str) -> Iterator[Said]:
+@lru_cache(maxsize=4)  # several rules look at one text
+def sayings(text: str) -> tuple[Said, ...]:
     """The statements of an answer, from the end.
 
     >>> list(sayings("Answer: 12 or so. This answer is correct."))
@@ -50,6 +55,10 @@ def sayings(text: str) -> Iterator[Said]:
     >>> [said.how for said in sayings("The answer is 3. Final answer: 4.")]
     ['final', 'said']
     """
+    return tuple(_sayings(text))
+
+
+def _sayings(text: str) -> Iterator[Said]:
     lowered = text.lower()
     at = len(text)
     for _ in range(MOST_SAID):

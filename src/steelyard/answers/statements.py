@@ -13,7 +13,7 @@ from steelyard.answers.numbers import last_number
 LONGEST = 500  # characters of a statement that are looked at
 _AROUND = "*_`\"'“”‘’ \t\n"
 _LEAD = re.compile(
-    r"(?:(?:that|therefore|thus|hence|so|simply|just|indeed|approximately|about|around|roughly|exactly|equal\s++to|given\s++by"
+    r"(?:(?:that|there\s++(?:is|are)|therefore|thus|hence|so|simply|just|indeed|approximately|about|around|roughly|exactly|equal\s++to|given\s++by"
     r"|now|clearly|then|actually|definitely|likely|most\s++likely|probably)\b[,:]?\s++|[:=→]\s*+|->\s*+){1,4}+",
     re.IGNORECASE,
 )
@@ -26,10 +26,10 @@ _MATHS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _NEXT = re.compile(r"\s*+(?:,\s*+(?:and|or)\b|,|and\b|or\b|\\text\{\s*+(?:and|or)\s*+\})\s*+(?=\$|\\\()")
 _CLAUSE = re.compile(
     r",?\s++(?:because|since|which|where|so|as|but|after|when|while|given|assuming|due|who|whose|i\.e\.|meaning)\b"
-    r"|,\s++(?!(?:and|or)\b)(?=[a-z]{2,}+)",
+    r"|,\s++(?:(?:and|or)\s++)?+(?=[a-z]{2,}+)",
 )
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}+")
-_ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-Z]|Dr|Mr|Mrs|Ms|St|Mt|Jr|Sr|vs|No|Prof|Gen|Col|Lt|Ft|approx|etc)$")
+_ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-Z]|(?i:Dr|Mr|Mrs|Ms|St|Mt|vs|Prof|Gen|Col|Lt|Ft))$")
 _CURRENCY = re.compile(r"\$\s?\d[\d,]*+(?:\.\d++)?(?![\d\\^_{])")
 
 
@@ -59,7 +59,7 @@ def maths_at_start(said: str) -> str | None:
     for opening, closing in _MATHS:
         if not said.startswith(opening):
             continue
-        end = said.find(closing, len(opening))
+        end = _closing(said, closing, len(opening))
         inside = said[len(opening) : end]
         if end < 0 or (money and len(_WORD.findall(inside)) > 2):
             return None if money or end < 0 else inside
@@ -70,6 +70,14 @@ def maths_at_start(said: str) -> str | None:
             return f"{inside}{joined[0]}{more}".replace("\\text", "")
         return inside + "%" if rest.startswith(("%", "\\%")) else inside
     return None
+
+
+def _closing(said: str, closing: str, start: int) -> int:
+    """Where the maths is closed: a dollar after a backslash is money."""
+    end = said.find(closing, start)
+    while end > 0 and closing[0] == "$" and said[end - 1] == "\\":
+        end = said.find(closing, end + 1)
+    return end
 
 
 def maths_said(text: str) -> str | None:
@@ -96,7 +104,7 @@ def _end(said: str, clauses: bool) -> int:
     """Where the sentence ends, outside all brackets and maths."""
     end = len(said)
     clause = _CLAUSE.search(said) if clauses else None
-    depth, maths = 0, False
+    depth, maths, paired = 0, False, said.count("$") % 2 == 0
     for i, char in enumerate(said):
         if char == "\n":
             return i
@@ -108,7 +116,7 @@ def _end(said: str, clauses: bool) -> int:
             depth += 1
         elif char in ")]}":
             depth -= 1
-        elif char == "$":
+        elif char == "$" and paired:
             maths = not maths
         elif char in ".!?" and depth <= 0 and _ends_here(said, i):
             return i

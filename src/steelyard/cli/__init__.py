@@ -32,7 +32,7 @@ from steelyard.cli import (
     status,
     vote,
 )
-from steelyard.errors import SteelyardError, SteelyardWarning
+from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
 
@@ -117,7 +117,8 @@ def _prepare_streams() -> None:
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     if issubclass(category, SteelyardWarning):
-        print(f"warning: {_one_line(str(message))}", file=sys.stderr)
+        word = "" if issubclass(category, SteelyardNote) else "warning: "
+        print(f"{word}{_one_line(str(message))}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:

@@ -29,7 +29,10 @@ Rename = Annotated[
     typer.Option("--rename", help="Read column THEIRS as OURS: --rename question_id=question.", show_default=False),
 ]
 Answers = Annotated[
-    str, typer.Option("--answers", help="Kind of answer: math, number, choice, text, exact or re:PATTERN.")
+    str,
+    typer.Option(
+        "--answers", help="Kind of answer: math, number, choice, text, code, json, exact, re:PATTERN or auto."
+    ),
 ]
 UpstreamUrl = Annotated[
     str,

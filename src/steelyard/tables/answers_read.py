@@ -10,7 +10,7 @@ from steelyard.answers.annotated import Reading
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
-from steelyard.tables.reading import renamed
+from steelyard.tables.reading import first_rows, renamed
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.opening import open_table
 
@@ -36,6 +36,7 @@ def read_answers(
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")
+        reader.look(first_rows(table.lazy()))
         return annotated.read_answers(table, reader, progress)
     except DAMAGE as error:
         raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None

@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.answers.auto_kind import LOOKED_AT
+from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
 from steelyard.pools.pool import Pool, Source
@@ -39,8 +41,9 @@ def read(
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
     a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
-    answers are read out of a column `response` and which of them are the same.
+    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
+    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
+    are the same. A gold answer may be a worked solution, or a list of accepted answers.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
@@ -76,13 +79,14 @@ def pools_of(
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
             origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
+            reader.look(first_rows(frame))
             table = in_order(frame, _wanted(schema, chosen, labels))
             if not len(table.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             yield from pools(table, origin, reader, progress)
     finally:
         reader.close()
-    reader.warn()
+    reader.warn(" ".join(["steelyard answers", name if Path(name).exists() else "FILE", *_told(reader, rename)]))
 
 
 @contextmanager
@@ -113,9 +117,11 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if labels and "correct" not in schema and "gold" in schema:
         text.append("gold")
     for name in text:
+        if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
+            continue
         if schema[name].is_nested() or schema[name] == pl.Object:
             raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
-    wanted = [pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in text]
+    wanted = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
@@ -125,6 +131,28 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if label is not None:
         wanted.append(label.alias("correct"))
     return wanted
+
+
+def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as text; a list of accepted gold answers is one text too."""
+    if isinstance(kind, pl.List | pl.Array):
+        items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
+        return (pl.lit(LIST) + items.list.join(ITEM)).alias(name)
+    return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
+
+
+def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
+    """The first rows of what a kind of answer can be told by."""
+    schema = frame.collect_schema()
+    names = [name for name in ("gold", "response", "answer") if name in schema]
+    return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
+
+
+def _told(reader: AnswerReader, rename: dict[str, str] | None) -> list[str]:
+    """The options of the command that shows what could not be read."""
+    options = [f"--rename {old}={new}" for old, new in (rename or {}).items()]
+    kind = reader.kind.name
+    return ["--unreadable", *([f"--answers {kind}"] if kind != "math" else []), *options]
 
 
 def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:

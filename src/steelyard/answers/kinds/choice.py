@@ -1,7 +1,7 @@
 """choice: the letter of an option, A to J; where a response names no letter, the words it states.
 
-Marked: a boxed letter, the `answer` field, what is said of the answer, what is said to be correct or chosen. Loose: a last
-or first line that is an option, a letter in bold or brackets, a letter alone. Words are compared as `text` does.
+Marked: a boxed letter, the `answer` field, what is said of the answer, what is said to be correct or chosen. Loose: a
+last or first line that is an option, a letter in bold or brackets, a letter alone. Words are compared as `text` does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """code: a literal value, as a program returns it: `[1, 2]` is `[1,2]` and 'a' is "a". Nothing is ever executed.
 
-Marked: what is said of the answer or the output, a box, a JSON field. Loose: what an assertion compares with, a value in
-the last code block or between backticks, the value of the last line.
+Marked: what is said of the answer or the output, a box, a JSON field. Loose: what an assertion compares with, a value
+in the last code block or between backticks, the value of the last line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from steelyard.answers.sayings import sayings
 
 END = 4000  # characters at the end in which a value is looked for
 MOST_TRIED = 20  # places looked at, from the end
-_FENCED = re.compile(r"```[A-Za-z]{0,12}[ \t]*+\n(.{0,4000}?)\n?[ \t]*+```", re.DOTALL)
+_LANGUAGE = re.compile(r"[A-Za-z+]{0,12}[ \t]*+\n")
 _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _OUTPUT = re.compile(
     r"(?i:\b(?:output|outputs|result|return(?:ed)?\s(?:value|result)|returns?|evaluates?\sto|prints?|value))"
@@ -79,8 +79,9 @@ def _last(text: str, places: Iterator[int]) -> str | None:
 
 
 def _fenced(text: str) -> str | None:
-    blocks = _FENCED.findall(text[-END:])
-    return literal(blocks[-1]) if blocks else None
+    end = text.rfind("```")
+    start = text.rfind("```", 0, max(end, 0))
+    return literal(_LANGUAGE.sub("", text[start + 3 : end], count=1)) if start >= 0 else None
 
 
 def _ticked(text: str) -> str | None:

@@ -1,6 +1,7 @@
 """json: a JSON value, in canonical form: keys sorted, white space gone, 1.0 as 1.
 
-The last object of the response, else its last list, else all of it. An object with a field `answer` stands for that field.
+The last object of the response, else its last list, else all of it. An object with a field `answer` stands for
+that field.
 """
 
 from __future__ import annotations

@@ -18,8 +18,11 @@ from steelyard.answers.statements import maths_said
 
 END = 600  # characters at the end in which loose maths is looked for
 _HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")
-_SPAN = re.compile(r"\$\$([^$]{1,300})\$\$|\$([^$\n]{1,300})\$|\\\(([^\n]{1,300}?)\\\)|\\\[(.{1,300}?)\\\]", re.DOTALL)
+_SPAN = re.compile(
+    r"\$\$([^$]{1,300})\$\$|\$((?:[^$\n\\]|\\.){1,300})\$|\\\(([^\n]{1,300}?)\\\)|\\\[(.{1,300}?)\\\]", re.DOTALL
+)
 _VALUE = re.compile(r"\d|\\[A-Za-z]")
+_NAMED = re.compile(r"\\(?:begin|end|text|mathrm|textbf|operatorname)\s?\{[^{}]*+\}")
 _NOT_MATHS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}+|[.?!]\s")
 
 
@@ -66,7 +69,7 @@ def maths_at_end(text: str) -> str | None:
         return None
     inside = next(part for part in found.groups() if part is not None)
     value = inside.rpartition("=")[2].strip().strip(".,;")
-    return value if _VALUE.search(value) and not _NOT_MATHS.search(value) else None
+    return value if _VALUE.search(value) and not _NOT_MATHS.search(_NAMED.sub("", value)) else None
 
 
 def after_equals(text: str) -> str | None:
