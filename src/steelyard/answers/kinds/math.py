@@ -13,7 +13,7 @@ from steelyard.answers.json_fields import json_field, last_field
 from steelyard.answers.kind import Kind, Named, short
 from steelyard.answers.normal import normal_form
 from steelyard.answers.numbers import last_number
-from steelyard.answers.sayings import last_said
+from steelyard.answers.sayings import sayings
 from steelyard.answers.statements import maths_said
 
 END = 600  # characters at the end in which loose maths is looked for
@@ -21,7 +21,7 @@ _HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")
 _SPAN = re.compile(
     r"\$\$([^$]{1,300})\$\$|\$((?:[^$\n\\]|\\.){1,300})\$|\\\(([^\n]{1,300}?)\\\)|\\\[(.{1,300}?)\\\]", re.DOTALL
 )
-_VALUE = re.compile(r"\d|\\[A-Za-z]")
+_VALUE = re.compile(r"\d|\\(?:[dt]?frac|sqrt|pi|infty|emptyset|text|pm)(?![A-Za-z])")
 _NAMED = re.compile(r"\\(?:begin|end|text|mathrm|textbf|operatorname)\s?\{[^{}]*+\}")
 _NOT_MATHS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}+|[.?!]\s")
 
@@ -46,17 +46,17 @@ def hashes(text: str) -> str | None:
 
 def final(text: str) -> str | None:
     """What "the final answer is" says."""
-    return _maths(last_said(text, "final"))
+    return _stated(text, "final")
 
 
 def label(text: str) -> str | None:
     """What follows "Answer:" at the beginning of a line."""
-    return _maths(last_said(text, "label"))
+    return _stated(text, "label")
 
 
 def said(text: str) -> str | None:
     """What a sentence says of the answer."""
-    return _maths(last_said(text, "said"))
+    return _stated(text, "said")
 
 
 def maths_at_end(text: str) -> str | None:
@@ -80,11 +80,16 @@ def after_equals(text: str) -> str | None:
     value = lines[-1].rpartition("=")[2].strip().strip("$*`\\)]. ")
     if not value or len(value) > 60 or _NOT_MATHS.search(value) or not _VALUE.search(value):
         return None
-    return value
+    return None if value[-1] in "+-*/^(,_" else value  # cut off
 
 
-def _maths(text: str | None) -> str | None:
-    return None if text is None else maths_said(text)
+def _stated(text: str, how: str) -> str | None:
+    """The maths of the last statement that has some; a long sentence without any states nothing."""
+    for said in sayings(text):
+        found = maths_said(said.text) if said.how == how else None
+        if found is not None and (len(found.split()) < 6 or _VALUE.search(found)):
+            return found
+    return None
 
 
 MARKED: tuple[Named, ...] = (
