@@ -33,7 +33,10 @@ LayoutName = Annotated[
     typer.Option("--layout", help="Read the file by this layout of 'steelyard layouts'.", show_default=False),
 ]
 Answers = Annotated[
-    str, typer.Option("--answers", help="Kind of answer: math, number, choice, text, exact or re:PATTERN.")
+    str,
+    typer.Option(
+        "--answers", help="Kind of answer: math, number, choice, text, code, json, exact, re:PATTERN or auto."
+    ),
 ]
 UpstreamUrl = Annotated[
     str,

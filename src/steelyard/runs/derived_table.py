@@ -153,10 +153,10 @@ class TableMaker:
 
     def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
         """Whether each answer is the gold one; null only where there is no gold answer."""
-        both = pl.concat((pl.Series(answers, dtype=pl.String), gold.alias("")))
-        keys = self.reader.keys(both, np.concatenate((which, which)))
-        same = keys.head(len(answers)).eq_missing(keys.tail(len(answers))) & keys.head(len(answers)).is_not_null()
-        return pl.select(pl.when(gold.is_not_null()).then(same)).to_series()
+        _, first, each = np.unique(which, return_index=True, return_inverse=True)
+        keys, same = self.reader.labelled(pl.Series(answers, dtype=pl.String), each.ravel(), gold.gather(first))
+        correct = pl.Series(same) & keys.is_not_null()
+        return pl.select(pl.when(gold.is_not_null()).then(correct)).to_series()
 
 
 def _probability(logprob: float | None) -> float | None:
