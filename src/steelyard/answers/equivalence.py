@@ -17,6 +17,7 @@ START = 60.0  # seconds for a worker to come up
 
 Pair = tuple[str, str]
 Reply = float | str | bool | None
+SYMBOLIC = "symbolic"  # has letters, or is no number
 UNKNOWN = "unknown"  # timed out, or the worker died
 
 

@@ -1,7 +1,8 @@
 """Which pairs of a question's answers only the equivalence checker can decide: most votes first, the others counted.
 
-A form the equivalence checker cannot read is a class of its own. Two forms whose numbers differ are two answers. Of one
-question it is asked to value MOST_FORMS forms and to decide MOST_PAIRS pairs: a question with more open answers than
+Two forms whose numbers or fingerprints differ are two answers, and nobody is asked (fingerprints.py). A form that has
+no fingerprint is evaluated by the equivalence checker; one that it cannot read either is a class of its own. Of one
+question MOST_FORMS forms are looked at and MOST_PAIRS pairs decided: a question with more open answers than
 that keeps the others apart, and they are counted, never passed over in silence.
 """
 
@@ -13,7 +14,8 @@ from heapq import nsmallest
 from itertools import combinations
 from typing import NamedTuple
 
-from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker, Pair
+from steelyard.answers.equivalence import SYMBOLIC, UNKNOWN, EquivalenceChecker, Pair, Reply
+from steelyard.answers.fingerprints import differ, fingerprint
 from steelyard.answers.normal import number_of, was_read
 
 MOST_PAIRS = 200
@@ -36,9 +38,7 @@ def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], checker: Equiv
         return -votes[form], form
 
     asked_for = nsmallest(MOST_FORMS, symbolic, key=by_votes)
-    values = {
-        form: value for form, value in zip(asked_for, checker.values(asked_for), strict=True) if value is not None
-    }
+    values = _values(asked_for, checker)
     apart = {form for form, value in values.items() if value == UNKNOWN} | (set(symbolic) - set(asked_for))
     known = {form: value for form, value in values.items() if value != UNKNOWN}
     read = {form: number_of(form) for form in votes if was_read(form)}
@@ -54,12 +54,23 @@ def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], checker: Equiv
     return OpenPairs(asked, unasked + never * (len(known) + len(read)) + never * (never - 1) // 2, apart)
 
 
+def _values(forms: Sequence[str], checker: EquivalenceChecker) -> dict[str, Reply]:
+    """What every form is worth, by its fingerprint or else by the equivalence checker; not those that nobody can read."""
+    marks = {form: fingerprint(form) for form in forms}
+    values: dict[str, Reply] = {
+        form: SYMBOLIC if mark.number is None else mark.number for form, mark in marks.items() if mark is not None
+    }
+    rest = [form for form in forms if form not in values]
+    values.update((form, value) for form, value in zip(rest, checker.values(rest), strict=True) if value is not None)
+    return values
+
+
 def _candidates(known: Mapping[str, object], read: Mapping[str, object], compared: Sequence[str]) -> Iterator[Pair]:
     """The pairs that may be equal: two of `known`, or one of them and a form that was read."""
     numbers = sorted((value, form) for form, value in read.items() if isinstance(value, float))
     places = [value for value, _ in numbers]
     for a, b in combinations(sorted(known), 2):
-        if _may_be_equal(known[a], known[b]):
+        if _may_be_equal(known[a], known[b]) and not differ(fingerprint(a), fingerprint(b)):
             yield a, b
     for form, value in known.items():
         if isinstance(value, float):
@@ -67,7 +78,7 @@ def _candidates(known: Mapping[str, object], read: Mapping[str, object], compare
             near = numbers[bisect_left(places, value - 2 * reach) : bisect_right(places, value + 2 * reach)]
             others = [other for place, other in near if _may_be_equal(value, place)]
         else:
-            others = list(compared)
+            others = [other for other in compared if not differ(fingerprint(form), fingerprint(other))]
         yield from ((min(form, other), max(form, other)) for other in others)
 
 
