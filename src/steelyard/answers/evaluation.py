@@ -1,9 +1,9 @@
 """The value of an expression where its letters are given numbers: letters, roots, powers, logarithms, trigonometry.
 
 It reads expressions as math-verify does (its letters have no case, `log` without a backslash is a product of letters,
-an exponent without braces is one number or one letter), because what it tells apart math-verify is not asked about.
-What math-verify reads in a way of its own (`1/2x`, `2 3`, `\\\\sqrt 12`, a mixed number) is `TooHard`, and so is all
-that is not an expression. Every token costs a step of the answer's budget (step_budget.py).
+an exponent without braces is one number or one letter, `1/2x` is one over 2x), because what it tells apart math-verify
+is not asked about. What math-verify reads in a way of its own (`2 3`, `\\\\sqrt 12`, a mixed number) is `TooHard`, and so
+is all that is not an expression. Every token costs a step of the answer's budget (step_budget.py).
 """
 
 from __future__ import annotations
@@ -68,18 +68,12 @@ class Evaluation:
         return total
 
     def _product(self, depth: int) -> Rough:
-        total, divided = self._signed(depth), False
-        while True:
-            if self.tokens.text in ("*", "/"):
-                divided = self.tokens.take() == "/"
-                factor = self._signed(depth)
-                total = rough.divide(total, factor) if divided else rough.multiply(total, factor)
-            elif self._factor_follows():
-                if divided:  # 1/2x
-                    raise TooHard
-                total = rough.multiply(total, self._raised(depth))
-            else:
-                return total
+        total = self._signed(depth)
+        while self.tokens.text in ("*", "/"):
+            divided = self.tokens.take() == "/"
+            factor = self._signed(depth)
+            total = rough.divide(total, factor) if divided else rough.multiply(total, factor)
+        return total
 
     def _factor_follows(self) -> bool:
         """Whether a factor follows without a sign; a number straight after a number is none."""
@@ -97,6 +91,8 @@ class Evaluation:
         while self.tokens.text in ("+", "-"):
             minus ^= self.tokens.take() == "-"
         value = self._raised(depth)
+        while self._factor_follows():
+            value = rough.multiply(value, self._raised(depth))
         return rough.multiply(MINUS, value) if minus else value
 
     def _raised(self, depth: int) -> Rough:
@@ -123,12 +119,17 @@ class Evaluation:
 
     def _number(self) -> Rough:
         text = self.tokens.take()
-        if "," in text or self.tokens.text == "\\frac":  # a mixed number
+        if "," in text or self._fraction_of_numbers():  # a mixed number
             raise TooHard
         value = Fraction(text)
         if value.denominator == 1 and abs(value) < rough.EXACT:
             return Rough(complex(value.numerator))
         return rough.rough(complex(float(value)), 0.0)
+
+    def _fraction_of_numbers(self) -> bool:
+        """Whether a fraction follows that may be of numbers only: after a number it may be added."""
+        follows = slice(self.tokens.at + 1, self.tokens.at + 7)
+        return self.tokens.text == "\\frac" and "word" not in self.tokens.kinds[follows]
 
     def _group(self, depth: int) -> Rough:
         opening = self.tokens.take()
@@ -204,11 +205,12 @@ class Evaluation:
 
     def _bare(self, depth: int) -> Rough:
         """The argument of a function without brackets: all factors up to the next sign or function."""
-        inner = None
-        while self._factor_follows() and self.tokens.text not in FUNCTIONS and self.tokens.text != "\\log":
-            factor = self._raised(depth)
-            inner = factor if inner is None else rough.multiply(inner, factor)
-        if inner is None or self.tokens.text in ("*", "/"):
+        inner = Rough(1)
+        first = True
+        while self.tokens.text not in ("\\log", *FUNCTIONS) and (first or self._factor_follows()):
+            inner = rough.multiply(inner, self._raised(depth))
+            first = False
+        if first or self.tokens.text in ("*", "/"):
             raise TooHard
         return inner
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from steelyard.answers.evaluation import Evaluation
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.rough_numbers import Rough
+from steelyard.answers.statements import Statement, statement
 from steelyard.answers.step_budget import OutOfBudget, budget_for, spend
 
 POINTS = (1, 2)
@@ -21,19 +22,29 @@ APART = 1e-5  # relative, and absolute below 1: math-verify takes decimals for e
 SURE = 1e-10  # the error within which a number is known
 MOST_ENTRIES = 20
 DEEPEST = 4  # lists within lists
+_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
+)
 ENDLESS = {"\\infty": 1e300, "+\\infty": 1e300, "-\\infty": -1e300}
+_GREEK = str.maketrans(
+    dict(zip("αβγδεζηθικλμνξπρστυφχψω", (f"\\{name} " for name in _NAMES.split()), strict=True))
+)
 _OPEN, _CLOSE = "([{", ")]}"
 _THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
-_UNIT = re.compile(r"[\d}\s](?:[cdghlmost]s?|[A-Za-z]{2,})$")  # math-verify may take it for one and drop it
+_UNIT = re.compile(  # math-verify drops what it takes for one
+    r"[\d}\s](?:[cdghlmost]|ab|am|are|bc|by|cc|cm|day|deg|dm|ft|gal|gm|hr|kg|km|kmh|lb|lt|man|men|min|mm|mp|mph|mt|mtr|ohm"
+    r"|per|pie|pm|rd|rs|sec|sq|st|sue|th|toy|way|yr)(?:s|es)?$"
+)
 
 Values = tuple[Rough, ...]  # at every point
 
 
 class Fingerprint(NamedTuple):
-    """The values of every entry, and the number that the form is, if it is one."""
+    """What a form says, the values of every entry (of an equation: of its right side), and the number that it is."""
 
-    entries: tuple[Values, ...]
-    number: float | None
+    says: Statement
+    entries: tuple[Values, ...] = ()
+    number: float | None = None
 
 
 @lru_cache(maxsize=20_000)
@@ -45,18 +56,29 @@ def fingerprint(form: str) -> Fingerprint | None:
     >>> differ(fingerprint("\\\\frac{1}{x+1}"), fingerprint("\\\\frac{1}{x+2}"))
     True
     """
-    if _THOUSANDS.search(form) or _UNIT.search(form):
+    says = statement(form)
+    if says in (Statement.NOTHING, Statement.INEQUALITY):
+        return Fingerprint(says)
+    if says is Statement.UNCLEAR or _THOUSANDS.search(form) or _UNIT.search(form):
         return None
+    left, nearly, right = form.translate(_GREEK).partition("=" if says is Statement.EQUATION else "\\approx")
     try:
         with budget_for(form):
-            return _fingerprint(form)
+            found = _fingerprint((right if says is Statement.EQUATION else left).strip(), says)
     except (TooHard, OutOfBudget, ValueError, ArithmeticError):
         return None
+    return None if nearly == "\\approx" and found.number is None else found  # x is nearly 5
 
 
 def differ(a: Fingerprint | None, b: Fingerprint | None) -> bool:
     """Whether two fingerprints prove their forms different: an entry of one is no entry of the other."""
     if a is None or b is None:
+        return False
+    if Statement.NOTHING in (a.says, b.says):
+        return True
+    if Statement.INEQUALITY in (a.says, b.says):
+        return Statement.VALUE in (a.says, b.says)
+    if a.says is b.says is Statement.EQUATION:
         return False
     return _has_another(a, b) or _has_another(b, a)
 
@@ -72,10 +94,10 @@ def _apart(a: Values, b: Values) -> bool:
     )
 
 
-def _fingerprint(form: str) -> Fingerprint | None:
-    parts = _parts(form, 0)
+def _fingerprint(text: str, says: Statement) -> Fingerprint:
+    parts = _parts(text, 0)
     if len(parts) > MOST_ENTRIES:
-        return None
+        raise TooHard
     entries: list[Values] = []
     number = None
     for part in parts:
@@ -85,9 +107,9 @@ def _fingerprint(form: str) -> Fingerprint | None:
         read = [Evaluation(part, point) for point in POINTS]
         values = tuple(each.value() for each in read)
         entries.append(values)
-        if len(parts) == 1 and not read[0].letters:
+        if len(parts) == 1 and not read[0].letters and says is Statement.VALUE:
             number = _number(values[0])
-    return Fingerprint(tuple(entries), number)
+    return Fingerprint(says, tuple(entries), number)
 
 
 def _number(value: Rough) -> float | None:

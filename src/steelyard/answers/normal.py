@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from math import pi, prod
 
 from steelyard.answers.cleaning import LONGEST, ROW, plain
@@ -81,6 +82,7 @@ def _pass(text: str) -> str:
     return _read(unwrapped) or _words(unwrapped)
 
 
+@lru_cache(maxsize=50_000)
 def was_read(form: str) -> bool:
     """Whether a normal form was understood as a value, not kept as text."""
     if _WHOLE.fullmatch(form):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from steelyard.answers.equivalence import SYMBOLIC, UNKNOWN, EquivalenceChecker, Pair, Reply
 from steelyard.answers.fingerprints import differ, fingerprint
 from steelyard.answers.normal import number_of, was_read
+from steelyard.answers.statements import Statement
 
 MOST_PAIRS = 200
 MOST_FORMS = 100
@@ -31,19 +32,20 @@ class OpenPairs(NamedTuple):
     apart: set[str]
 
 
+def to_value(votes: Mapping[str, int], symbolic: Sequence[str]) -> list[str]:
+    """The forms of a question that the equivalence checker has to evaluate: those without a fingerprint."""
+    return [form for form in _most_voted(votes, symbolic) if fingerprint(form) is None]
+
+
 def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], checker: EquivalenceChecker) -> OpenPairs:
     """Find the open pairs among the forms of a question; only the equivalence checker can read the `symbolic` ones."""
-
-    def by_votes(form: str) -> tuple[int, str]:
-        return -votes[form], form
-
-    asked_for = nsmallest(MOST_FORMS, symbolic, key=by_votes)
+    asked_for = _most_voted(votes, symbolic)
     values = _values(asked_for, checker)
     apart = {form for form, value in values.items() if value == UNKNOWN} | (set(symbolic) - set(asked_for))
     known = {form: value for form, value in values.items() if value != UNKNOWN}
     read = {form: number_of(form) for form in votes if was_read(form)}
     with_letters = [form for form, value in read.items() if not isinstance(value, float)]
-    compared = nsmallest(MOST_FORMS, with_letters, key=by_votes)
+    compared = _most_voted(votes, with_letters)
     pairs = list(_candidates(known, read, compared))
     asked = nsmallest(MOST_PAIRS, pairs, key=lambda pair: (-votes[pair[0]] - votes[pair[1]], pair))
     left = set(pairs) - set(asked)
@@ -54,13 +56,19 @@ def open_pairs(votes: Mapping[str, int], symbolic: Sequence[str], checker: Equiv
     return OpenPairs(asked, unasked + never * (len(known) + len(read)) + never * (never - 1) // 2, apart)
 
 
+def _most_voted(votes: Mapping[str, int], forms: Sequence[str]) -> list[str]:
+    return nsmallest(MOST_FORMS, forms, key=lambda form: (-votes[form], form))
+
+
 def _values(forms: Sequence[str], checker: EquivalenceChecker) -> dict[str, Reply]:
     """What every form is worth, by its fingerprint or else by the equivalence checker; not those that nobody can read."""
     marks = {form: fingerprint(form) for form in forms}
     values: dict[str, Reply] = {
-        form: SYMBOLIC if mark.number is None else mark.number for form, mark in marks.items() if mark is not None
+        form: SYMBOLIC if mark.number is None else mark.number
+        for form, mark in marks.items()
+        if mark is not None and mark.says is not Statement.NOTHING
     }
-    rest = [form for form in forms if form not in values]
+    rest = [form for form in forms if marks[form] is None]
     values.update((form, value) for form, value in zip(rest, checker.values(rest), strict=True) if value is not None)
     return values
 

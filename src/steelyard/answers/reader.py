@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import NOTHING, Extracted, check_kind, extract
+from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.normal import normal_form, too_costly, was_read
-from steelyard.answers.pairs import OpenPairs, open_pairs
+from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.errors import SteelyardWarning
 
 if TYPE_CHECKING:
@@ -61,10 +62,12 @@ class AnswerReader:
         form = self._form()
         for text in distinct:
             if text not in self._forms:
-                self._forms[text] = form(text) or None
-                self.costly += form is normal_form and too_costly(self._forms[text] or "")
+                self._forms[text] = found = form(text) or None
+                if form is normal_form and found is not None:
+                    self.costly += too_costly(found)
+                    self._is_symbolic(found)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
-        return self._merged(keys, question, votes) if self.kind not in (EXACT, "choice", "text") else keys
+        return self._merged(keys, question, votes) if form is normal_form else keys
 
     def warn(self) -> None:
         """Say what was not decided or not read for its cost; the answers stay apart."""
@@ -87,13 +90,23 @@ class AnswerReader:
         }
         return forms.get(self.kind, normal_form)
 
+    def _is_symbolic(self, form: str) -> bool:
+        """Whether only fingerprints and the equivalence checker can tell; it is started where it will be needed."""
+        if form not in self._symbolic:
+            self._symbolic[form] = looks_symbolic(form) and not was_read(form)
+            if self._symbolic[form] and fingerprint(form) is None:
+                self._started().start()
+        return self._symbolic[form]
+
+    def _started(self) -> EquivalenceChecker:
+        from steelyard.answers.equivalence import EquivalenceChecker
+
+        self._checker = self._checker or EquivalenceChecker()
+        return self._checker
+
     def _merged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
         """Merge what only the equivalence checker can tell to be the same."""
-        distinct = keys.drop_nulls().unique()
-        for key in distinct:
-            if key not in self._symbolic:
-                self._symbolic[key] = looks_symbolic(key) and not was_read(key)
-        odd = {key for key in distinct if self._symbolic[key]}
+        odd = {key for key in keys.drop_nulls().unique() if self._is_symbolic(key)}
         if not odd:
             return keys
         rows = _rows_of(question, np.unique(question[keys.is_in(list(odd)).fill_null(False).to_numpy()]))
@@ -119,10 +132,10 @@ class AnswerReader:
 
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        from steelyard.answers.equivalence import EquivalenceChecker
-
-        self._checker = checker = self._checker or EquivalenceChecker()
-        found = [open_pairs(votes, [form for form in votes if form in odd], checker) for votes in counted]
+        checker = self._started()
+        symbolic = [[form for form in votes if form in odd] for votes in counted]
+        checker.values([form for votes, forms in zip(counted, symbolic, strict=True) for form in to_value(votes, forms)])
+        found = [open_pairs(votes, forms, checker) for votes, forms in zip(counted, symbolic, strict=True)]
         every = list(dict.fromkeys(pair for each in found for pair in each.asked))
         verdict = dict(zip(every, checker.decide(every), strict=True))
         return [(each, [verdict[pair] for pair in each.asked]) for each in found]
