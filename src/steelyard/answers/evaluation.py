@@ -78,7 +78,8 @@ class Evaluation:
     def _factor_follows(self) -> bool:
         """Whether a factor follows without a sign; a number straight after a number is none."""
         if self.tokens.kind == "number":
-            if self.tokens.kinds[self.tokens.at - 1] == "number":
+            before = self.tokens.at - 1
+            if self.tokens.kinds[before] == "number" or (self.tokens.texts[before] == "}" and len(self.tokens.text) > 1):
                 raise TooHard
             return True
         return self.tokens.kind == "word" or self.tokens.text in ("(", "{", "[") or self._bar_opens()

@@ -45,6 +45,7 @@ class Fingerprint(NamedTuple):
     says: Statement
     entries: tuple[Values, ...] = ()
     number: float | None = None
+    brackets: str = ""  # around a list of numbers
 
 
 @lru_cache(maxsize=20_000)
@@ -80,6 +81,8 @@ def differ(a: Fingerprint | None, b: Fingerprint | None) -> bool:
         return Statement.VALUE in (a.says, b.says)
     if a.says is b.says is Statement.EQUATION:
         return False
+    if a.brackets and b.brackets and a.brackets != b.brackets:
+        return True
     return _has_another(a, b) or _has_another(b, a)
 
 
@@ -100,6 +103,7 @@ def _fingerprint(text: str, says: Statement) -> Fingerprint:
         raise TooHard
     entries: list[Values] = []
     number = None
+    letters = False
     for part in parts:
         if part in ENDLESS:
             entries.append((Rough(complex(ENDLESS[part])),) * len(POINTS))
@@ -107,9 +111,15 @@ def _fingerprint(text: str, says: Statement) -> Fingerprint:
         read = [Evaluation(part, point) for point in POINTS]
         values = tuple(each.value() for each in read)
         entries.append(values)
-        if len(parts) == 1 and not read[0].letters and says is Statement.VALUE:
+        letters |= read[0].letters
+        if len(parts) == 1 and not letters and says is Statement.VALUE:
             number = _number(values[0])
-    return Fingerprint(says, tuple(entries), number)
+    return Fingerprint(says, tuple(entries), number, _brackets(text) if len(parts) > 1 and not letters else "")
+
+
+def _brackets(text: str) -> str:
+    """The brackets around a list; a bare one is a set."""
+    return text[0] + text[-1] if text[0] in _OPEN and text[-1] in _CLOSE and _cut(text[1:-1]) else "{}"
 
 
 def _number(value: Rough) -> float | None:
