@@ -2,8 +2,8 @@
 
 It reads expressions as math-verify does (its letters have no case, `log` without a backslash is a product of letters,
 an exponent without braces is one number or one letter, `1/2x` is one over 2x), because what it tells apart math-verify
-is not asked about. What math-verify reads in a way of its own (`2 3`, `\\\\sqrt 12`, a mixed number) is `TooHard`, and so
-is all that is not an expression. Every token costs a step of the answer's budget (step_budget.py).
+is not asked about. What math-verify reads in a way of its own (`2 3`, a root of 12 without braces, a mixed number) is
+`TooHard`, and so is all that is not an expression. Every token costs a step of the answer's budget (step_budget.py).
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from steelyard.answers.polynomials import TooHard
 from steelyard.answers.rough_numbers import Rough
 from steelyard.answers.step_budget import spend
 
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi rho sigma tau upsilon "
-    "phi varphi chi psi omega".split()
-)
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ρ": "rho", "σ": "sigma", "τ": "tau",
+    "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+NAMES = {*GREEK.values(), "varepsilon", "vartheta", "varphi"}
 CONSTANTS = {"\\pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, Callable[[Rough], Rough]] = {
     "\\sin": rough.sine,
@@ -79,7 +81,9 @@ class Evaluation:
         """Whether a factor follows without a sign; a number straight after a number is none."""
         if self.tokens.kind == "number":
             before = self.tokens.at - 1
-            if self.tokens.kinds[before] == "number" or (self.tokens.texts[before] == "}" and len(self.tokens.text) > 1):
+            if self.tokens.kinds[before] == "number" or (
+                self.tokens.texts[before] == "}" and len(self.tokens.text) > 1
+            ):
                 raise TooHard
             return True
         return self.tokens.kind == "word" or self.tokens.text in ("(", "{", "[") or self._bar_opens()
@@ -163,7 +167,7 @@ class Evaluation:
             return self._function(word, depth + 1)
         if word in CONSTANTS:
             return rough.rough(complex(CONSTANTS[word]), 0.0)
-        if len(word) > 1 and word[1:].casefold() not in GREEK:
+        if len(word) > 1 and word[1:].casefold() not in NAMES:
             raise TooHard
         return self._letter(word.casefold())
 

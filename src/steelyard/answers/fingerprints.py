@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from steelyard.answers.evaluation import Evaluation
+from steelyard.answers.evaluation import GREEK, Evaluation
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.rough_numbers import Rough
 from steelyard.answers.statements import Statement, statement
@@ -22,13 +22,8 @@ APART = 1e-5  # relative, and absolute below 1: math-verify takes decimals for e
 SURE = 1e-10  # the error within which a number is known
 MOST_ENTRIES = 20
 DEEPEST = 4  # lists within lists
-_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
-)
 ENDLESS = {"\\infty": 1e300, "+\\infty": 1e300, "-\\infty": -1e300}
-_GREEK = str.maketrans(
-    dict(zip("αβγδεζηθικλμνξπρστυφχψω", (f"\\{name} " for name in _NAMES.split()), strict=True))
-)
+_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in GREEK.items()})
 _OPEN, _CLOSE = "([{", ")]}"
 _THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 _UNIT = re.compile(  # math-verify drops what it takes for one

@@ -61,7 +61,7 @@ def _most_voted(votes: Mapping[str, int], forms: Sequence[str]) -> list[str]:
 
 
 def _values(forms: Sequence[str], checker: EquivalenceChecker) -> dict[str, Reply]:
-    """What every form is worth, by its fingerprint or else by the equivalence checker; not those that nobody can read."""
+    """What every form that can be read is worth, by its fingerprint or else by the equivalence checker."""
     marks = {form: fingerprint(form) for form in forms}
     values: dict[str, Reply] = {
         form: SYMBOLIC if mark.number is None else mark.number

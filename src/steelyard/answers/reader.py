@@ -37,6 +37,7 @@ class AnswerReader:
         self.kind = kind if kind == EXACT else check_kind(kind)
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
+        self.asked = 0  # questions that the equivalence checker's workers were asked
         self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
@@ -133,11 +134,12 @@ class AnswerReader:
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
         checker = self._started()
-        symbolic = [[form for form in votes if form in odd] for votes in counted]
-        checker.values([form for votes, forms in zip(counted, symbolic, strict=True) for form in to_value(votes, forms)])
-        found = [open_pairs(votes, forms, checker) for votes, forms in zip(counted, symbolic, strict=True)]
+        asked = [(votes, [form for form in votes if form in odd]) for votes in counted]
+        checker.values([form for votes, forms in asked for form in to_value(votes, forms)])
+        found = [open_pairs(votes, forms, checker) for votes, forms in asked]
         every = list(dict.fromkeys(pair for each in found for pair in each.asked))
         verdict = dict(zip(every, checker.decide(every), strict=True))
+        self.asked = len(checker.known)
         return [(each, [verdict[pair] for pair in each.asked]) for each in found]
 
 

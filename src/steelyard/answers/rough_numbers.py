@@ -63,7 +63,7 @@ def divide(a: Rough, b: Rough) -> Rough:
 def power(base: Rough, exponent: Rough) -> Rough:
     """Raise to a power; the principal one where there are several."""
     n = exponent.whole
-    if n is not None and 0 < n and base.value == 0 and base.error == 0:
+    if n is not None and n > 0 and base.value == 0 and base.error == 0:
         return base
     _not_zero(base)
     if n is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from steelyard.answers.evaluation import GREEK
+from steelyard.answers.evaluation import NAMES
 
 
 class Statement(Enum):
@@ -53,5 +53,5 @@ def statement(form: str) -> Statement:
 
 
 def _has_letters(form: str) -> bool:
-    greek = any(name.casefold() in GREEK for name in _COMMAND.findall(form))
+    greek = any(name.casefold() in NAMES for name in _COMMAND.findall(form))
     return greek or bool(_LETTER.search(_COMMAND.sub("", form)))
