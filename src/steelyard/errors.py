@@ -18,6 +18,9 @@ SteelyardWarning               worth knowing, not worth stopping for
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LIKE = 0.65  # of the letters that two spellings of one word share
+PART = 4  # letters at least of a word that is part of another
+
 
 class SteelyardError(Exception):
     """Base of all errors that are the input's fault; the message is one line with the fix."""
@@ -74,6 +77,22 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     "did you mean 'logit'? There are: linear, logit"
     """
     known = list(choices)
-    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    near = nearest(word, known)
     listing = f"There are: {', '.join(known)}" if known else "There are none"
-    return f"did you mean '{near[0]}'? {listing}" if near else listing
+    return f"did you mean '{near}'? {listing}" if near else listing
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that a word is a misspelling or a part of; None where that would be a guess.
+
+    >>> nearest("logti", ["linear", "logit"]), nearest("question", ["problem_id", "prediction"])
+    ('logit', None)
+    >>> nearest("question", ["question_id", "answer"])
+    'question_id'
+    """
+    known = list(choices)
+    near = get_close_matches(word, known, n=1, cutoff=LIKE)
+    if near:
+        return near[0]
+    parts = [each for each in known if len(word) >= PART and len(each) >= PART and (word in each or each in word)]
+    return min(parts, key=len, default=None)

@@ -107,7 +107,7 @@ def test_a_verifier_that_needs_nothing_is_there() -> None:
 def test_a_verifier_that_asks_a_server_must_be_told_which(upstream: FaultUpstream) -> None:
     done = steelyard("doctor", "--verifier", "p-true", "--json")
     assert done.code == 1
-    assert "--at" in checks(done)["verifier"]["fix"]
+    assert "--verifier-upstream" in checks(done)["verifier"]["fix"]
 
 
 @pytest.mark.parametrize(("number", "status", "code"), [("2.9.0", "ok", 0), (None, "red", 1)])

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.cli.options import Answers, File, Json, Rename, output_option, renames
 from steelyard.evaluation.percentages import percent
 
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
@@ -18,9 +16,7 @@ SHOWN = 15
 def run(
     file: File,
     answers: Answers = "math",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the table with answer, rule and class.")
-    ] = None,
+    output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
     rename: Rename = None,
     json: Json = False,
 ) -> None:

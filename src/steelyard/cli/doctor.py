@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, KeyEnv, Model
+from steelyard.cli.options import AnyUpstream, Json, KeyEnv, Model, VerifierName, output_option
 
 if TYPE_CHECKING:
     from steelyard.diagnosis.finding import Finding
@@ -19,14 +19,18 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 
 def run(
-    upstream: Annotated[str | None, typer.Option(help="A server to look at, or local.", show_default=False)] = None,
+    upstream: AnyUpstream = None,
     model: Model = None,
-    verifier: Annotated[str | None, typer.Option(help="A verifier to look for.", show_default=False)] = None,
-    at: Annotated[str | None, typer.Option(help="The server the verifier runs on.", show_default=False)] = None,
-    verifier_model: Annotated[
-        str | None, typer.Option(help="Folder of the verifier's model, or its name there.", show_default=False)
+    verifier: VerifierName = None,
+    verifier_upstream: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="What --upstream of 'steelyard score' will be.", show_default=False),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where runs will be written.")] = Path(),
+    verifier_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
+    ] = None,
+    output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnv = "OPENAI_API_KEY",
     json: Json = False,
 ) -> None:
@@ -34,8 +38,8 @@ def run(
     from steelyard.diagnosis.doctor import doctor
 
     findings = doctor(
-        upstream=upstream, model=model, verifier=verifier, at=at, verifier_model=verifier_model, output=output,
-        key_env=key_env,
+        upstream=upstream, model=model, verifier=verifier, at=verifier_upstream, verifier_model=verifier_model,
+        output=output, key_env=key_env,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:

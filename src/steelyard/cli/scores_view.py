@@ -46,6 +46,8 @@ def show_verifiers(json: bool) -> None:
 
     found = rows(all_protocols())
     if json:
-        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
+        show.as_json(
+            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
+        )
         return
     show.table("Verifiers", ("verifier", "model", "runs", "split"), found)

@@ -47,12 +47,14 @@ async def ascore(
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
-        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --at a vLLM server")
+        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --upstream a vLLM server")
     if at is not None:
         check_upstream(at, key_env)
     name = known.name if column is None else column
     if name in TAKEN or not name.strip():
-        raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
+        raise SettingError(
+            f"scores cannot be called {name!r}: the table has such a column; choose another (--as, column=)"
+        )
     async with AsyncExitStack() as stack:
         opened = stack.enter_context(Run.open(Path(run), write=True))
         allowed = Allowed.of(max_failures, len(opened.state.samples.done)).count

@@ -220,7 +220,8 @@ class Pool:
         """
         count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
         if not 0 < count < self.n_questions:
-            hint = f" (did you mean {fraction / 100:g}?)" if 1 < fraction < 100 else ""
+            percent = 5 <= fraction < 100  # nobody means 1.5 %
+            hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
             raise SettingError(
                 f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
                 f"choose a share between 0 and 1{hint}, or bring more questions"
