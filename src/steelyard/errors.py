@@ -17,6 +17,7 @@ SteelyardWarning               worth knowing, not worth stopping for
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 
 LIKE = 0.65  # of the letters that two spellings of one word share
 PART = 4  # letters at least of a word that is part of another
@@ -96,3 +97,15 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
         return near[0]
     parts = [each for each in known if len(word) >= PART and len(each) >= PART and (word in each or each in word)]
     return min(parts, key=len, default=None)
+
+
+def need_numbers(**given: object) -> None:
+    """Refuse arguments that are no numbers, such as the text "8"; None is what was not given.
+
+    >>> need_numbers(samples="8")
+    Traceback (most recent call last):
+    steelyard.errors.SettingError: samples must be a number, not the str '8'
+    """
+    for name, value in given.items():
+        if value is not None and not isinstance(value, Real):
+            raise SettingError(f"{name} must be a number, not the {type(value).__name__} {value!r:.60}")

@@ -169,7 +169,7 @@ def test_mistakes_are_one_line_with_the_fix(tmp_path: Path, words: tuple[str, ..
 
 def test_without_a_run_the_verifiers_are_listed() -> None:
     assert "qwen-prm800k" in steelyard("score").out
-    listed = json.loads(steelyard("score", "--json").out)
+    listed = json.loads(steelyard("score", "--json").out)["verifiers"]
     assert {row["verifier"]: row["runs"] for row in listed}["skywork-7b"] == "--local"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from steelyard.cli import show
 from steelyard.cli.options import AnyUpstream, Json, KeyEnv, Model, VerifierName, output_option
 
 if TYPE_CHECKING:
+    from steelyard.cli.defaults_file import Given
     from steelyard.diagnosis.finding import Finding
 
 EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
@@ -19,6 +21,7 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 
 def run(
+    context: typer.Context,
     upstream: AnyUpstream = None,
     model: Model = None,
     verifier: VerifierName = None,
@@ -37,7 +40,8 @@ def run(
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
     from steelyard.diagnosis.doctor import doctor
 
-    findings = doctor(
+    findings = [*_settings(context.obj or [])]
+    findings += doctor(
         upstream=upstream, model=model, verifier=verifier, at=verifier_upstream, verifier_model=verifier_model,
         output=output, key_env=key_env,
     )  # fmt: skip
@@ -50,6 +54,19 @@ def run(
         show.say(f"\n{red} to mend." if red else "\nAll is well.")
     if red:
         raise typer.Exit(1)
+
+
+def _settings(given: list[Given]) -> Iterator[Finding]:
+    """What steelyard.toml and the environment say, one line for each place."""
+    from steelyard.diagnosis.finding import GOOD, Finding
+
+    where = Path("steelyard.toml").resolve()
+    if not where.exists():
+        yield Finding("settings", GOOD, f"there is no {where}: every option has its own default")
+    for origin in dict.fromkeys(each.origin for each in given):
+        values = {each.key: each.value for each in given if each.origin == origin}
+        told = ", ".join(f"{key} = {value}" for key, value in values.items())
+        yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {told}")
 
 
 def _say(finding: Finding) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
+from steelyard.cli.next_step import after_score
 
 if TYPE_CHECKING:
     from steelyard.jobs.score_samples import Scored
@@ -36,7 +37,7 @@ def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
         show.say(f"  {count} failed: {show.shortened(reason, 200)}")
     if done.failures:
         show.say("Run the same command again to try the failed ones again.")
-    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
+    show.say(f"Next: {after_score(folder, column)}")
 
 
 def show_verifiers(json: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError
+from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError, need_numbers
 from steelyard.pools.arrays import (
     Bools,
     Codes,
@@ -155,6 +155,7 @@ class Pool:
 
     def first(self, n: int) -> Self:
         """Keep the first n samples of every question."""
+        need_numbers(n=n)
         if n < 1:
             raise SettingError(f"n must be at least 1, not {n}")
         if n >= self.n:
@@ -218,6 +219,7 @@ class Pool:
         Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
         depend on the ids alone, not on the order of the file.
         """
+        need_numbers(share=fraction, seed=seed)
         count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
         if not 0 < count < self.n_questions:
             percent = 5 <= fraction < 100  # nobody means 1.5 %
