@@ -42,8 +42,8 @@ def run(
 
     findings = [*_settings(context.obj or [])]
     findings += doctor(
-        upstream=upstream, model=model, verifier=verifier, at=verifier_upstream, verifier_model=verifier_model,
-        output=output, key_env=key_env,
+        upstream=upstream, model=model, verifier=verifier, verifier_upstream=verifier_upstream,
+        verifier_model=verifier_model, output=output, key_env=key_env,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:

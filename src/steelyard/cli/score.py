@@ -70,8 +70,8 @@ def run(
     try:
         with show.progress(f"Scoring {folder}") as progress:
             done = score(
-                folder, verifier, at=upstream, local=local, model=model, split=split, context=context, column=column,
-                key_env=key_env, max_failures=max_failures, progress=progress,
+                folder, verifier, upstream=upstream, local=local, model=model, split=split, context=context,
+                column=column, key_env=key_env, max_failures=max_failures, progress=progress,
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])

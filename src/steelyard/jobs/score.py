@@ -26,6 +26,7 @@ async def ascore(
     run: str | Path,
     verifier: str,
     *,
+    upstream: str | None = None,
     at: str | None = None,
     local: bool = False,
     model: str | None = None,
@@ -44,6 +45,7 @@ async def ascore(
     >>> asyncio.run(sy.ascore("run", "logprob")).new
     8
     """
+    at = at if upstream is None else upstream  # `at` is what `upstream` was called before
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
@@ -74,7 +76,7 @@ async def ascore(
 def score() -> None:
     """Have a verifier score every sample of a run that has no score of it yet; what is scored is never asked twice.
 
-    `at` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
+    `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
     `progress` is called with the share of the samples that are scored. Ctrl-C saves what was scored and comes out as
     KeyboardInterrupt. The options are those of `steelyard score`, which lists the verifiers.
 
