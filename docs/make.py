@@ -55,11 +55,11 @@ def cli_page() -> str:
         "|---|---|\n"
         "| 0 | All went well. |\n"
         "| 1 | `steelyard doctor` found something that is missing. |\n"
-        "| 2 | There is a mistake in the command or its input: one line on stderr says what is wrong and what to do. |\n"
+        "| 2 | There is a mistake in the command or its input: one line on stderr says what, and what to do. |\n"
         "| 130 | It was interrupted (Ctrl-C); what was sampled or scored is saved. |\n"
         "| 141 | Whoever read the output went away, as `head` does. |\n\n"
-        "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be said once\n"
-        "in a file, [steelyard.toml](settings.md), and shells complete every verb: `steelyard completion --help`.\n"
+        "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be\n"
+        "said once, in [steelyard.toml](settings.md). Shells complete every verb: `steelyard completion --help`.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):

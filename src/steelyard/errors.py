@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 
-LIKE = 0.65  # of the letters that two spellings of one word share
+LIKE, SHORT_LIKE = 0.7, 0.6  # of the letters that two spellings of one word share; of a short word fewer are left
 PART = 4  # letters at least of a word that is part of another
 
 
@@ -92,7 +92,7 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
     'question_id'
     """
     known = list(choices)
-    near = get_close_matches(word, known, n=1, cutoff=LIKE)
+    near = get_close_matches(word, known, n=1, cutoff=LIKE if len(word) > PART else SHORT_LIKE)
     if near:
         return near[0]
     parts = [each for each in known if len(word) >= PART and len(each) >= PART and (word in each or each in word)]

@@ -184,6 +184,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
     (("fit", "FILE", "--calibrate", "nan"), "leaves one side empty"),
     (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),
+    (("evaluate", "FILE", "--calibrate", "1.5"), "choose a share between 0 and 1, or bring more questions"),
     (("evaluate", "FILE", "--methods", ","), "no method to evaluate"),
     (("evaluate", "FILE", "--resamples", "1000000000000"), "resamples must lie between"),
     (("fit", "FILE", "--method", "logit", "--set", "points=1000000000"), "points must lie between"),
