@@ -89,7 +89,7 @@ def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Pat
     import steelyard
 
     text = page.read_text()
-    for dotted in re.findall(r"(?<![\w./-])steelyard((?:\.[A-Za-z_]\w*)+)", text):
+    for dotted in re.findall(r"(?<![\w./-])steelyard(?!\.toml\b)((?:\.[A-Za-z_]\w*)+)", text):
         thing: object = steelyard
         for name in dotted[1:].split("."):
             inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) else ""

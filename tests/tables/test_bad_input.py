@@ -180,7 +180,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("vote", "FILE", "--risk", "0.1"), "majority has no confidence to control a risk by"),
     (("fit", "FILE", "--set", "clip=0.9"), "clip must lie between"),
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
-    (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
+    (("fit", "FILE", "--n", "many"), "Invalid value for '-n'"),
     (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
     (("fit", "FILE", "--calibrate", "nan"), "leaves one side empty"),
     (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),

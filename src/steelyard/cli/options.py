@@ -155,9 +155,9 @@ def one_name(texts: list[str] | None, option: str) -> str | None:
     """
     if not texts:
         return None
-    found = names(texts) or []
-    if len(found) != 1:
-        told = ", ".join(found) or "nothing"
+    found = [part.strip() for text in texts for part in text.split(",")]
+    if len(found) > 1:
+        told = ", ".join(found)
         raise SettingError(f"{option} takes one name here, not {told}: give one ('evaluate' takes several methods)")
     return found[0]
 
