@@ -20,7 +20,7 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 HERE = Path(__file__).parent
 VERBS = (
     "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
-    "compare", "reproduce", "answers", "grid", "simulate", "doctor",
+    "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion",
 )  # fmt: skip
 
 
@@ -50,9 +50,16 @@ def cli_page() -> str:
     """The reference of the command line."""
     parts = [
         "# The command line\n\n"
-        "This page is made by `make docs` from what the program prints. The exit code is 0 for success,\n"
-        "2 for a mistake in the input (one line on stderr says what is wrong and what to do) and 130 for an\n"
-        "interrupt; `doctor` ends with 1 when it finds something missing.\n"
+        "This page is made by `make docs` from what the program prints.\n\n"
+        "| exit code | meaning |\n"
+        "|---|---|\n"
+        "| 0 | All went well. |\n"
+        "| 1 | `steelyard doctor` found something that is missing. |\n"
+        "| 2 | There is a mistake in the command or its input: one line on stderr says what, and what to do. |\n"
+        "| 130 | It was interrupted (Ctrl-C); what was sampled or scored is saved. |\n"
+        "| 141 | Whoever read the output went away, as `head` does. |\n\n"
+        "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be\n"
+        "said once, in [steelyard.toml](settings.md). Shells complete every verb: `steelyard completion --help`.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):
