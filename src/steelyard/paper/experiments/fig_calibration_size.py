@@ -13,6 +13,7 @@ from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.measuring import rights
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
+from steelyard.reports.line_names import named_lines
 from steelyard.reports.style import HEIGHT, WIDTH, colour_of
 
 METHODS = ("majority", "vanilla", "kde", "linear", "logit")
@@ -86,12 +87,17 @@ def draw(rows: pl.DataFrame) -> Any:
         "size:Q",
         title="calibration questions",
         scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]]),
-        axis=alt.Axis(values=sizes),
+        axis=alt.Axis(values=sizes, labelOverlap="greedy", labelSeparation=6),
     )
-    y = alt.Y("accuracy:Q", title="accuracy on the test set", axis=alt.Axis(format=".1%"), scale=alt.Scale(zero=False))
+    values = mean["accuracy"].to_numpy()
+    frame = (float(values.min()) - 0.01, float(values.max()) + 0.01)
+    scale = alt.Scale(domain=list(frame), nice=False)
+    y = alt.Y("accuracy:Q", title="accuracy on the test set", axis=alt.Axis(format=".0%"), scale=scale)
     tips = ["method:N", "size:Q", alt.Tooltip("accuracy:Q", format=".1%")]
-    line = alt.Chart(mean).mark_line(point=True).encode(x, y, colour_of(list(METHODS)), tooltip=tips)
-    return line.properties(width=WIDTH, height=HEIGHT)
+    tints = colour_of(list(METHODS)).legend(None)
+    line = alt.Chart(mean).mark_line(point=True).encode(x, y, tints, tooltip=tips)
+    names = named_lines(mean.rename({"size": "n"}).to_dicts(), METHODS, frame, HEIGHT, colours=tints)
+    return alt.layer(line, *names).properties(width=WIDTH, height=HEIGHT)
 
 
 EXPERIMENT = Experiment(
