@@ -1,7 +1,8 @@
 """The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
 
 A page has a size: the ballot shown first is always there; then come questions whose verdict differs from
-majority's, then those that are wrong although a correct answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
+majority's, then those that are wrong although a correct answer was given, then the rest; texts are stored once each
+while they fit, and what is left out is counted.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def named_lines(
     ink: str = "black",
     label: Callable[[str], str] = str,
 ) -> list[Any]:
-    """The names of lines to the right of a chart, each behind a dot of its colour; the frame is the chart's y domain."""
+    """Write the names of lines to the right of a chart, each behind a dot of its colour; the frame is its y domain."""
     import altair as alt
 
     placed = [row | {"label": label(row["method"])} for row in line_names(rows, names, frame, SPACE / height)]
@@ -64,10 +64,7 @@ def named_lines(
     base = alt.Chart(alt.InlineData(values=placed)).encode(y=alt.Y("at:Q", scale=scale), x=alt.value("width"))
     dots = base.mark_point(filled=True, opacity=1, size=55, xOffset=10).encode(color=colours)
     own = alt.FieldEqualPredicate(field="method", equal=bold or "")
-    words = [
-        base.mark_text(align="left", dx=18, color=ink, fontSize=12, fontWeight=weight)
-        .encode(text="label:N")
-        .transform_filter(which)
-        for weight, which in (("bold", own), ("normal", ~own))
-    ]
-    return [dots, *words]
+    words = base.encode(text="label:N")
+    thick = words.mark_text(align="left", dx=18, color=ink, fontSize=12, fontWeight="bold").transform_filter(own)
+    plain = words.mark_text(align="left", dx=18, color=ink, fontSize=12).transform_filter(~own)
+    return [dots, thick, plain]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Ints
+from steelyard.pools.arrays import Codes, Ints
 from steelyard.pools.pool import Pool
 
 AT_ONCE = 2_000_000  # responses of the questions without one response
@@ -36,7 +36,7 @@ def response_losses(method: Method, pool: Pool) -> NDArray[np.float64] | None:
     return loss
 
 
-def _without(method: Method, pool: Pool, question: Ints, row: Ints, answer: Ints) -> NDArray[np.float64]:
+def _without(method: Method, pool: Pool, question: Ints, row: Ints, answer: Codes) -> NDArray[np.float64]:
     """The probability of an answer [r] with one row of its question unreadable."""
     copies = pool.take(question)
     answers = copies.answer.copy()
@@ -44,4 +44,5 @@ def _without(method: Method, pool: Pool, question: Ints, row: Ints, answer: Ints
     after = method.answer_probabilities(replace(copies, answer=answers))
     if after is None:
         raise AssertionError(f"{method.name} has probabilities of some pools only")
-    return after.p[after.offsets + answer]
+    found: NDArray[np.float64] = after.p[after.offsets + answer]
+    return found

@@ -16,6 +16,7 @@ from steelyard.paper.settings import Settings
 from steelyard.reports.line_names import named_lines
 from steelyard.reports.style import HEIGHT, WIDTH, colour_of
 
+APART = 1.5  # the ratio of two sizes that are both named on the axis
 METHODS = ("majority", "vanilla", "kde", "linear", "logit")
 TEST = 0.5  # of the questions are the test set; the rest may be calibrated on
 SIZES = (12, 25, 50, 100, 200, 400, 800, 1600, 3200)
@@ -87,7 +88,7 @@ def draw(rows: pl.DataFrame) -> Any:
         "size:Q",
         title="calibration questions",
         scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]]),
-        axis=alt.Axis(values=sizes, labelOverlap="greedy", labelSeparation=6),
+        axis=alt.Axis(values=[size for size in sizes if size == sizes[-1] or sizes[-1] / size > APART]),
     )
     values = mean["accuracy"].to_numpy()
     frame = (float(values.min()) - 0.01, float(values.max()) + 0.01)

@@ -78,11 +78,12 @@ def draw(rows: pl.DataFrame) -> Any:
     import altair as alt
 
     values = rows["weight"].to_numpy()
-    y = alt.Y("weight:Q", title="weight, nats", scale=alt.Scale(domain=[float(values.min()), float(values.max())]))
+    ends = [1.1 * float(values.min()), 1.1 * float(values.max())]
+    y = alt.Y("weight:Q", title="weight, nats", scale=alt.Scale(domain=ends, nice=False))
     x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
     everyone = alt.Chart(rows.filter(pl.col("function") == GLOBAL)).mark_line(strokeWidth=3, color="black")
     level = alt.Chart(pl.DataFrame({"weight": [0.0]})).mark_rule(color="grey").encode(y=y)
-    panels = []
+    panels: list[Any] = []
     for (name,), part in rows.filter(pl.col("function") != GLOBAL).group_by("function", maintain_order=True):
         own = (
             alt.Chart(part)
@@ -103,11 +104,9 @@ def _named(rows: pl.DataFrame, part: pl.DataFrame, x: Any, y: Any) -> list[Any]:
 
     top = rows.filter(pl.col("function") == GLOBAL).tail(1)
     low = part.filter(pl.col("score") > 0.2).sort("weight").head(1)
-    words = []
-    for row, text, align, dy in ((top, GLOBAL, "right", -10), (low, "this question", "left", 16)):
-        base = alt.Chart(row).mark_text(align=align, dy=dy, fontSize=12)
-        words.append(base.encode(x, y, text=alt.value(text)))
-    return words
+    above = alt.Chart(top).mark_text(align="right", dx=-12, dy=-6, fontSize=12).encode(x, y, text=alt.value(GLOBAL))
+    below = alt.Chart(low).mark_text(align="left", dy=16, fontSize=12).encode(x, y, text=alt.value("this question"))
+    return [above, below]
 
 
 EXPERIMENT = Experiment(

@@ -144,7 +144,10 @@ def _dash(method: str) -> list[int]:
 
 
 def _label(method: str) -> str:
-    return "calibrated (default)" if method == DEFAULT else f"{method} (oracle)" if method in ORACLES else method
+    if method == DEFAULT:
+        return f"{method} (default)"
+    plain = method.replace("-shuffled", " on noise")
+    return f"{plain} (oracle)" if method in ORACLES else plain
 
 
 def _saving(rows: pl.DataFrame, last: int, frame: tuple[float, float], x: Any, scale: Any) -> list[Any]:

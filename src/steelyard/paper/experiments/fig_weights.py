@@ -124,7 +124,10 @@ def _weight(part: pl.DataFrame) -> Any:
 
     weight = part.filter(pl.col("kind") == "weight")
     x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("value:Q", title="weight, nats", axis=alt.Axis(minExtent=INDENT, tickCount=4))
+    low, high = float(weight["value"].to_numpy().min()), float(weight["value"].to_numpy().max())
+    room = 0.3 * (high - low)  # for the words above the line
+    scale = alt.Scale(domain=[low - 0.1 * room, high + room], nice=False)
+    y = alt.Y("value:Q", title="weight, nats", scale=scale, axis=alt.Axis(minExtent=INDENT, tickCount=4))
     base = alt.Chart(weight).encode(x, y)
     tint = colour("kde")
     shade = base.mark_area(color=tint, opacity=0.5).transform_filter("datum.value <= 0")
