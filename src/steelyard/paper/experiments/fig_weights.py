@@ -17,6 +17,7 @@ from steelyard.reports.style import colour
 
 PAIRS = 6
 BINS = 25
+CHANCE = 0.55  # an AUROC within questions below this is hardly better than chance
 OUTER = (0.005, 0.995)  # of the scores; the weight function is drawn between
 WIDTH = 210
 INDENT = 32  # pixels for the labels of every y axis, so that panels stand in line
@@ -54,7 +55,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 def find(rows: pl.DataFrame) -> Finding:
     weights = rows.filter(pl.col("kind") == "weight")
     pairs = weights.group_by("pair", maintain_order=True).agg(
-        pl.col("zero").first(), (pl.col("value") < 0).mean().alias("negative"), pl.col("value").min().alias("least")
+        pl.col("zero", "auroc_within").first(), pl.col("value").min().alias("least")
     )
     zeros = pairs.drop_nulls("zero")
     none = pairs.filter(pl.col("zero").is_null())["pair"].to_list()
@@ -66,9 +67,11 @@ def find(rows: pl.DataFrame) -> Finding:
         " This is pooled over questions: a low score may mean a hard question rather than a wrong response, and only "
         "the latter helps a vote."
     )
+    blind = zeros.filter(pl.col("auroc_within") < CHANCE).height
+    also = f", {blind} of them no better than chance within questions" if blind else ""
     holds = zeros.height == pairs.height
     return Finding(
-        f"Low scores get negative weights in {zeros.height} of {pairs.height} pairs; zero-crossing {crossing}",
+        f"Low scores get negative weights in {zeros.height} of {pairs.height} pairs{also}",
         ours,
         holds,
     )
@@ -134,7 +137,7 @@ def _weight(part: pl.DataFrame) -> Any:
     level = alt.Chart(pl.DataFrame({"value": [0.0]})).mark_rule(color="grey").encode(y)
     line = base.mark_line(color=tint, strokeWidth=2.5).encode(tooltip=["score:Q", "value:Q"])
     zero = part["zero"][0]
-    said = "never positive" if zero is None else f"negative below {zero:.2f}"
+    said = "never positive" if zero is None else f"turns positive at {zero:.2f}"
     words = alt.Chart(pl.DataFrame({"text": [said]})).mark_text(align="left", baseline="top", fontSize=12)
     layers = [shade, level, line, words.encode(x=alt.value(4), y=alt.value(2), text="text:N")]
     if zero is not None:
