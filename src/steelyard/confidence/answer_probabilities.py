@@ -39,8 +39,13 @@ def answer_probabilities(
     winner = winners(answers, chance)[2]
     each = answers.question  # [Q'] questions with an answer
     top, among = (found[each] for found in models.predict_parts(answers, chance, pool.sizes))
-    rest = np.maximum(among - top, 0.0) / np.maximum(1 - chance[winner], np.finfo(float).tiny)
-    p = np.minimum(chance * np.repeat(rest, answers.sizes), np.repeat(top, answers.sizes))
+    others = chance.copy()
+    others[winner] = 0.0
+    all_others = (
+        np.add.reduceat(others, answers.starts) if len(others) else others
+    )  # 1 less the winner's may round to 0
+    part = others / np.repeat(np.where(all_others > 0, all_others, 1.0), answers.sizes)
+    p = np.minimum(part * np.repeat(np.maximum(among - top, 0.0), answers.sizes), np.repeat(top, answers.sizes))
     p[winner] = top
     offsets = np.cumsum(pool.width) - pool.width
     found = np.zeros(int(pool.width.sum()))
