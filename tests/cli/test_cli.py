@@ -246,6 +246,7 @@ def test_an_interrupt_while_starting_is_one_word(monkeypatch: pytest.MonkeyPatch
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
+@pytest.mark.long
 def test_the_demo_on_a_terminal(tmp_path: Path) -> None:
     sy.write(sy.simulate(100, 64), tmp_path / "t.parquet")
     shown = _in_terminal("demo", "-o", tmp_path / "demo", "--pair", tmp_path / "t.parquet")

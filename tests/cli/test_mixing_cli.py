@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -19,6 +18,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("mixing") / "responses.parquet"
     sy.write(table(gone=pl.lit(None, pl.Float64), flat=pl.lit(0.7), raw=8 * pl.col("other") - 3), path)
     return path
+
+
+@pytest.fixture(scope="module")
+def plan(file: Path) -> Path:
+    assert steelyard("fit", file, "--score", "good+other", "-o", file.with_name("plan.json")).code == 0
+    return file.with_name("plan.json")
 
 
 def test_fit_says_what_each_contributed_and_vote_needs_no_score(file: Path, tmp_path: Path) -> None:
@@ -38,23 +43,19 @@ def test_fit_says_what_each_contributed_and_vote_needs_no_score(file: Path, tmp_
     assert pl.read_parquet(verdicts).equals(sy.CalibratedVote().fit(pool).predict(pool).to_polars())
 
 
-def test_fit_json_has_the_shares(file: Path) -> None:
-    found = json.loads(steelyard("fit", file, "--score", "steps:*", "--json").out)
+def test_fit_json_has_the_shares_of_every_reducer_and_vote_takes_their_plan(file: Path, tmp_path: Path) -> None:
+    fitted = steelyard("fit", file, "--score", "steps:*", "-o", tmp_path / "plan.json", "--json")
+    found = json.loads(fitted.out)
     assert sorted(found["mix"]) == ["steps:last", "steps:mean", "steps:min", "steps:prod"]
     assert sum(found["mix"].values()) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("score", ["other+good", "good + other"])
-def test_vote_takes_the_plans_scores_in_any_order(file: Path, score: str, tmp_path: Path) -> None:
-    steelyard("fit", file, "--score", "good+other", "-o", tmp_path / "plan.json")
-    assert steelyard("vote", file, "--plan", tmp_path / "plan.json", "--score", score).code == 0
-
-
-def test_a_star_is_the_same_as_its_reducers(file: Path, tmp_path: Path) -> None:
-    steelyard("fit", file, "--score", "steps:*", "-o", tmp_path / "plan.json")
     for score in ("steps:*", "steps+steps:min+steps:mean+steps:prod"):
         done = steelyard("vote", file, "--plan", tmp_path / "plan.json", "--score", score)
         assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("score", ["other+good", "good + other"])
+def test_vote_takes_the_plans_scores_in_any_order(file: Path, plan: Path, score: str) -> None:
+    assert steelyard("vote", file, "--plan", plan, "--score", score).code == 0
 
 
 @pytest.mark.parametrize("method", ["vanilla", "best-of-n", "majority"])
@@ -112,17 +113,12 @@ def test_what_cannot_be_mixed_is_one_line_with_the_fix(file: Path, verb: str, sc
     assert message in done.err
 
 
-def _plan(file: Path, folder: Path, score: str) -> Any:
-    assert steelyard("fit", file, "--score", score, "-o", folder / "plan.json").code == 0
-    return folder / "plan.json"
-
-
-def test_a_plan_for_other_columns_is_refused_with_both_named(file: Path, tmp_path: Path) -> None:
-    done = steelyard("vote", file, "--plan", _plan(file, tmp_path, "good+other"), "--score", "good")
+def test_a_plan_for_other_columns_is_refused_with_both_named(file: Path, plan: Path, tmp_path: Path) -> None:
+    done = steelyard("vote", file, "--plan", plan, "--score", "good")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "fitted on the score 'good+other', not on 'good': vote without --score" in done.err
     sy.write(table().drop("other"), tmp_path / "less.parquet")
-    done = steelyard("vote", tmp_path / "less.parquet", "--plan", tmp_path / "plan.json")
+    done = steelyard("vote", tmp_path / "less.parquet", "--plan", plan)
     assert "no score column 'other'" in done.err
     assert "The plan was fitted on 'good+other': rename your columns to its" in done.err
 

@@ -13,7 +13,7 @@ from steelyard.diagnosis.machine import disk
 from tests.running import Done, steelyard
 from tests.upstreams import CANARY, FaultUpstream
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 
 
 def checks(done: Done) -> dict[str, dict[str, Any]]:

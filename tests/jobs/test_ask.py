@@ -25,6 +25,8 @@ from tests.fault_upstream.asked import text_of
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
 QUESTION = "How many apples are in the basket?"
 
 

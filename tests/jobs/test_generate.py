@@ -22,7 +22,7 @@ from tests.jobs.generating import SUFFIX, ask_for, generate, samples
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command, fault_upstream
 
-pytestmark = pytest.mark.usefixtures("key")
+pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 
 
 def test_every_sample_is_drawn_once_with_its_own_seed(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def test_nudging_moves_inexact_results_by_a_unit_or_two_and_leaves_exact_ones() 
     assert np.array_equal(nudge(exact, 2), exact)
 
 
+@pytest.mark.long
 def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
     """The votes of a pair of the grid, fitted with another machine's log and exp, in Python and in compiled loops."""
     code = (

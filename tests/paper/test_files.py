@@ -43,6 +43,7 @@ def test_odd_names_do_not_break_a_table() -> None:
     assert "50 % &amp; more" in table.html()
 
 
+@pytest.mark.long
 def test_the_folder_has_every_format_and_a_page_without_a_network(made: Reproduction, tmp_path: Path) -> None:
     write_all(made, tmp_path, Cache(None))
     for name in TABLES:

@@ -19,6 +19,7 @@ from tests.verifiers.fault_verifier import share
 from tests.verifiers.plain_tokens import PlainTokens
 from tests.verifiers.verifier_servers import fault_verifier
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
 ITEMS = [Item(f"Question {i}?", [f"Step {j} of {i}." for j in range(1 + i % 4)]) for i in range(30)]
 
 
