@@ -90,7 +90,7 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
     assert f"{points(gain)} points (95 % interval {points(gain.low)} to {points(gain.high)})" in words
     curves = sy.curves(["majority", "calibrated"], cal, test, n=sy.fine_sizes(8), resamples=100)
     rows = stored(made["plain"], "chart-curves-0-0")["datasets"]
-    found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "method" in r}
+    found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "accuracy" in r}
     for i, n in enumerate(curves.sizes):
         assert found["calibrated", n] == pytest.approx(curves.accuracy[i, 1], abs=1e-5)
     saved = sy.compute_to_match(curves, "calibrated", "majority")
@@ -327,6 +327,12 @@ def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str,
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.evaluate("window.hacked") is None
     assert tab.locator("img").count() == 0
+
+
+def test_on_a_phone_the_bars_of_a_ballot_are_as_wide_as_the_ballot(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["plain"], width=390)
+    ballot, bar = (tab.locator(where).first.bounding_box()["width"] for where in (".answers", ".answers .bar"))
+    assert bar > 0.9 * ballot
 
 
 def test_hostile_texts_are_inert_on_every_ballot(visit: Any, made: dict[str, Path]) -> None:

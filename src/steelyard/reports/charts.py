@@ -38,7 +38,7 @@ def _colour(methods: list[str], *, legend: bool = True) -> Any:
 
     scale = alt.Scale(domain=methods, range=[colour(name) for name in methods])
     return alt.Color(
-        "method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=4) if legend else None
+        "method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=2) if legend else None
     )
 
 

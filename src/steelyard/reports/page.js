@@ -221,7 +221,7 @@
       const many = row.samples.length > 1 ? `${row.samples.length} × ` : "";
       const line = make("div", "", [
         `${many}score ${row.score === null ? "missing" : row.score} · `,
-        ...worth(row.weight, data.kind, q.t[code][0] === 1),
+        ...worth(row.weight, data.kind, row.samples.length > 1 ? "one of them" : "it", q.t[code][0] === 1),
         make("span", "count", ` · sample ${row.samples.join(", ")}`),
       ]);
       const text = row.text >= 0 ? make("p", "text", data.texts[row.text], { dir: "auto" }) : null;
@@ -230,12 +230,12 @@
   }
 
   /** What a response is worth to its answer, in words. */
-  function worth(value, kind, only) {
+  function worth(value, kind, which, only) {
     if (kind !== "probability") return ["weight ", make("b", "", signed(value))];
     if (only) return ["without it nobody would have given this answer"];
-    if (value === 0) return ["without it the answer would stand as it does"];
+    if (value === 0) return [`without ${which} the answer would stand as it does`];
     const points = `${Math.abs(value).toFixed(2)} points`;
-    return [`without it the answer would ${value > 0 ? "lose" : "gain"} `, make("b", "", points)];
+    return [`without ${which} the answer would ${value > 0 ? "lose" : "gain"} `, make("b", "", points)];
   }
 
   theme();

@@ -157,7 +157,7 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
     specs = [score_charts.weights(weights, s.method)] if weights.line else []
     parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
     if offsets:
-        note = f"Exact for every b. Chosen by the rule {offsets.rule}."
+        note = f"Exact for every b. Shaded: where the calibration questions do best. Chosen by the rule {offsets.rule}."
         parts.append("<h2>Accuracy over the offset b</h2>")
         parts.append(
             figure(
