@@ -114,11 +114,26 @@ def in_terminal(command: list[str], columns: int = 92) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
+PICTURED = (("$ steelyard evaluate", "error: "), ("What a score is worth", ""))  # from this line up to that one
+
+
+def pictured(shown: str) -> str:
+    """One table and one chart of the demo: more would not fit a page."""
+    lines = shown.splitlines()
+    plain = [Text.from_ansi(line).plain for line in lines]
+    kept: list[str] = []
+    for begin, end in PICTURED:
+        first = next(i for i, line in enumerate(plain) if line.startswith(begin))
+        last = next(i for i, line in enumerate(plain) if i > first + 2 and (line.startswith(end) if end else not line))
+        kept += [*lines[first:last], ""]
+    return "\n".join(kept).rstrip()
+
+
 def demo_picture() -> str:
-    """The demo as an SVG picture of a terminal."""
+    """The demo as an SVG picture of a terminal: its table of accuracies, and what a score is worth."""
     shown = in_terminal([sys.executable, "-m", "steelyard", "demo"])
     console = Console(record=True, width=92, file=io.StringIO())
-    console.print(Text.from_ansi(shown.rstrip()))
+    console.print(Text.from_ansi(pictured(shown)))
     return console.export_svg(title="steelyard demo", unique_id="steelyard-demo")
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from docs.make import VERBS, answers_page, cli_page
+from docs.make import VERBS, answers_page, cli_page, pictured
 from tests.running import steelyard
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,22 @@ def test_the_reference_of_the_command_line_is_current() -> None:
 
 def test_the_page_about_answers_shows_the_examples_of_the_tests() -> None:
     assert (ROOT / "docs" / "answers.md").read_text() == answers_page(), "run 'make docs'"
+
+
+def test_the_picture_of_the_demo_is_one_table_and_one_chart_on_one_screen() -> None:
+    picture = (ROOT / "docs" / "demo.svg").read_text()
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
+    assert box
+    assert float(box[2]) <= 900
+    for words in ("Accuracy", "calibrated", "What"):
+        assert words in picture
+
+
+def test_the_picture_keeps_the_table_and_the_chart_of_what_the_demo_shows() -> None:
+    table = ["$ steelyard evaluate FILE", "", "Accuracy in %", "method  64", "logit  60.1", "error: none"]
+    chart = ["What a score is worth", "score  weight", " 0.1  -1.0", "", "more"]
+    shown = pictured("\n".join(["start", *table, "between", *chart]))
+    assert shown.splitlines() == [*table[:-1], "", *chart[:3]]
 
 
 def test_every_option_of_every_verb_is_explained() -> None:

@@ -166,7 +166,7 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
     print("What a score is worth (left of the pivot: it counts against its answer)")
     print(f"score  {'against':>{width}} ▲ {'for':<{width}}  weight")
     for score, value in zip(scores, weights, strict=True):
-        bar = "█" * round(abs(value) / unit * width)
+        bar = "█" * round(abs(value) / unit * width) or ("▕" if value < 0 else "▏" if value else "")  # its sign is seen
         left, right = (bar, "") if value < 0 else ("", bar)
         print(f"{score:5.1f}  {against}{left:>{width}}{plain} │ {support}{right:<{width}}{plain}  {value:+6.2f}")
     print()
