@@ -183,10 +183,11 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("vote", "FILE", "--risk", "0.1"), "majority has no confidence to control a risk by"),
     (("fit", "FILE", "--set", "clip=0.9"), "clip must lie between"),
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
-    (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
+    (("fit", "FILE", "--n", "many"), "Invalid value for '-n'"),
     (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
     (("fit", "FILE", "--calibrate", "nan"), "leaves one side empty"),
     (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),
+    (("evaluate", "FILE", "--calibrate", "1.5"), "choose a share between 0 and 1, or bring more questions"),
     (("evaluate", "FILE", "--methods", ","), "no method to evaluate"),
     (("evaluate", "FILE", "--resamples", "1000000000000"), "resamples must lie between"),
     (("fit", "FILE", "--method", "logit", "--set", "points=1000000000"), "points must lie between"),
@@ -302,7 +303,7 @@ def test_missing_scores_null_answers_lone_answers_and_single_responses_are_handl
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    sy.write(GOOD, tmp_path / "link.csv")
+    sy.write(GOOD, tmp_path / "link.csv", overwrite=True)
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("question,")
 

@@ -8,6 +8,8 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -16,6 +18,7 @@ from steelyard.cli import (
     answers,
     ask,
     compare,
+    completion,
     demo,
     doctor,
     evaluate,
@@ -34,6 +37,9 @@ from steelyard.cli import (
     status,
     vote,
 )
+from steelyard.cli.completing import VARIABLE, completions
+from steelyard.cli.defaults_file import given, misspelt
+from steelyard.cli.verb import Verb
 from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
@@ -41,6 +47,7 @@ from steelyard.version import __version__
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
+_said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
@@ -50,9 +57,10 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor, import_, layouts,
+    grid, simulate, doctor, import_, layouts, completion,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
+    name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
+    app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -63,15 +71,26 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _steelyard(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    context: typer.Context,
+    _asked: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
-    pass
+    verbs: dict[str, Any] = getattr(context.command, "commands", {})
+    context.obj = given(verbs)
+    verb = context.invoked_subcommand or ""
+    context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
+    for variable, near in misspelt(verbs, os.environ):
+        show.note(f"the environment variable {variable} is not read: did you mean {near}?")
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
     warnings.showwarning = _show_warning
+    _said.clear()
+    if VARIABLE in os.environ:
+        for word in completions(os.environ[VARIABLE], commands()):
+            print(word)
+        return
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         sys.stdout.flush()
@@ -84,7 +103,7 @@ def main() -> None:
         print(f"error: {_usage(error)}", file=sys.stderr)
         code = 2
     except MemoryError:
-        print("error: not enough memory: use a smaller file, or --n to read fewer samples", file=sys.stderr)
+        print("error: not enough memory: use a smaller file, or -n to read fewer samples", file=sys.stderr)
         code = 2
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody listens any more
@@ -93,7 +112,14 @@ def main() -> None:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         code = 2
+    finally:
+        _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def commands() -> dict[str, Any]:
+    """The verbs as the parser knows them."""
+    return dict(getattr(typer.main.get_command(app), "commands", {}))
 
 
 def _prepare_streams() -> None:
@@ -118,9 +144,20 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning once, at once; how often it came is said at the end."""
     if issubclass(category, SteelyardWarning):
+        line = _one_line(str(message))
         word = "" if issubclass(category, SteelyardNote) else "warning: "
-        print(f"{word}{_one_line(str(message))}", file=sys.stderr)
+        _said[word + line] += 1
+        if _said[word + line] == 1:
+            print(word + line, file=sys.stderr)
+
+
+def _count_warnings() -> None:
+    for line, times in _said.items():
+        if times > 1 and line.startswith("warning: "):
+            short = show.shortened(line.removeprefix("warning: "), 60)
+            print(f"warning: that came {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
@@ -144,6 +181,7 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
     (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
     (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
     (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),

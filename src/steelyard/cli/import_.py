@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, LayoutName, Rename, renames
+from steelyard.cli.options import Json, LayoutName, Overwrite, Rename, renames
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
@@ -27,15 +27,16 @@ def run(
     ],
     layout: LayoutName = None,
     rename: Rename = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Convert files of any layout to one table with one row per response, and do nothing else."""
     from steelyard.tables.importing import import_table
-    from steelyard.tables.writing import check_output, write
+    from steelyard.tables.writing import check_output, put
 
-    check_output(output)
+    check_output(output, inputs=sources, overwrite=overwrite)
     table = import_table(sources, layout=layout, rename=renames(rename))
-    write(table, output)
+    put(table, output)
     sizes = {"responses": table.height, "questions": table["question"].n_unique(), "columns": table.columns}
     if json:
         show.as_json(sizes)

@@ -17,7 +17,9 @@ from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.answers.grouping import same
 from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
+from steelyard.jobs.plan_fits import warn_of_plan
 from steelyard.methods import load, method_class, method_names
+from steelyard.methods.base.enough import first_samples
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables import read
 from steelyard.tables.sources.bundled_grid import is_grid
@@ -121,7 +123,9 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     if cal is None or test is None:
         raise SettingError(f"{name} needs responses to vote on: name a labelled file with --on FILE")
     voter = load(name) if name.endswith(".json") else method_class(name)().fit(cal, n=n)
-    used = test if n is None else test.first(n)
+    used = first_samples(test, n)
+    if name.endswith(".json"):
+        warn_of_plan(voter, used.source, bool(used.scores is None or not np.isnan(used.scores).all()))
     verdicts = voter.predict(used)
     decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
     return decided.with_columns(correct=pl.Series(verdicts.correct(used)))

@@ -10,6 +10,7 @@ from steelyard.answers.annotated import Reading
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
+from steelyard.tables.reading import first_rows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import DAMAGE, first_line
 
@@ -36,6 +37,7 @@ def read_answers(
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")
+        reader.look(first_rows(table.lazy()))
         return annotated.read_answers(table, reader, progress)
     except DAMAGE as error:
         raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None

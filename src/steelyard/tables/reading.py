@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.answers.auto_kind import LOOKED_AT
+from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
+from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
@@ -40,8 +44,9 @@ def read(
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
     a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
-    answers are read out of a column `response` and which of them are the same.
+    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
+    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
+    are the same. A gold answer may be a worked solution, or a list of accepted answers.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
@@ -83,14 +88,21 @@ def pools_of(
             check_columns(schema)
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
-            origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
+            llms = _llms(frame, schema)
+            single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+            origin = Source(chosen.name, single, name, parts, several)
+            reader.look(first_rows(frame))
             table = in_order(frame, _wanted(schema, chosen, labels))
             if not len(table.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
-            yield from pools(table, origin, reader, progress)
+            repeated = RepeatedRows()
+            for pool in pools(table, origin, reader, progress):
+                repeated.look(pool)
+                yield pool
     finally:
         reader.close()
-    reader.warn()
+    reader.warn(_showing(reader, name, rename, layout))
+    repeated.warn()
 
 
 @contextmanager
@@ -112,9 +124,11 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if labels and "correct" not in schema and "gold" in schema:
         text.append("gold")
     for name in text:
+        if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
+            continue
         if schema[name].is_nested() or schema[name] == pl.Object:
             raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
-    wanted = [pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in text]
+    wanted = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
@@ -126,9 +140,33 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     return wanted
 
 
-def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
-    """The LLM's name, when the whole table has just one."""
+def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as text; a list of accepted gold answers is one text too."""
+    if isinstance(kind, pl.List | pl.Array):
+        items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
+        return (pl.lit(LIST) + items.list.join(ITEM)).alias(name)
+    return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
+
+
+def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
+    """The first rows of what a kind of answer can be told by."""
+    schema = frame.collect_schema()
+    names = [name for name in ("gold", "response", "answer") if name in schema]
+    return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
+
+
+def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
+    """The command that shows what could not be read."""
+    file, kind = name if Path(name).exists() else "FILE", reader.kind.name
+    words = ["steelyard", "answers", file, "--unreadable", *(["--answers", kind] if kind != "math" else [])]
+    words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
+    return shlex.join([*words, *(["--layout", layout] if layout else [])])
+
+
+def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
+    """The names of the LLMs; none where rows say nothing, unless the others name several."""
     if "llm" not in schema or schema["llm"].is_nested():
-        return None
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
-    return names[0] if len(names) == 1 else None
+        return ()
+    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    known = tuple(sorted(names.drop_nulls()))
+    return known if len(known) > 1 or not names.null_count() else ()

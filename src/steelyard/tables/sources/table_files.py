@@ -40,7 +40,7 @@ def open_file(path: Path) -> pl.LazyFrame:
             frame = opener(path)
             check_width(path, len(frame.collect_schema()))
         return frame
-    except (*DAMAGE, ValueError) as error:
+    except (*DAMAGE, ValueError, TypeError) as error:
         raise TableError(
             f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
         ) from None
