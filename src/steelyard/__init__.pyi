@@ -13,6 +13,7 @@ from steelyard.errors import RunError as RunError
 from steelyard.errors import ScoreError as ScoreError
 from steelyard.errors import SettingError as SettingError
 from steelyard.errors import SteelyardError as SteelyardError
+from steelyard.errors import SteelyardNote as SteelyardNote
 from steelyard.errors import SteelyardWarning as SteelyardWarning
 from steelyard.errors import TableError as TableError
 from steelyard.errors import UpstreamError as UpstreamError
