@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 
 import typer
 from typer.exceptions import TyperException
@@ -23,6 +24,8 @@ from steelyard.cli import (
     fit,
     generate,
     grid,
+    import_,
+    layouts,
     methods,
     plan_budget,
     report,
@@ -40,6 +43,7 @@ from steelyard.version import __version__
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
+_said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
@@ -49,9 +53,9 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor,
+    grid, simulate, doctor, import_, layouts,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
+    app.command(verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -72,6 +76,7 @@ def main() -> None:
     _prepare_streams()
     _LAST_WORDS.clear()
     warnings.showwarning = _show_warning
+    _said.clear()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         if _LAST_WORDS and not code and "--json" not in sys.argv:
@@ -95,6 +100,8 @@ def main() -> None:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         code = 2
+    finally:
+        _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -123,12 +130,23 @@ _LAST_WORDS: list[str] = []  # what is told when a command has ended well
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning once, at once; how often it came is said at the end."""
     if issubclass(category, UnreadableShare):
         _LAST_WORDS.append(_one_line(str(message)))
         return
     if issubclass(category, SteelyardWarning):
+        line = _one_line(str(message))
         word = "" if issubclass(category, SteelyardNote) else "warning: "
-        print(f"{word}{_one_line(str(message))}", file=sys.stderr)
+        _said[word + line] += 1
+        if _said[word + line] == 1:
+            print(word + line, file=sys.stderr)
+
+
+def _count_warnings() -> None:
+    for line, times in _said.items():
+        if times > 1 and line.startswith("warning: "):
+            short = show.shortened(line.removeprefix("warning: "), 60)
+            print(f"warning: that came {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
@@ -152,5 +170,8 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
-    (re.compile(r"rename=\{'yours': '(\w+)'\}"), r"--rename yours=\1"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
+    (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
+    (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
+    (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, renames
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
@@ -35,19 +35,22 @@ def run(
         bool, typer.Option("--unreadable", help="Show (and write) only the responses without a readable answer.")
     ] = False,
     rename: Rename = None,
+    layout: LayoutName = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.writing import check_output
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import ANSWERS
 
     if output:
-        check_output(output)
+        check_output(output, ANSWERS, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
-        found = sy.read_answers(file, answers=answers, rename=renames(rename), progress=progress)
+        found = sy.read_answers(file, answers=answers, rename=renames(rename), layout=layout, progress=progress)
     lost = found.table.filter(found.table["same_as"].is_null())
     if output:
-        sy.write(lost if unreadable else found.table, output)
+        put(lost if unreadable else found.table, output)
     size = found.table.height
     if json:
         show.as_json(

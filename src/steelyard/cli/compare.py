@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Json, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, Json, LayoutName, Rename, ScoreName, Seed, renames
 from steelyard.evaluation.percentages import percent, points
 
 EXAMPLE = "Example: steelyard compare logit majority --on labelled.parquet"
@@ -25,13 +25,14 @@ def run(
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
     from steelyard.jobs.compare import compare
 
-    options = {"score": score, "answers": answers, "rename": renames(rename)}
+    options = {"score": score, "answers": answers, "rename": renames(rename), "layout": layout}
     found = compare(a, b, on=on, method=method, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Seed
+from steelyard.cli.options import Overwrite, Seed
 
 EXAMPLE = "Example: steelyard demo -o demo"
 PAIR = "grid:smol-misled/prm_hard"
@@ -21,22 +21,29 @@ def run(
     ] = Path("demo"),
     pair: Annotated[str, typer.Option(help="What to show it on: grid:LLM/VERIFIER, see 'steelyard grid'.")] = PAIR,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
     from steelyard.files import make_folder
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
+    from steelyard.reports.page import PAGE
+    from steelyard.tables.written import VERDICTS
 
     folder = make_folder(output)
     plan, verdicts, page = (folder / name for name in ("plan.json", "verdicts.parquet", "report.html"))
+    for path, kind in ((plan, PLAN), (verdicts, VERDICTS.kind()), (page, PAGE)):
+        check_output(path, kind, inputs=[pair], overwrite=overwrite)
     file = Path(pair)
     show.step(f"steelyard evaluate {pair} --seed {seed} --n 1,4,16,64 --resamples 5 --methods {STORY}")
     evaluate.run(file=file, seed=seed, n="1,4,16,64", resamples=5, methods=STORY)
     show.step(f"steelyard fit {pair} --calibrate 0.3 --seed {seed} -o {plan}")
-    fit.run(file=file, calibrate=0.3, seed=seed, output=plan)
+    fit.run(file=file, calibrate=0.3, seed=seed, output=plan, overwrite=overwrite)
     show.step(f"steelyard vote {pair} --plan {plan} -o {verdicts}")
-    vote.run(file=file, plan=plan, output=verdicts)
+    vote.run(file=file, plan=plan, output=verdicts, overwrite=overwrite)
     show.step(f"steelyard report {pair} --seed {seed} -o {page}")
-    report.run(files=[file], output=page, seed=seed)
+    report.run(files=[file], output=page, seed=seed, overwrite=overwrite)
     show.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
     show.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
     show.say("Now a file of your own:")

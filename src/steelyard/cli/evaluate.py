@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, numbers, renames, words
+from steelyard.cli.options import Answers, File, Json, LayoutName, Rename, ScoreName, Seed, numbers, renames, words
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
@@ -36,6 +36,7 @@ def run(
     ] = False,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -48,7 +49,15 @@ def run(
     names = words(methods)
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
     with show.progress(f"Reading {file}") as counted:
-        read = sy.read(file, score=score, rename=renames(rename), answers=answers, need_score=scored, progress=counted)
+        read = sy.read(
+            file,
+            score=score,
+            rename=renames(rename),
+            layout=layout,
+            answers=answers,
+            need_score=scored,
+            progress=counted,
+        )
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    ScoreName,
+    Seed,
+    only_given,
+    renames,
+)
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
 
@@ -41,7 +52,9 @@ def run(
     calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
     json: Json = False,
     rule: Annotated[str | None, typer.Option(hidden=True)] = None,
     points: Annotated[int | None, typer.Option(hidden=True)] = None,
@@ -52,8 +65,9 @@ def run(
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
-    from steelyard.files import check_writable
     from steelyard.methods import configured
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
 
     name = DEFAULT if method is None else method
     kind = sy.method_class(name)
@@ -65,10 +79,16 @@ def run(
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
-        check_writable(output)
+        check_output(output, PLAN, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(
-            file, score=score, rename=renames(rename), answers=answers, need_score=voter.scored, progress=progress
+            file,
+            score=score,
+            rename=renames(rename),
+            layout=layout,
+            answers=answers,
+            need_score=voter.scored,
+            progress=progress,
         )
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
@@ -78,7 +98,7 @@ def run(
     voter.fit(pool, n=n)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
-        voter.save(output)
+        voter.save(output, overwrite=overwrite)
     if json:
         show.as_json({**voter.summary(), **learned})
         return

@@ -12,7 +12,7 @@ from steelyard.errors import SettingError
 File = Annotated[
     Path,
     typer.Argument(
-        help="Table of responses: .parquet, .jsonl, .csv, .arrow; a run folder; or grid:LLM/VERIFIER.",
+        help="Responses: a file, a folder, a 'pattern*', - for stdin, a run, or grid:LLM/VERIFIER.",
         show_default=False,
     ),
 ]
@@ -27,6 +27,10 @@ ScoreName = Annotated[
 Rename = Annotated[
     list[str] | None,
     typer.Option("--rename", help="Read column THEIRS as OURS: --rename question_id=question.", show_default=False),
+]
+LayoutName = Annotated[
+    str | None,
+    typer.Option("--layout", help="Read the file by this layout of 'steelyard layouts'.", show_default=False),
 ]
 Answers = Annotated[
     str,
@@ -45,6 +49,7 @@ Model = Annotated[
 ]
 KeyEnv = Annotated[str, typer.Option("--key-env", help="Environment variable that holds the server's key, if any.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 
 

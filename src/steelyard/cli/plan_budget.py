@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, ScoreName, Seed, renames
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
@@ -36,26 +36,35 @@ def run(
     ] = 0.5,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Say when to stop sampling, what that saves and whether it pays, and write the rule into a plan."""
     import steelyard as sy
-    from steelyard.files import check_writable
+    from steelyard.methods.base.enough import first_samples
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
 
     if samples is None and loss is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
-    voter = sy.load(plan) if plan else sy.method_class(method)()
     if output:
-        check_writable(output)
+        check_output(output, PLAN, inputs=[file, plan], overwrite=overwrite)
+    voter = sy.load(plan) if plan else sy.method_class(method)()
     trained = voter.fitted_on_.score if voter.fitted_on_ else None
-    options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
+    options: dict[str, Any] = {
+        "rename": renames(rename),
+        "layout": layout,
+        "answers": answers,
+        "need_score": voter.scored,
+    }
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(file, score=score or trained, progress=progress, **options)
-    used = pool if n is None else pool.first(n)
+    used = first_samples(pool, n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:
-        found.method.save(output)
+        found.method.save(output, overwrite=overwrite)
     if json:
         sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
         rule = {"stopping": found.rule.plain(), "figures": found.figures, "advice": found.advice()}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, LayoutName, Overwrite, Rename, ScoreName, Seed, renames
 
 EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html"
 
@@ -32,7 +32,9 @@ def run(
     ] = 0.3,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
     from steelyard.reports.page import report
@@ -40,6 +42,6 @@ def run(
     with show.progress("Measuring") as progress:
         size = report(
             files, output, score=score, method=method, calibrate=calibrate, seed=seed,
-            rename=renames(rename), answers=answers, progress=progress,
+            rename=renames(rename), layout=layout, answers=answers, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     show.say(f"Report written to {output} ({size / 1e6:.1f} MB): open it in a browser")

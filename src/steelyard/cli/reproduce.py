@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Seed
+from steelyard.cli.options import Overwrite, Seed
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction, or: steelyard reproduce table1 fig-offset"
 WIDTH = 22  # of a name
@@ -29,6 +29,7 @@ def run(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for tables, figures and the page.")] = FOLDER,
     cached: Annotated[bool, typer.Option("--cache/--no-cache", help="Read and keep results by content.")] = True,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make the paper's tables and figures on a grid of scored tables."""
     from steelyard.paper.experiment import experiment, experiment_names
@@ -42,7 +43,7 @@ def run(
 
     with show.progress("Measuring and drawing") as progress:
         made = reproduce(
-            names, grid=grid, quick=quick, output=output, cached=cached, seed=seed,
+            names, grid=grid, quick=quick, output=output, cached=cached, seed=seed, overwrite=overwrite,
             progress=lambda share: progress(MEASURING * share),
             drawing=lambda share: progress(MEASURING + (1 - MEASURING) * share),
         )  # fmt: skip

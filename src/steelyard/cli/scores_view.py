@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shlex
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
@@ -10,12 +10,15 @@ from steelyard.cli import show
 if TYPE_CHECKING:
     from steelyard.jobs.score_samples import Scored
 
+ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
 
-def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
+
+def show_scored(done: Scored, column: str, json: bool) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
     if json:
         show.as_json(
             {
+                "run": str(done.run),
                 "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
                 "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
             }
@@ -36,7 +39,12 @@ def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
         show.say(f"  {count} failed: {show.shortened(reason, 200)}")
     if done.failures:
         show.say("Run the same command again to try the failed ones again.")
-    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
+    if done.before + done.new:
+        run, score = shlex.quote(str(done.run)), shlex.quote(f"{column}:last")
+        if done.labelled and done.questions >= ENOUGH:
+            show.say(f"Next: steelyard evaluate {run} --score {score}")
+        else:
+            show.say(f"Next: steelyard vote {run} --method vanilla --score {score} -o verdicts.parquet")
 
 
 def show_verifiers(json: bool) -> None:

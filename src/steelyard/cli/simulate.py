@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Seed
+from steelyard.cli.options import Overwrite, Seed
 
 EXAMPLE = "Example: steelyard simulate --questions 500 --samples 32 --seed 0 -o responses.parquet"
 
@@ -33,16 +33,18 @@ def run(
     unreadable: Annotated[float, typer.Option(help="Share of responses without a readable answer.")] = 0.02,
     bf16: Annotated[bool, typer.Option(help="Round scores to bfloat16.")] = True,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a table of simulated responses with verifier scores and labels."""
     import steelyard as sy
-    from steelyard.tables.writing import check_output
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import SIMULATED
 
-    check_output(output)
+    check_output(output, SIMULATED, overwrite=overwrite)
     world = sy.World(
         easy_share=easy_share, rivals=rivals, zipf=zipf, dominating=dominating, gap=gap, bias=bias,
         inconsistency=inconsistency, saturated=saturated, unreadable=unreadable, bf16=bf16,
     )  # fmt: skip
     table = sy.simulate(questions, samples, seed=seed, world=world)
-    sy.write(table, output)
+    put(table, output)
     show.say(f"Wrote {table.height:,} simulated responses to {questions:,} questions: {output}")

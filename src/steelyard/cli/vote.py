@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, ScoreName, renames
 from steelyard.cli.verdicts_view import show_verdicts
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
@@ -34,19 +34,22 @@ def run(
     sure: Annotated[float | None, typer.Option(hidden=True)] = None,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     from steelyard.jobs.vote import voted
-    from steelyard.tables.writing import check_output, write
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import VERDICTS
 
     if output:
-        check_output(output)
+        check_output(output, VERDICTS, inputs=[file, plan], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         found = voted(
             file, plan, method=method, risk=risk, confidence_level=confidence_level if sure is None else sure,
-            score=score, n=n, rename=renames(rename), answers=answers, progress=progress,
+            score=score, n=n, rename=renames(rename), layout=layout, answers=answers, progress=progress,
         )  # fmt: skip
     if output:
-        write(found.verdicts, output)
+        put(found.verdicts, output)
     show_verdicts(found, output, json)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.evaluation.accuracy import accuracy
-from steelyard.evaluation.auroc import auroc, auroc_within
+from steelyard.fitting.auroc import auroc, auroc_within
 from steelyard.methods import method_class
 from steelyard.tables.grid_pools import load_grid
 from steelyard.tables.sources.bundled_grid import grid_names

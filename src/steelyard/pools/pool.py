@@ -37,6 +37,7 @@ class Source:
     llm: str | None = None
     file: str | None = None
     parts: tuple[str, ...] = ()  # the names of several scores read together
+    llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
 
 
 @dataclass(frozen=True, eq=False, repr=False)

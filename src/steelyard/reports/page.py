@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,7 +14,8 @@ from string import Template
 from typing import Any, cast
 
 from steelyard.caching import cache_folder, kept
-from steelyard.files import check_writable, write_atomically
+from steelyard.files import write_atomically
+from steelyard.outputs import Kind, check_output
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.comparison import comparison
@@ -31,6 +33,16 @@ contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). Wit
 */"""
 
 
+def _wrote(path: Path) -> bool:
+    """Whether Steelyard wrote a page to a file: its head says so."""
+    with path.open("rb") as file:
+        return GENERATOR.search(file.read(2000)) is not None
+
+
+GENERATOR = re.compile(rb'<meta name="generator" content="Steelyard \d')
+PAGE = Kind("a report", (".html", ".htm", ""), _wrote)
+
+
 def report(
     files: str | Path | Sequence[str | Path],
     output: str | Path = "report.html",
@@ -40,31 +52,40 @@ def report(
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
+    overwrite: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> int:
     """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
 
-    It is one HTML file that works without a network. The options are those of `steelyard report`.
+    It is one HTML file that works without a network. It takes the place of another report, and with `overwrite` of any
+    file. The options are those of `steelyard report`.
 
     >>> import steelyard as sy
     >>> sy.write(sy.simulate(60, 8), "labelled.parquet")
     >>> sy.report("labelled.parquet", "report.html") > 100_000
     True
     """
-    check_writable(output)
     files = [files] if isinstance(files, str | Path) else files
+    check_output(output, PAGE, inputs=files, overwrite=overwrite)
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
     parts = []
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, score=score, rename=rename, answers=answers))
+        pool = cast(LabelledPool, read(file, score=score, rename=rename, layout=layout, answers=answers))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
                 progress((before + done) / len(files))
 
-        options: dict[str, Any] = {"method": method, "share": calibrate, "seed": seed, "rename": rename}
+        options: dict[str, Any] = {
+            "method": method,
+            "share": calibrate,
+            "seed": seed,
+            "rename": rename,
+            "layout": layout,
+        }
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     page = build(parts, bundle)
     write_atomically(output, page)

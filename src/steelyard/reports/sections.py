@@ -53,6 +53,7 @@ def section(
     share: float,
     seed: int,
     rename: dict[str, str] | None,
+    layout: str | None,
     room: int,
     alone: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -60,7 +61,7 @@ def section(
     """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
     case = open_case(str(file), pool, method, share=share, seed=seed)
     found = summarise(case, share=share, seed=seed, progress=progress)
-    spoken = test_words(case, texts_of(file, rename=rename))
+    spoken = test_words(case, texts_of(file, rename=rename, layout=layout))
     data: dict[str, Any] = {}
     body = [_answer(found, alone), *_figures(number, case, found, spoken, data, seed)]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000

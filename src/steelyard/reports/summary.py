@@ -11,9 +11,9 @@ import numpy as np
 from steelyard.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.errors import LabelError, SettingError
 from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_labels, paired_difference
-from steelyard.evaluation.auroc import auroc, auroc_within
 from steelyard.evaluation.compute_to_match import ComputeToMatch, compute_to_match, fine_sizes
 from steelyard.evaluation.curves import Curves, curves
+from steelyard.fitting.auroc import auroc, auroc_within
 from steelyard.methods import configured, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool

@@ -16,6 +16,7 @@ def read_labelled(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -32,7 +33,8 @@ def read_labelled(
     ...
     steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
-    pool = read(source, score=score, rename=rename, answers=answers, need_score=need_score, progress=progress)
+    options: dict[str, Any] = {"score": score, "rename": rename, "layout": layout, "answers": answers}
+    pool = read(source, **options, need_score=need_score, progress=progress)
     if isinstance(pool, LabelledPool):
         return pool
     name = str(source) if isinstance(source, str | Path) else "the table"

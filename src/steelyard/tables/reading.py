@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,16 +13,18 @@ import polars as pl
 from steelyard.answers.auto_kind import LOOKED_AT
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
+from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
+from steelyard.tables.repeated_rows import RepeatedRows
+from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.opening import open_table
+from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
 
 
 def read(
@@ -30,6 +32,7 @@ def read(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -51,7 +54,13 @@ def read(
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
-    options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
+    options: dict[str, Any] = {
+        "score": score,
+        "rename": rename,
+        "layout": layout,
+        "need_score": need_score,
+        "progress": progress,
+    }
     return join(list(pools_of(source, answers=answers, **options)))
 
 
@@ -60,6 +69,7 @@ def pools_of(
     *,
     score: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
@@ -73,42 +83,39 @@ def pools_of(
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
         with named(source) as name, reading(name):
-            frame = renamed(open_table(source), rename or {})
+            frame = open_responses(source, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
             chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
-            origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
+            llms = _llms(frame, schema)
+            single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+            origin = Source(chosen.name, single, name, parts, several)
             reader.look(first_rows(frame))
             table = in_order(frame, _wanted(schema, chosen, labels))
             if not len(table.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
-            yield from pools(table, origin, reader, progress)
+            repeated = RepeatedRows()
+            for pool in pools(table, origin, reader, progress):
+                repeated.look(pool)
+                yield pool
     finally:
         reader.close()
-    reader.warn(" ".join(["steelyard answers", name if Path(name).exists() else "FILE", *_told(reader, rename)]))
+    reader.warn(_showing(reader, name, rename, layout))
+    repeated.warn()
 
 
 @contextmanager
 def named(source: Any) -> Iterator[str]:
     """Say in every error which table it is about; yield its name."""
-    name = str(source) if isinstance(source, str | Path) else "the table"
+    files = source if isinstance(source, list | tuple) else [source]
+    name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
+    name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
+    name = SPOKEN_STDIN if name == STDIN else name
     try:
         yield name
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
-
-
-def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
-    """Give columns our names; a column that had the name before goes."""
-    names = frame.collect_schema().names()
-    for old in rename:
-        if old not in names:
-            raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
-    replaced = [new for new in rename.values() if new in names and new not in rename]
-    if replaced:
-        warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    return frame.drop(replaced).rename(rename)
 
 
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
@@ -148,16 +155,18 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
 
 
-def _told(reader: AnswerReader, rename: dict[str, str] | None) -> list[str]:
-    """The options of the command that shows what could not be read."""
-    options = [f"--rename {old}={new}" for old, new in (rename or {}).items()]
-    kind = reader.kind.name
-    return ["--unreadable", *([f"--answers {kind}"] if kind != "math" else []), *options]
+def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
+    """The command that shows what could not be read."""
+    file, kind = name if Path(name).exists() else "FILE", reader.kind.name
+    words = ["steelyard", "answers", file, "--unreadable", *(["--answers", kind] if kind != "math" else [])]
+    words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
+    return shlex.join([*words, *(["--layout", layout] if layout else [])])
 
 
-def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
-    """The LLM's name, when the whole table has just one."""
+def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
+    """The names of the LLMs; none where rows say nothing, unless the others name several."""
     if "llm" not in schema or schema["llm"].is_nested():
-        return None
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
-    return names[0] if len(names) == 1 else None
+        return ()
+    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    known = tuple(sorted(names.drop_nulls()))
+    return known if len(known) > 1 or not names.null_count() else ()

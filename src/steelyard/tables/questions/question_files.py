@@ -17,7 +17,7 @@ import polars as pl
 from steelyard.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError, did_you_mean
 from steelyard.tables.questions.hub import from_hub, is_hub_name
 from steelyard.tables.questions.published_sets import Layout, layout_of
-from steelyard.tables.reading import renamed
+from steelyard.tables.renaming import renamed
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
 
