@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 
-from steelyard.errors import SteelyardNote, SteelyardWarning
+from steelyard.errors import SteelyardWarning
 
 MOST = 0.05  # a larger share is worth a warning
-
-
-class UnreadableShare(SteelyardNote):
-    """A share of unreadable answers that is nothing to worry about: told when all else is said."""
+SHARES: deque[str] = deque(
+    maxlen=20
+)  # smaller ones of the last tables that were read, for a command to tell at its end
 
 
 def tell_unreadable(unreadable: int, responses: int, shown: str) -> None:
     """Tell the share of unreadable answers; `shown` is the command that shows them."""
-    if not responses:
+    if not unreadable:
         return
     share = unreadable / responses
-    text = f"{100 * share:.1f} % of {responses:,} responses have no readable answer"
+    text = f"{100 * share:.1f} % of {responses:,} responses have no readable answer and cast no vote"
     if share > MOST:
-        warnings.warn(f"{text} and cast no vote: {shown!r} shows them", SteelyardWarning, stacklevel=4)
-    elif unreadable:
-        warnings.warn(f"{text} and cast no vote", UnreadableShare, stacklevel=4)
+        warnings.warn(f"{text}: {shown!r} shows them", SteelyardWarning, stacklevel=4)
+    else:
+        SHARES.append(text)

@@ -13,7 +13,7 @@ from collections import Counter
 import typer
 from typer.exceptions import TyperException
 
-from steelyard.answers.unreadable import UnreadableShare
+from steelyard.answers.unreadable import SHARES
 from steelyard.cli import (
     answers,
     ask,
@@ -74,13 +74,13 @@ def _steelyard(
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
-    _LAST_WORDS.clear()
+    SHARES.clear()
     warnings.showwarning = _show_warning
     _said.clear()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
-        if _LAST_WORDS and not code and "--json" not in sys.argv:
-            print("\n".join(_LAST_WORDS))
+        if SHARES and not code and "--json" not in sys.argv:
+            print("\n".join(SHARES))
         sys.stdout.flush()
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # steelyard/__main__.py says so, deaf to a second one
@@ -126,14 +126,8 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-_LAST_WORDS: list[str] = []  # what is told when a command has ended well
-
-
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Say a warning once, at once; how often it came is said at the end."""
-    if issubclass(category, UnreadableShare):
-        _LAST_WORDS.append(_one_line(str(message)))
-        return
     if issubclass(category, SteelyardWarning):
         line = _one_line(str(message))
         word = "" if issubclass(category, SteelyardNote) else "warning: "
