@@ -9,6 +9,7 @@ and what runs out of its budget is a class of its own.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import pi, prod
 
 from steelyard.answers.cleaning import LONGEST, ROW, plain
@@ -62,6 +63,7 @@ def _pass(text: str) -> str:
     return value_form(bare) or _words(bare)
 
 
+@lru_cache(maxsize=50_000)
 def was_read(form: str) -> bool:
     """Whether a normal form was understood as a value, not kept as text."""
     if _WHOLE.fullmatch(form):

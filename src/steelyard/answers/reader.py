@@ -16,10 +16,11 @@ import polars as pl
 
 from steelyard.answers.auto_kind import chosen_kind
 from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
+from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.normal import too_costly, was_read
-from steelyard.answers.pairs import OpenPairs, open_pairs
+from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.answers.per_cents import also_correct, settled
 from steelyard.answers.unreadable import tell_unreadable
 from steelyard.errors import LabelError, SteelyardNote, SteelyardWarning
@@ -41,6 +42,7 @@ class AnswerReader:
         self.responses = self.unreadable = 0  # what was read so far
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
+        self.asked = 0  # questions that the equivalence checker's workers were asked
         self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
@@ -81,8 +83,10 @@ class AnswerReader:
             self._symbolic.clear()
         for text in distinct:
             if text not in self._forms:
-                self._forms[text] = kind.form(text) or None
-                self.costly += kind.maths and too_costly(self._forms[text] or "")
+                self._forms[text] = found = kind.form(text) or None
+                if kind.maths and found is not None:
+                    self.costly += too_costly(found)
+                    self._is_symbolic(found)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
         if not kind.maths:
             return keys
@@ -127,13 +131,23 @@ class AnswerReader:
             self._checker.close()
             self._checker = None
 
+    def _is_symbolic(self, form: str) -> bool:
+        """Whether only fingerprints and the equivalence checker can tell; it is started where it will be needed."""
+        if form not in self._symbolic:
+            self._symbolic[form] = looks_symbolic(form) and not was_read(form)
+            if self._symbolic[form] and fingerprint(form) is None:
+                self._started().start()
+        return self._symbolic[form]
+
+    def _started(self) -> EquivalenceChecker:
+        from steelyard.answers.equivalence import EquivalenceChecker
+
+        self._checker = self._checker or EquivalenceChecker()
+        return self._checker
+
     def _merged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
         """Merge what only the equivalence checker can tell to be the same."""
-        distinct = keys.drop_nulls().unique()
-        for key in distinct:
-            if key not in self._symbolic:
-                self._symbolic[key] = looks_symbolic(key) and not was_read(key)
-        odd = {key for key in distinct if self._symbolic[key]}
+        odd = {key for key in keys.drop_nulls().unique() if self._is_symbolic(key)}
         if not odd:
             return keys
         rows = _rows_of(question, np.unique(question[keys.is_in(list(odd)).fill_null(False).to_numpy()]))
@@ -159,12 +173,13 @@ class AnswerReader:
 
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        from steelyard.answers.equivalence import EquivalenceChecker
-
-        self._checker = checker = self._checker or EquivalenceChecker()
-        found = [open_pairs(votes, [form for form in votes if form in odd], checker) for votes in counted]
+        checker = self._started()
+        asked = [(votes, [form for form in votes if form in odd]) for votes in counted]
+        checker.values([form for votes, forms in asked for form in to_value(votes, forms)])
+        found = [open_pairs(votes, forms, checker) for votes, forms in asked]
         every = list(dict.fromkeys(pair for each in found for pair in each.asked))
         verdict = dict(zip(every, checker.decide(every), strict=True))
+        self.asked = len(checker.known)
         return [(each, [verdict[pair] for pair in each.asked]) for each in found]
 
 

@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from collections import Counter
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -18,6 +19,7 @@ from steelyard.cli import (
     answers,
     ask,
     compare,
+    completion,
     demo,
     doctor,
     evaluate,
@@ -36,6 +38,9 @@ from steelyard.cli import (
     status,
     vote,
 )
+from steelyard.cli.completing import VARIABLE, completions
+from steelyard.cli.defaults_file import given, misspelt
+from steelyard.cli.verb import Verb
 from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
@@ -53,9 +58,10 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor, import_, layouts,
+    grid, simulate, doctor, import_, layouts, completion,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
+    name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
+    app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -66,9 +72,15 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _steelyard(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    context: typer.Context,
+    _asked: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
-    pass
+    verbs: dict[str, Any] = getattr(context.command, "commands", {})
+    context.obj = given(verbs)
+    verb = context.invoked_subcommand or ""
+    context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
+    for variable, near in misspelt(verbs, os.environ):
+        show.note(f"the environment variable {variable} is not read: did you mean {near}?")
 
 
 def main() -> None:
@@ -77,6 +89,10 @@ def main() -> None:
     SHARES.clear()
     warnings.showwarning = _show_warning
     _said.clear()
+    if VARIABLE in os.environ:
+        for word in completions(os.environ[VARIABLE], commands()):
+            print(word)
+        return
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         if SHARES and not code and "--json" not in sys.argv:
@@ -91,7 +107,7 @@ def main() -> None:
         print(f"error: {_usage(error)}", file=sys.stderr)
         code = 2
     except MemoryError:
-        print("error: not enough memory: use a smaller file, or --n to read fewer samples", file=sys.stderr)
+        print("error: not enough memory: use a smaller file, or -n to read fewer samples", file=sys.stderr)
         code = 2
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody listens any more
@@ -103,6 +119,11 @@ def main() -> None:
     finally:
         _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def commands() -> dict[str, Any]:
+    """The verbs as the parser knows them."""
+    return dict(getattr(typer.main.get_command(app), "commands", {}))
 
 
 def _prepare_streams() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, output_option, renames
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
 def run(
     file: File,
     answers: Answers = "math",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the table with answer, rule and class.")
-    ] = None,
+    output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
     unreadable: Annotated[
         bool, typer.Option("--unreadable", help="Show (and write) only the responses without a readable answer.")
     ] = False,

@@ -18,7 +18,12 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    calibrate_option,
+    method_option,
+    n_option,
+    one_name,
     only_given,
+    output_option,
     renames,
 )
 from steelyard.cli.setting_words import settings_from
@@ -33,23 +38,22 @@ DEFAULT = "calibrated"
 
 def run(
     file: File,
-    method: Annotated[
-        str | None, typer.Option(help="calibrated (default), or one of those that 'steelyard methods' lists.")
-    ] = None,
+    method: Annotated[list[str] | None, method_option("Default: calibrated.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
             help="A setting of the method, repeatable; 'steelyard methods NAME' lists them.",
+            show_default=False,
         ),
     ] = None,
     score: ScoreName = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
-    n: Annotated[
-        int | None, typer.Option("--n", help="Use the first N samples per question: calibrate at the N you deploy.")
-    ] = None,
-    calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
+    output: Annotated[Path | None, output_option("the plan (.json)")] = None,
+    n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
+    calibrate: Annotated[
+        float, calibrate_option("Here all by default: nothing is tested, and a plan is for other questions.")
+    ] = 1.0,
     answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,
@@ -69,7 +73,8 @@ def run(
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
 
-    name = DEFAULT if method is None else method
+    named = one_name(method, "--method")
+    name = DEFAULT if named is None else named
     kind = sy.method_class(name)
     before = only_given(  # the options of 0.1, in place of --set
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
@@ -92,7 +97,7 @@ def run(
         )
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
-    if method is None and not isinstance(pool, sy.LabelledPool):
+    if named is None and not isinstance(pool, sy.LabelledPool):
         show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
         voter = sy.method_class("vanilla")()
     voter.fit(pool, n=n)
@@ -102,12 +107,14 @@ def run(
     if json:
         show.as_json({**voter.summary(), **learned})
         return
+    if learned:
+        show.say(f"{learned['explained']}\n")
     _show(voter, learned, file)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
 
 def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
-    """Print what was fitted, what each score contributed, what a score is worth, and what to expect."""
+    """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
     rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
@@ -120,7 +127,6 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
         show.table("Gain on majority, in points, by labelled questions", ("questions", "gain", "error"), cells)
-        show.say(f"{learned['explained']}\n")
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:

@@ -8,7 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Plan,
+    Rename,
+    ScoreName,
+    Seed,
+    calibrate_option,
+    method_option,
+    n_option,
+    one_name,
+    output_option,
+    renames,
+)
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
@@ -16,23 +32,24 @@ EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score p
 def run(
     file: File,
     samples: Annotated[
-        float | None, typer.Option(help="Mean samples per question to stay within.", show_default=False)
+        float | None,
+        typer.Option(metavar="MEAN", help="Budget: mean samples per question to stay within.", show_default=False),
     ] = None,
     loss: Annotated[
         float | None,
-        typer.Option(help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False),
+        typer.Option(
+            metavar="SHARE", help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False
+        ),
     ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A plan fitted on other questions; without one --method is fitted here.")
+    plan: Plan = None,
+    method: Annotated[
+        list[str] | None, method_option("Without a plan: the one to fit here. Default: calibrated.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Without a plan: the method to fit.")] = "calibrated",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the plan with its stopping rule (JSON).")
-    ] = None,
+    output: Annotated[Path | None, output_option("the plan with its stopping rule (.json)")] = None,
     score: ScoreName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
+    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     calibrate: Annotated[
-        float, typer.Option(help="Share of the questions to fit and choose on; the rest says what it is worth.")
+        float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
     ] = 0.5,
     answers: Answers = "math",
     rename: Rename = None,
@@ -51,7 +68,7 @@ def run(
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
         check_output(output, PLAN, inputs=[file, plan], overwrite=overwrite)
-    voter = sy.load(plan) if plan else sy.method_class(method)()
+    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or "calibrated")()
     trained = voter.fitted_on_.score if voter.fitted_on_ else None
     options: dict[str, Any] = {
         "rename": renames(rename),

@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, LayoutName, Overwrite, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import (
+    Answers,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    ScoreName,
+    Seed,
+    calibrate_option,
+    method_option,
+    one_name,
+    output_option,
+    renames,
+)
 
 EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html"
 
@@ -22,26 +35,29 @@ def run(
             show_default=False,
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the page.")] = Path("report.html"),
-    method: Annotated[
-        str, typer.Option(help="The method the page is about: calibrated, logit, kde, ..")
-    ] = "calibrated",
+    output: Annotated[Path, output_option("the page (.html)", show_default=True)] = Path("report.html"),
+    method: Annotated[list[str] | None, method_option("The page is about it. Default: calibrated.")] = None,
     score: ScoreName = None,
-    calibrate: Annotated[
-        float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
-    ] = 0.3,
+    calibrate: Annotated[float, calibrate_option()] = 0.3,
     answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
     overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
     from steelyard.reports.page import report
 
+    name = one_name(method, "--method") or "calibrated"
     with show.progress("Measuring") as progress:
         size = report(
-            files, output, score=score, method=method, calibrate=calibrate, seed=seed,
+            files, output, score=score, method=name, calibrate=calibrate, seed=seed,
             rename=renames(rename), layout=layout, answers=answers, overwrite=overwrite, progress=progress,
         )  # fmt: skip
+    if json:
+        show.as_json(
+            {"report": str(output), "bytes": size, "files": [str(file) for file in files], "method": name, "seed": seed}
+        )
+        return
     show.say(f"Report written to {output} ({size / 1e6:.1f} MB): open it in a browser")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
+from steelyard.cli.next_step import after_score
 
 if TYPE_CHECKING:
     from steelyard.jobs.score_samples import Scored
@@ -39,12 +39,7 @@ def show_scored(done: Scored, column: str, json: bool) -> None:
         show.say(f"  {count} failed: {show.shortened(reason, 200)}")
     if done.failures:
         show.say("Run the same command again to try the failed ones again.")
-    if done.before + done.new:
-        run, score = shlex.quote(str(done.run)), shlex.quote(f"{column}:last")
-        if done.labelled and done.questions >= ENOUGH:
-            show.say(f"Next: steelyard evaluate {run} --score {score}")
-        else:
-            show.say(f"Next: steelyard vote {run} --method vanilla --score {score} -o verdicts.parquet")
+    show.say(f"Next: {after_score(done.run, column)}")
 
 
 def show_verifiers(json: bool) -> None:
@@ -54,6 +49,8 @@ def show_verifiers(json: bool) -> None:
 
     found = rows(all_protocols())
     if json:
-        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
+        show.as_json(
+            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
+        )
         return
     show.table("Verifiers", ("verifier", "model", "runs", "split"), found)

@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, ScoreName, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Plan,
+    Rename,
+    ScoreName,
+    method_option,
+    n_option,
+    one_name,
+    output_option,
+    renames,
+)
 from steelyard.cli.verdicts_view import show_verdicts
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
@@ -16,20 +30,23 @@ EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdict
 
 def run(
     file: File,
-    plan: Annotated[Path | None, typer.Option(help="A plan made by 'steelyard fit'; without one: --method.")] = None,
+    plan: Plan = None,
     method: Annotated[
-        str | None, typer.Option(help="Without a plan: majority (the default), vanilla or best-of-n.")
+        list[str] | None, method_option("Without a plan: majority (the default), vanilla or best-of-n.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
-    ] = None,
+    output: Annotated[Path | None, output_option("the verdicts (.parquet, .jsonl, .csv)")] = None,
     score: ScoreName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
+    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     risk: Annotated[
-        float | None, typer.Option(help="Answer only where the error stays within this, 0.1 say; else null.")
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Answer only where the error stays within this, 0.1 say; else null.",
+            show_default=False,
+        ),
     ] = None,
     confidence_level: Annotated[
-        float, typer.Option(help="With --risk: the probability with which the error must stay within it.")
+        float, typer.Option(metavar="P", help="With --risk: the probability with which the error must stay within it.")
     ] = 0.9,
     sure: Annotated[float | None, typer.Option(hidden=True)] = None,
     answers: Answers = "math",
@@ -47,8 +64,9 @@ def run(
         check_output(output, VERDICTS, inputs=[file, plan], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         found = voted(
-            file, plan, method=method, risk=risk, confidence_level=confidence_level if sure is None else sure,
-            score=score, n=n, rename=renames(rename), layout=layout, answers=answers, progress=progress,
+            file, plan, method=one_name(method, "--method"), risk=risk,
+            confidence_level=confidence_level if sure is None else sure, score=score, n=n,
+            rename=renames(rename), layout=layout, answers=answers, progress=progress,
         )  # fmt: skip
     if output:
         put(found.verdicts, output)

@@ -75,18 +75,24 @@ class CorrectnessBySamples:
 
     def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
         """Return P(correct) of the verdict of every question [Q]; 0 where there is no answer."""
+        return self.predict_parts(answers, chance, sizes)[0]
+
+    def predict_parts(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> tuple[Vector, Vector]:
+        """Return P(the verdict is correct) and P(some answer that was given is) [Q]; 0 where there is no answer."""
         odds, f, _ = winners(answers, chance)
         place = np.interp(
             np.log(sizes[answers.question]), np.log([j.samples for j in self.models]), np.arange(len(self.models))
         )
-        p_correct = np.zeros(len(odds))
+        p_correct, p_among = np.zeros(len(odds)), np.zeros(len(odds))
         for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(place - i))
             if near.any():
-                p_correct += near * model.predict_p_correct(odds, f)
-        found = np.zeros(len(sizes))
-        found[answers.question] = p_correct
-        return found
+                this, among = model.predict_factors(odds, f)
+                p_correct += near * (this * among)
+                p_among += near * among
+        found = np.zeros((2, len(sizes)))
+        found[:, answers.question] = p_correct, p_among
+        return found[0], found[1]
 
 
 def octaves(n: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean
+from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
@@ -111,6 +111,7 @@ def curves(
     if not chosen:
         raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
     sizes = sorted(set(n or default_sizes(test.n)))
+    need_numbers(n=sizes[0], resamples=resamples)
     if sizes[0] < 1 or sizes[-1] > test.n:
         raise SettingError(f"n must lie between 1 and {test.n}, the samples of the test questions; got {sizes}")
     if not 0 <= resamples <= MOST_RESAMPLES:

@@ -31,6 +31,7 @@ async def ascore(
     run: Any,
     verifier: str,
     *,
+    upstream: str | None = None,
     output: str | Path | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
@@ -52,15 +53,18 @@ async def ascore(
     >>> asyncio.run(sy.ascore("run", "logprob")).new
     8
     """
+    at = at if upstream is None else upstream  # `at` is what `upstream` was called before
     protocol, known = find_verifier(verifier)
     check_place(known.name, protocol, at=at is not None, local=local)
     if at == LOCAL and isinstance(protocol, TokenProtocol):
-        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --at a vLLM server")
+        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --upstream a vLLM server")
     if at is not None:
         check_upstream(at, key_env)
     name = known.name if column is None else column
     if name in TAKEN or not name.strip():
-        raise SettingError(f"scores cannot be called {name!r}: the table has such a column; choose another with --as")
+        raise SettingError(
+            f"scores cannot be called {name!r}: the table has such a column; choose another (--as, column=)"
+        )
     async with AsyncExitStack() as stack:
         opened = stack.enter_context(_opened(run, output, rename, layout, protocol))
         if opened.manifest.rows is not None:
@@ -119,7 +123,7 @@ def score() -> None:
     that has changed is refused. Its column `prompt` is the text of the question; `rename` maps your names to ours,
     `layout` names the layout of its file.
 
-    `at` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
+    `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
     `progress` is called with the share of the samples that are scored. Ctrl-C saves what was scored and comes out as
     KeyboardInterrupt. The options are those of `steelyard score`, which lists the verifiers.
 

@@ -168,7 +168,7 @@ def decide_file(
     if voter.learns and fitted and decided.largest != fitted.n:
         warnings.warn(
             f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decided.largest}: "
-            f"fit with --n {decided.largest} for the best offset",
+            f"fit with -n {decided.largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,
         )

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.confidence.answer_probabilities import AnswerProbabilities
 from steelyard.confidence.drift import reference_scores
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting.tally import tally
@@ -165,6 +166,10 @@ class Method(Stored, ABC):
 
     def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Return the probability that each verdict is correct [Q], where the method has learned one."""
+        return None
+
+    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:  # noqa: ARG002
+        """Return how likely each answer of a pool is the correct one, where the method has learned it."""
         return None
 
     def _parted(self, pool: P) -> tuple[P, P | None]:
