@@ -123,5 +123,6 @@ def test_a_few_unreadable_answers_are_told_without_a_warning(tmp_path: Path) -> 
     file = tmp_path / "t.parquet"
     sy.write(pl.DataFrame({"question": ["a", "b"] * 20, "response": responses}), file)
     done = steelyard("vote", file)
-    assert "2.5 % of 40 responses have no readable answer and cast no vote\n" in done.err
-    assert "warning" not in done.err
+    assert "2.5 % of 40 responses have no readable answer and cast no vote\n" in done.out
+    assert done.err == ""
+    assert "no readable answer" not in steelyard("vote", file, "--json").out

@@ -22,6 +22,7 @@ from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.answers.per_cents import also_correct, settled
+from steelyard.answers.unreadable import tell_unreadable
 from steelyard.errors import LabelError, SteelyardNote, SteelyardWarning
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from steelyard.answers.kind import Kind
     from steelyard.pools.arrays import Bools, Ints
 
-MOST_UNREADABLE = 0.05  # a larger share of responses without a readable answer is worth a warning
 KEPT = 1_000_000  # texts remembered from one part of a table to the next
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal form
 
@@ -119,12 +119,7 @@ class AnswerReader:
 
     def warn(self, shown: str = "steelyard answers FILE --unreadable") -> None:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
-        if self.unreadable:
-            share = self.unreadable / self.responses
-            text = f"{100 * share:.1f} % of {self.responses:,} responses have no readable answer and cast no vote"
-            loud = share > MOST_UNREADABLE
-            told = f"{text}: {shown!r} shows them" if loud else text
-            warnings.warn(told, SteelyardWarning if loud else SteelyardNote, stacklevel=3)
+        tell_unreadable(self.unreadable, self.responses, shown)
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:

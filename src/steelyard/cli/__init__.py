@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from steelyard.answers.unreadable import SHARES
 from steelyard.cli import (
     answers,
     ask,
@@ -85,6 +86,7 @@ def _steelyard(
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
+    SHARES.clear()
     warnings.showwarning = _show_warning
     _said.clear()
     if VARIABLE in os.environ:
@@ -93,6 +95,8 @@ def main() -> None:
         return
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
+        if SHARES and not code and "--json" not in sys.argv:
+            print("\n".join(SHARES))
         sys.stdout.flush()
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # steelyard/__main__.py says so, deaf to a second one
