@@ -15,6 +15,7 @@ from steelyard.errors import TableError
 from steelyard.panics import unprinted
 from steelyard.surrogates import whole
 from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, check_width
 
 DEEPEST = 100  # brackets within brackets
@@ -37,7 +38,7 @@ def open_json_lines(path: Path) -> pl.LazyFrame:
     rows = list(json_line_records(path))
     if not rows:
         raise TableError(f"{path} is empty: it has no rows to read")
-    return pl.DataFrame(rows, infer_schema_length=None, strict=False).lazy()
+    return frame_of_rows(rows).lazy()
 
 
 def _screened(path: Path) -> tuple[int, bool]:

@@ -10,6 +10,7 @@ import polars as pl
 from steelyard.errors import TableError
 from steelyard.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
 from steelyard.tables.sources.separated_values import open_separated
@@ -49,7 +50,7 @@ def _open_json(path: Path) -> pl.LazyFrame:
     value = json_value(path)
     if value is None:
         return open_json_lines(path)
-    return pl.DataFrame(json_rows(path, value), infer_schema_length=None, strict=False).lazy()
+    return frame_of_rows(json_rows(path, value)).lazy()
 
 
 def _open_parquet(path: Path) -> pl.LazyFrame:
