@@ -110,12 +110,12 @@ def test_verbs_tell_the_share_of_unreadable_answers_and_the_command_that_shows_t
     sy.write(pl.DataFrame({"question": ["a", "b"] * 10, "response": responses, "gold": ["1"] * 20}), file)
     done = steelyard("vote", file)
     assert "warning: 10.0 % of 20 responses have no readable answer and cast no vote: " in done.err
-    assert f"'steelyard answers {file} --unreadable'" in done.err
-    shown = steelyard("answers", file, "--unreadable", "-o", tmp_path / "lost.parquet")
+    assert f"'steelyard answers {file} --only-unreadable'" in done.err
+    shown = steelyard("answers", file, "--only-unreadable", "-o", tmp_path / "lost.parquet")
     assert (shown.code, "2 of 20 responses have no readable answer" in shown.out) == (0, True), shown.err
     assert "no idea" in shown.out
     assert pl.read_parquet(tmp_path / "lost.parquet")["response"].to_list() == ["no idea", "none"]
-    assert '"end": "no idea"' in steelyard("answers", file, "--unreadable", "--json").out
+    assert '"end": "no idea"' in steelyard("answers", file, "--only-unreadable", "--json").out
 
 
 def test_a_few_unreadable_answers_are_told_without_a_warning(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class AnswerReader:
             _check_options(keys, question, lists)
         return keys, correct
 
-    def warn(self, shown: str = "steelyard answers FILE --unreadable") -> None:
+    def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
         tell_unreadable(self.unreadable, self.responses, shown)
         if self.undecided:

@@ -30,7 +30,7 @@ def run(
     answers: Answers = "math",
     output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
     unreadable: Annotated[
-        bool, typer.Option("--unreadable", help="Show (and write) only the responses without a readable answer.")
+        bool, typer.Option("--only-unreadable", help="Show (and write) only the responses without a readable answer.")
     ] = False,
     rename: Rename = None,
     layout: LayoutName = None,
@@ -75,7 +75,7 @@ def run(
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     if found.unreadable:
-        show.say(f"To see them: steelyard answers {file} --answers {answers} --unreadable")
+        show.say(f"To see them: steelyard answers {file} --answers {answers} --only-unreadable")
     if found.undecided:
         show.say(f"{found.undecided:,} answers could not be told from another one in time: they stay apart.")
     if found.costly:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, LayoutName, Overwrite, Rename, renames
+from steelyard.cli.options import Json, LayoutName, Overwrite, Rename, output_option, renames
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
@@ -22,9 +22,7 @@ def run(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Where to write the table (.parquet, .jsonl, .csv, .arrow).")
-    ],
+    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow)")],
     layout: LayoutName = None,
     rename: Rename = None,
     overwrite: Overwrite = False,

@@ -35,11 +35,13 @@ def after_score(folder: Path, column: str) -> str:
     schema = table.collect_schema()
     if column not in schema:  # nothing could be scored
         return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])
-    labelled = pl.DataFrame({"question": [], "correct": []})
-    if "correct" in schema:
-        scored = pl.col("correct").is_not_null() & pl.col(column).is_not_null()
-        labelled = table.filter(scored).select("question", "correct").collect()
-    questions = labelled["question"].n_unique() if labelled["correct"].n_unique() == 2 else 0
+    label, questions = next((name for name in ("correct", "gold") if name in schema), None), 0
+    if label:
+        scored = (
+            table.filter(pl.all_horizontal(pl.col(label, column).is_not_null())).select("question", label).collect()
+        )
+        differ = label == "gold" or scored[label].n_unique() == 2  # what a gold answer makes of responses, nobody knows
+        questions = scored["question"].n_unique() if differ else 0
     words = ["vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS]
     if questions >= 2 * ceil(FEWEST_QUESTIONS / SHARE):
         words = ["evaluate", str(folder), "--score", column]

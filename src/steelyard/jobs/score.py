@@ -7,8 +7,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from steelyard.errors import SettingError
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.progress import Allowed
@@ -82,17 +80,9 @@ async def ascore(
             return await connect(protocol, weights, address, context)
 
         done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
-        done.labelled = _labelled(opened.write_table())
-        done.run, done.questions = opened.folder, opened.questions.height
+        opened.write_table()
+        done.run = opened.folder
         return done
-
-
-def _labelled(table: Path) -> bool:
-    """Whether methods can be compared on a table: it has labels and, where they are known already, of both kinds."""
-    columns = pl.read_parquet_schema(table)
-    if "correct" in columns:
-        return pl.read_parquet(table, columns=["correct"])["correct"].drop_nulls().n_unique() > 1
-    return "gold" in columns
 
 
 def _opened(

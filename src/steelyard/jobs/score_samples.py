@@ -39,7 +39,7 @@ class Scoring:
 class Scored:
     """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
 
-    `run` is where the scores are, a table of so many `questions`, `labelled` or not.
+    `run` is where the scores are.
     """
 
     before: int = 0
@@ -50,8 +50,6 @@ class Scored:
     failures: Counter[str] = field(default_factory=Counter)
     found: dict[str, Any] = field(default_factory=dict)
     run: Path = Path()
-    questions: int = 0
-    labelled: bool = False
 
 
 async def score_samples(

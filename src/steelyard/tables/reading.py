@@ -158,7 +158,7 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
 def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
     """The command that shows what could not be read."""
     file, kind = name if Path(name).exists() else "FILE", reader.kind.name
-    words = ["steelyard", "answers", file, "--unreadable", *(["--answers", kind] if kind != "math" else [])]
+    words = ["steelyard", "answers", file, "--only-unreadable", *(["--answers", kind] if kind != "math" else [])]
     words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
     return shlex.join([*words, *(["--layout", layout] if layout else [])])
 
