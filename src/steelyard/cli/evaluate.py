@@ -58,8 +58,12 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
+    from steelyard.tables.columns import NO_SCORE
 
     chosen = names(method)
+    if chosen is None and score == NO_SCORE:
+        chosen = [name for name in all_methods() if not sy.method_class(name).scored]
+        show.note(f"without scores there are {' and '.join(chosen)}; 'steelyard score' adds scores to a file")
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if chosen is None else chosen))
     with show.progress(f"Reading {file}") as counted:
         read = sy.read(
@@ -97,4 +101,4 @@ def run(
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
-        show.table(f"Is the confidence right? At n = {test.n}, smaller is better", trust.columns, rows)
+        show.table(f"Is the confidence calibrated? At n = {test.n}, smaller is better", trust.columns, rows)

@@ -108,7 +108,8 @@ def run(
         show.as_json({**voter.summary(), **learned})
         return
     if learned:
-        show.say(f"{learned['explained']}\n")
+        show.tell(learned["explained"])
+        show.say()
     _show(voter, learned, file)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from typer.core import TyperCommand
 
 from steelyard.cli.show import aside
+from steelyard.cli.strange_server import check_server
 
 OLD: dict[str, tuple[str, ...]] = {
     "--n": ("-n",),
@@ -30,11 +31,13 @@ class Verb(TyperCommand):
         return super().parse_args(ctx, list(_translated(args, own)))
 
     def invoke(self, ctx: Any) -> Any:
-        """Say what the file of defaults adds to the command, and run it."""
+        """Say what the file of defaults adds to the command, refuse a strange server in it, and run it."""
+        mine = {each.parameter: each for each in ctx.obj or [] if each.verb == self.name}  # the last one is in force
+        filed = [each for each in mine.values() if not each.origin.startswith("$") and _defaulted(ctx, each.parameter)]
+        for each in filed:
+            check_server(each.key, str(each.value))
         added = [
-            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}"
-            for each in ctx.obj or []
-            if each.verb == self.name and not each.origin.startswith("$") and _defaulted(ctx, each.parameter)
+            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}" for each in filed
         ]
         if added:
             aside(f"From steelyard.toml: {'; '.join(added)}")
