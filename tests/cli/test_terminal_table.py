@@ -8,9 +8,11 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from docs.make import VERBS
 from steelyard.cli import show
 from steelyard.cli.doctor import _say
 from steelyard.diagnosis.finding import GOOD, Finding
+from tests.running import steelyard
 
 
 @pytest.fixture
@@ -56,6 +58,11 @@ def test_a_table_wider_than_the_terminal_keeps_all_numbers(terminal: io.StringIO
     assert all(cell in terminal.getvalue() for cell in cells)
 
 
+def test_the_help_of_an_option_without_a_value_shows_none() -> None:
+    for words in ((), ("evaluate",)):
+        assert "<bool>" not in steelyard(*words, "--help").out
+
+
 def test_sentences_break_between_words_on_a_terminal(terminal: io.StringIO) -> None:
     with redirect_stdout(terminal):
         show.tell("calibrated " * 20)
@@ -73,3 +80,12 @@ def test_the_doctor_colours_its_words_and_spells_out_what_came_from_outside(term
     with redirect_stdout(terminal):
         _say(Finding("disk", GOOD, "free at \x1b]0;owned\x07"))
     assert terminal.getvalue() == "\x1b[32mok  \x1b[0m  disk       free at \\x1b]0;owned\\x07\n"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_is_whole_on_80_columns(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    shown = steelyard(verb, "--help").out
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80

@@ -73,8 +73,8 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
         return known[0]
     if not candidates and not known:
         raise ScoreError(
-            "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and score='none' reads "
-            "without, for the majority vote"
+            "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
+            f"score='{NO_SCORE}' reads without, for the majority vote"
         )
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
 
