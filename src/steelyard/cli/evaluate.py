@@ -65,7 +65,7 @@ def run(
             {
                 "rows": result.to_dicts(),
                 **sizes,
-                "score": pool.source.score,
+                "score": pool.origin.score,
                 "resamples": draws,
                 "confidence": trust.to_dicts(),
             }

@@ -12,9 +12,10 @@ from steelyard.tables.reading import read
 
 
 def read_labelled(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     answers: str = "math",
     need_score: bool = True,
@@ -32,8 +33,9 @@ def read_labelled(
     ...
     steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
-    pool = read(source, score=score, rename=rename, answers=answers, need_score=need_score, progress=progress)
+    options: dict[str, Any] = {"rename": rename, "answers": answers, "need_score": need_score, "progress": progress}
+    pool = read(table, score=score, source=source, **options)
     if isinstance(pool, LabelledPool):
         return pool
-    name = str(source) if isinstance(source, str | Path) else "the table"
+    name = str(table) if isinstance(table, str | Path) else "the table"
     raise LabelError(f"{name} has no labels: add a column 'correct' (true/false) or 'gold' (the answer)")

@@ -12,21 +12,23 @@ import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
-from steelyard.pools.pool import Pool, Source
+from steelyard.pools.pool import Pool, Origin
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
+from steelyard.tables.source_column import single_llm, source_code, source_names
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
 
 
 def read(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     answers: str = "math",
     need_score: bool = True,
@@ -34,11 +36,12 @@ def read(
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
-    `source` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
+    `table` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
     a table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
-    a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
+    a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
+    the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
@@ -48,14 +51,15 @@ def read(
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
-    options: dict[str, Any] = {"score": score, "rename": rename, "need_score": need_score, "progress": progress}
-    return join(list(pools_of(source, answers=answers, **options)))
+    options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "need_score": need_score}
+    return join(list(pools_of(table, answers=answers, progress=progress, **options)))
 
 
 def pools_of(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
@@ -69,17 +73,22 @@ def pools_of(
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
-        with named(source) as name, reading(name):
-            frame = renamed(open_table(source), rename or {})
+        with named(table) as name, reading(name):
+            frame = renamed(open_table(table), rename or {})
             schema = frame.collect_schema()
             check_columns(schema)
-            chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
+            others = pl.Schema({column: kind for column, kind in schema.items() if column != source})
+            chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
-            origin = Source(chosen.name, _single_llm(frame, schema), name, parts)
-            table = in_order(frame, _wanted(schema, chosen, labels))
-            if not len(table.order.questions):
+            sources = source_names(frame, schema, source)
+            origin = Origin(chosen.name, single_llm(frame, schema, source), name, parts, source)
+            wanted = _wanted(schema, chosen, labels)
+            if source is not None and sources:
+                wanted.append(source_code(source, sources))
+            rows = in_order(frame, wanted)
+            if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
-            yield from pools(table, origin, reader, progress)
+            yield from pools(rows, origin, reader, progress, sources)
     finally:
         reader.close()
     reader.warn()
@@ -125,11 +134,3 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if label is not None:
         wanted.append(label.alias("correct"))
     return wanted
-
-
-def _single_llm(frame: pl.LazyFrame, schema: pl.Schema) -> str | None:
-    """The LLM's name, when the whole table has just one."""
-    if "llm" not in schema or schema["llm"].is_nested():
-        return None
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).head(2).collect(engine="streaming")["llm"]
-    return names[0] if len(names) == 1 else None

@@ -129,13 +129,13 @@ class Method(Stored, ABC):
             )
         if self.oracle and not isinstance(pool, LabelledPool):
             raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
-        if self.scored and fitted and fitted.score and pool.source.score not in (None, fitted.score):
+        if self.scored and fitted and fitted.score and pool.origin.score not in (None, fitted.score):
             raise PlanError(
-                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
-                f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
+                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.origin.score!r}: "
+                f"read it with score={fitted.score!r}, or fit a plan for {pool.origin.score!r}"
             )
-        if self.mix_ and pool.source.parts != self.mix_.names:
-            has = repr("+".join(pool.source.parts)) if pool.source.parts else "one score"
+        if self.mix_ and pool.origin.parts != self.mix_.names:
+            has = repr("+".join(pool.origin.parts)) if pool.origin.parts else "one score"
             raise PlanError(
                 f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
             )
@@ -180,10 +180,10 @@ class Method(Stored, ABC):
             correct = self._decide(pool).correct(pool)
             accuracy = float(correct.mean())
             error = float(correct.std(ddof=1) / np.sqrt(len(correct))) if len(correct) > 1 else None
-        score = pool.source.score
+        score = pool.origin.score
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
         reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()
-        about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
+        about = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
         return Provenance(*about, accuracy, error, reference)
 
 
