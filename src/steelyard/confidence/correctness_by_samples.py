@@ -25,6 +25,8 @@ from steelyard.fitting.conditional_logit import Theta, choice_probabilities
 from steelyard.pools.arrays import Bools, Floats, Ints
 from steelyard.pools.pool import LabelledPool
 
+# the answers of some questions of a pool and their chances; which questions they are [Q]
+Chances = Callable[[LabelledPool, Ints], tuple[AnswerFeatures, Vector]]
 NUMBERS = 3 * SIZE + 4  # of a model
 FEWEST = 10  # questions for a model
 MOST, FAR = 64, 500.0  # models, and what they learn: e^FAR times any odds is still finite
@@ -41,16 +43,24 @@ class CorrectnessBySamples:
         cls, pool: LabelledPool, logits: Callable[[Floats], Vector], fold: Ints, thetas: Sequence[Theta]
     ) -> CorrectnessBySamples:
         """Learn from the first 1, 2, 4, .. samples of questions with so many; thetas[k] decides those of fold k."""
+
+        def chances(some: LabelledPool, which: Ints) -> tuple[AnswerFeatures, Vector]:
+            answers = answer_features(some, logits(some.known_scores))
+            return answers, crossfit_probabilities(answers, fold[which], thetas)
+
+        return cls.learn(pool, chances)
+
+    @classmethod
+    def learn(cls, pool: LabelledPool, chances: Chances) -> CorrectnessBySamples:
+        """Learn from the first 1, 2, 4, .. samples of questions with so many, the chances of their answers given."""
         models = []
         for n in octaves(pool.n):
             long = np.flatnonzero(pool.sizes >= n)
-            some = pool.take(long).first(n)
-            answers = answer_features(some, logits(some.known_scores))
+            answers, chance = chances(pool.take(long).first(n), long)
             if len(answers.starts) >= FEWEST:
-                models.append(CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold[long], thetas), n))
+                models.append(CorrectnessModel.fit(answers, chance, n))
         if not models:
-            answers = answer_features(pool, logits(pool.known_scores))
-            models = [CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold, thetas), pool.n)]
+            models = [CorrectnessModel.fit(*chances(pool, np.arange(pool.n_questions)), pool.n)]
         return cls(tuple(models))
 
     @property

@@ -182,6 +182,13 @@ class Pool:
         rows = _ranges(self.starts[index], sizes)
         return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
 
+    def by_source(self) -> Self:
+        """The same pool with the responses of every question in the order of their sources."""
+        if self.source is None:
+            return self
+        order = np.lexsort((self.source, self.spread(np.arange(self.n_questions))))
+        return self._rows(order, self.sizes)
+
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
         return self.resampled(rng.integers(2**64, size=self.n_questions, dtype=np.uint64), 0, copies)

@@ -1,0 +1,85 @@
+"""Without any label: a voice is worth what its agreement with the others shows.
+
+    a_v = how often voice v gives the answer that the weighted vote of all the others chooses
+    p_v = a_v / sqrt(max a)          agreeing means, nearly always, that both are correct: a = p_v * p_consensus,
+                                     and the best voice is about as good as the consensus
+    w   = joint_weights(p, e, r)     e and r seen against the consensus; again, until nothing changes
+
+The others' vote is without the voice itself: a voice always agrees with itself, and would become a dictator. It starts
+from the chances that explain the agreement of pairs best, A_uv = p_u p_v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.fitting.joint_weights import CLOSEST, joint_weights, mean_correlation
+from steelyard.fitting.source_votes import SourceVotes, Vector
+
+ROUNDS = 30
+TRUST = 4  # votes at which a voice's own agreement and that of all count the same
+START_ERROR = 0.3
+GRAIN = 2.0**20  # weights are multiples of one over this
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """What the voices' agreement says of each."""
+
+    p: Vector  # [V] the chance that it is correct
+    weights: Vector  # [V]
+    same_error: float
+    correlation: float
+
+
+def find_consensus(votes: SourceVotes, start: Vector) -> Consensus:
+    """Iterate from the chances `start` [V] until the weights stay as they are."""
+    weights, correlation, same_error = coarse(joint_weights(start, START_ERROR, 0.0)), CLOSEST, START_ERROR
+    p, seen = start, list[Vector]()
+    for _ in range(ROUNDS):
+        agrees, same_error = agreement(votes, weights)
+        asked = (agrees >= 0).astype(np.float64)
+        right = np.maximum(agrees, 0.0)
+        count, total = asked.sum(axis=0), right.sum(axis=0)
+        a = (total + TRUST * total.sum() / max(count.sum(), 1.0)) / (count + TRUST)
+        p = a / np.sqrt(max(a.max(), 1e-6))
+        correlation = mean_correlation(right, asked)
+        seen.append(weights)
+        weights = coarse(joint_weights(p, same_error, correlation))
+        if any(np.array_equal(weights, before) for before in seen[-2:]):
+            break
+    return Consensus(p, weights, same_error, correlation)
+
+
+def agreement(votes: SourceVotes, weights: Vector) -> tuple[NDArray[np.float64], float]:
+    """Return each voice's agreement with the vote of the others [Q, V], -1 where it was not asked, and e."""
+    from steelyard import kernels
+
+    pool = votes.pool
+    agrees = np.full((pool.n_questions, votes.voices), -1.0)
+    same, both = kernels.agreement(
+        pool.starts, pool.width, pool.answer, votes.voice, votes.unit, weights, agrees
+    )
+    return agrees, (same + 1) / (both + 2)
+
+
+def pairwise_chances(said: NDArray[np.int32]) -> Vector:
+    """Return the p [V] for which p_u p_v is closest to how often u and v agree; said [Q, V] are answers, -1 = none."""
+    there = (said >= 0).astype(np.float64)
+    both = there.T @ there
+    voices = said.shape[1]
+    same = np.array([((said == said[:, [v]]) & (said >= 0)).sum(axis=0) for v in range(voices)], np.float64)
+    rate = same / np.maximum(both, 1)
+    np.fill_diagonal(rate, 0.0)
+    p = np.sqrt(np.maximum(rate.sum(axis=1) / max(voices - 1, 1), 1e-6))
+    for _ in range(100):
+        p = np.clip(0.5 * p + 0.5 * (rate @ p) / np.maximum((p**2).sum() - p**2, 1e-9), 1e-3, 0.999)
+    return p
+
+
+def coarse(weights: Vector) -> Vector:
+    """Round to multiples of 2^-20: what is equal but for another machine's last bits is equal."""
+    return np.asarray(np.rint(weights * GRAIN) / GRAIN)
