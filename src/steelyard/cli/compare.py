@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Json, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, Json, Rename, ScoreName, Seed, SourceName, renames
 from steelyard.evaluation.percentages import percent, points
 
 EXAMPLE = "Example: steelyard compare logit majority --on labelled.parquet"
@@ -19,8 +19,12 @@ def run(
     a: Annotated[str, typer.Argument(help="A method, a plan (.json), a file of verdicts or of responses.")],
     b: Annotated[str, typer.Argument(help="What to compare it with: the same kinds.")],
     on: Annotated[Path | None, typer.Option(help="Labelled responses that methods and plans vote on.")] = None,
-    method: Annotated[str, typer.Option(help="How files of responses are voted on.")] = "calibrated",
+    method: Annotated[
+        str | None,
+        typer.Option(help="How files of responses are voted on; default: calibrated, with --source committee."),
+    ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[float, typer.Option(help="Share of the questions methods are fitted on.")] = 0.3,
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     answers: Answers = "math",
@@ -31,7 +35,7 @@ def run(
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
     from steelyard.jobs.compare import compare
 
-    options = {"score": score, "answers": answers, "rename": renames(rename)}
+    options = {"score": score, "source": source, "answers": answers, "rename": renames(rename)}
     found = compare(a, b, on=on, method=method, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, numbers, renames, words
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, numbers, renames, words
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
@@ -17,6 +17,7 @@ EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 
 def run(
     file: File,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[
         float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
     ] = 0.3,
@@ -46,9 +47,15 @@ def run(
     from steelyard.evaluation.curves import all_methods
 
     names = words(methods)
-    scored = any(sy.method_class(name).scored for name in (sy.method_names() if names is None else names))
+    scored = any(sy.method_class(name).scored for name in names) if names is not None else source is None
     with show.progress(f"Reading {file}") as counted:
-        read = sy.read(file, score=score, rename=renames(rename), answers=answers, need_score=scored, progress=counted)
+        options: dict[str, Any] = {
+            "rename": renames(rename),
+            "answers": answers,
+            "need_score": scored,
+            "progress": counted,
+        }
+        read = sy.read(file, score=score, source=source, **options)
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
@@ -58,7 +65,7 @@ def run(
         result = sy.evaluate(names, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
-        trust = confidence_table(names or all_methods(), cal, test)
+        trust = confidence_table(names or all_methods(cal), cal, test)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
         show.as_json(
@@ -71,7 +78,7 @@ def run(
             }
         )
         return
-    oracles = {name for name in names or all_methods() if sy.method_class(name).oracle}
+    oracles = {name for name in names or all_methods(cal) if sy.method_class(name).oracle}
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, only_given, renames
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, only_given, renames
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: steelyard fit labelled.parquet --score prm:last -o plan.json"
 DEFAULT = "calibrated"
+FOR_SOURCES = "committee"
 
 
 def run(
     file: File,
     method: Annotated[
-        str | None, typer.Option(help="calibrated (default), or one of those that 'steelyard methods' lists.")
+        str | None,
+        typer.Option(help="One of those that 'steelyard methods' lists; default: calibrated, with --source committee."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -34,6 +36,11 @@ def run(
         ),
     ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
+    unlabelled: Annotated[
+        Path | None,
+        typer.Option(help="Responses without labels: a committee with few labels learns from who agrees with whom."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
     n: Annotated[
         int | None, typer.Option("--n", help="Use the first N samples per question: calibrate at the N you deploy.")
@@ -55,7 +62,7 @@ def run(
     from steelyard.files import check_writable
     from steelyard.methods import configured
 
-    name = DEFAULT if method is None else method
+    name = method or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
     before = only_given(  # the options of 0.1, in place of --set
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
@@ -67,15 +74,17 @@ def run(
     if output:
         check_writable(output)
     with show.progress(f"Reading {file}") as progress:
-        pool = sy.read(
-            file, score=score, rename=renames(rename), answers=answers, need_score=voter.scored, progress=progress
-        )
+        options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
+        pool = sy.read(file, score=score, source=source, progress=progress, **options)
+    more = _unlabelled(voter, unlabelled, source, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
+    if method is None and source is not None and len(pool.sources) < 2:
+        show.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
+        voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
     if method is None and not isinstance(pool, sy.LabelledPool):
-        show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
-        voter = sy.method_class("vanilla")()
-    voter.fit(pool, n=n)
+        voter = _without_labels(pool)
+    voter.fit(pool, n=n, **more)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
         voter.save(output)
@@ -86,14 +95,40 @@ def run(
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
 
+def _without_labels(pool: Pool) -> Method:
+    """What can be made of a file without labels."""
+    import steelyard as sy
+
+    if len(pool.sources) > 1:
+        show.note("no labels: the plan is consensus, every source weighs what its agreement with the others shows")
+        return sy.method_class("consensus")()
+    show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
+    return sy.method_class("vanilla")()
+
+
+def _unlabelled(voter: Method, file: Path | None, source: str | None, options: dict[str, Any]) -> dict[str, Pool]:
+    """The responses without labels that a committee also learns from, if there are any."""
+    import steelyard as sy
+
+    if file is None:
+        return {}
+    if voter.name != FOR_SOURCES or source is None:
+        raise sy.SettingError("--unlabelled is for a committee: add --source COLUMN, and no other --method")
+    return {"unlabelled": sy.read(file, source=source, score="none", **options)}
+
+
 def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what to expect."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
-    found = voter.summary().items()
-    rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
+    found = list(voter.summary().items())
+    plain = [(name, value) for name, value in found if name not in ("mix", "sources") and value is not None]
+    rows = [(names.get(name, name), show.value(value)) for name, value in plain]
     show.table(f"Fitted {voter.name} on {file}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
+    if "sources" in dict(found):
+        worth = [(name, f"{weight:.2f}") for name, weight in dict(found)["sources"].items()]
+        show.table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
     if learned:

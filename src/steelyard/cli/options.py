@@ -24,6 +24,14 @@ ScoreName = Annotated[
         show_default=False,
     ),
 ]
+SourceName = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        help="Column that says who answered, as llm: every source weighs what it is worth.",
+        show_default=False,
+    ),
+]
 Rename = Annotated[
     list[str] | None,
     typer.Option("--rename", help="Read column THEIRS as OURS: --rename question_id=question.", show_default=False),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, renames
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
@@ -25,11 +25,15 @@ def run(
     plan: Annotated[
         Path | None, typer.Option(help="A plan fitted on other questions; without one --method is fitted here.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Without a plan: the method to fit.")] = "calibrated",
+    method: Annotated[
+        str | None,
+        typer.Option(help="Without a plan: the method to fit; default: calibrated, with --source committee."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the plan with its stopping rule (JSON).")
     ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
     calibrate: Annotated[
         float, typer.Option(help="Share of the questions to fit and choose on; the rest says what it is worth.")
@@ -45,13 +49,15 @@ def run(
 
     if samples is None and loss is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
-    voter = sy.load(plan) if plan else sy.method_class(method)()
+    usual = "calibrated" if source is None else "committee"
+    voter = sy.load(plan) if plan else sy.method_class(method or usual)()
     if output:
         check_writable(output)
-    trained = voter.fitted_on_.score if voter.fitted_on_ else None
+    fitted = voter.fitted_on_
+    trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
     options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
     with show.progress(f"Reading {file}") as progress:
-        pool = sy.read(file, score=score or trained, progress=progress, **options)
+        pool = sy.read(file, score=score or trained, source=column, progress=progress, **options)
     used = pool if n is None else pool.first(n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:

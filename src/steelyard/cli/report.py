@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Rename, ScoreName, Seed, renames
+from steelyard.cli.options import Answers, Rename, ScoreName, Seed, SourceName, renames
 
 EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html"
 
@@ -24,9 +24,11 @@ def run(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the page.")] = Path("report.html"),
     method: Annotated[
-        str, typer.Option(help="The method the page is about: calibrated, logit, kde, ..")
-    ] = "calibrated",
+        str | None,
+        typer.Option(help="The method the page is about; default: calibrated, with --source committee."),
+    ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[
         float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
     ] = 0.3,
@@ -39,7 +41,7 @@ def run(
 
     with show.progress("Measuring") as progress:
         size = report(
-            files, output, score=score, method=method, calibrate=calibrate, seed=seed,
+            files, output, score=score, source=source, method=method, calibrate=calibrate, seed=seed,
             rename=renames(rename), answers=answers, progress=progress,
         )  # fmt: skip
     show.say(f"Report written to {output} ({size / 1e6:.1f} MB): open it in a browser")

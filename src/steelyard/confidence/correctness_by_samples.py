@@ -25,8 +25,8 @@ from steelyard.fitting.conditional_logit import Theta, choice_probabilities
 from steelyard.pools.arrays import Bools, Floats, Ints
 from steelyard.pools.pool import LabelledPool
 
-# the answers of some questions of a pool and their chances; which questions they are [Q]
-Chances = Callable[[LabelledPool, Ints], tuple[AnswerFeatures, Vector]]
+# log-odds [Q'], features [Q', 2] and correctness [Q'] of verdicts on a pool, of which these are the questions [Q]
+Decided = Callable[[LabelledPool, Ints], tuple[Vector, Vector, Bools]]
 NUMBERS = 3 * SIZE + 4  # of a model
 FEWEST = 10  # questions for a model
 MOST, FAR = 64, 500.0  # models, and what they learn: e^FAR times any odds is still finite
@@ -44,23 +44,24 @@ class CorrectnessBySamples:
     ) -> CorrectnessBySamples:
         """Learn from the first 1, 2, 4, .. samples of questions with so many; thetas[k] decides those of fold k."""
 
-        def chances(some: LabelledPool, which: Ints) -> tuple[AnswerFeatures, Vector]:
+        def verdicts(some: LabelledPool, which: Ints) -> tuple[Vector, Vector, Bools]:
             answers = answer_features(some, logits(some.known_scores))
-            return answers, crossfit_probabilities(answers, fold[which], thetas)
+            odds, f, winner = winners(answers, crossfit_probabilities(answers, fold[which], thetas))
+            return odds, f, answers.correct[winner]
 
-        return cls.learn(pool, chances)
+        return cls.learn(pool, verdicts)
 
     @classmethod
-    def learn(cls, pool: LabelledPool, chances: Chances) -> CorrectnessBySamples:
-        """Learn from the first 1, 2, 4, .. samples of questions with so many, the chances of their answers given."""
+    def learn(cls, pool: LabelledPool, verdicts: Decided) -> CorrectnessBySamples:
+        """Learn from the verdicts on the first 1, 2, 4, .. samples of questions with so many."""
         models = []
         for n in octaves(pool.n):
             long = np.flatnonzero(pool.sizes >= n)
-            answers, chance = chances(pool.take(long).first(n), long)
-            if len(answers.starts) >= FEWEST:
-                models.append(CorrectnessModel.fit(answers, chance, n))
+            odds, f, correct = verdicts(pool.take(long).first(n), long)
+            if len(odds) >= FEWEST:
+                models.append(CorrectnessModel.fit(odds, f, correct, n))
         if not models:
-            models = [CorrectnessModel.fit(*chances(pool, np.arange(pool.n_questions)), pool.n)]
+            models = [CorrectnessModel.fit(*verdicts(pool, np.arange(pool.n_questions)), pool.n)]
         return cls(tuple(models))
 
     @property
@@ -86,17 +87,19 @@ class CorrectnessBySamples:
     def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
         """Return P(correct) of the verdict of every question [Q]; 0 where there is no answer."""
         odds, f, _ = winners(answers, chance)
-        place = np.interp(
-            np.log(sizes[answers.question]), np.log([j.samples for j in self.models]), np.arange(len(self.models))
-        )
+        found = np.zeros(len(sizes))
+        found[answers.question] = self.predict_from(odds, f, sizes[answers.question])
+        return found
+
+    def predict_from(self, odds: Vector, f: Vector, sizes: Ints) -> Vector:
+        """Return P(correct) of verdicts by their log-odds, features and numbers of samples."""
+        place = np.interp(np.log(sizes), np.log([j.samples for j in self.models]), np.arange(len(self.models)))
         p_correct = np.zeros(len(odds))
         for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(place - i))
             if near.any():
                 p_correct += near * model.predict_p_correct(odds, f)
-        found = np.zeros(len(sizes))
-        found[answers.question] = p_correct
-        return found
+        return p_correct
 
 
 def octaves(n: int) -> list[int]:

@@ -8,7 +8,8 @@ conditional on all votes: a voice that repeats what others say earns nothing for
 prior is c w and b w: w the weights that chances and correlation suggest (source_accuracy.py), c and b fitted alone.
 With a heavy penalty these are all there is; how heavy it is, is cross-validated.
 
-- A weight is negative only where that is beyond doubt, three standard errors below 0; else it is 0. So are slopes below 0.
+- A weight is negative only where that is beyond doubt, three standard errors below 0; else it is 0. A slope
+  below 0 is 0.
 - Where the labels do not show that the prior is better than chance, or where one vote for each voice explains them
   better, it is the majority vote: so it is with shuffled labels.
 """
@@ -32,8 +33,8 @@ PENALTIES = (10.0, 30.0, 100.0, np.inf)
 SCALE, FIRM = 0.5, 4.0  # what c and b are drawn to (b to 0), and how firmly
 SHOWN = 3.0  # log-likelihood that the prior must gain on chance
 DOUBT = 3.0  # standard errors
-LOOKED_AT = 1500  # questions of the cross-validation
-STEPS, TOLERANCE = 25, 1e-8
+ENOUGH = 1000  # questions beyond which one fold held out says enough
+STEPS, TOLERANCE, ROUGH = 30, 1e-7, 1e-5  # rough will do where only likelihoods are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,14 @@ def committee_prior(votes: SourceVotes, consensus: Consensus, unlabelled: int) -
     return CommitteePrior(np.concatenate((w * float(found[0]), slopes)), majority=False)
 
 
-def fit_committee(votes: SourceVotes, prior: CommitteePrior, penalty: float, start: Vector | None = None) -> Vector:
+def fit_committee(
+    votes: SourceVotes,
+    prior: CommitteePrior,
+    penalty: float,
+    *,
+    start: Vector | None = None,
+    tolerance: float = TOLERANCE,
+) -> Vector:
     """Return the coefficients [F] of labelled votes."""
     if prior.majority or not np.isfinite(penalty):
         return prior.theta
@@ -70,7 +78,7 @@ def fit_committee(votes: SourceVotes, prior: CommitteePrior, penalty: float, sta
     free, held = np.ones(votes.size, bool), np.array(prior.theta if start is None else start)
     slope = np.arange(votes.size) >= votes.voices
     while True:
-        theta = maximise(objective, np.where(free, held, 0.0), free=free, steps=STEPS, tolerance=TOLERANCE)
+        theta = maximise(objective, np.where(free, held, 0.0), free=free, steps=STEPS, tolerance=tolerance)
         against = free & (theta < 0)
         if against.any():
             error = _errors(objective(theta)[2], free)
@@ -84,16 +92,18 @@ def cross_validate_committee(
     votes: SourceVotes, consensus: Consensus, unlabelled: int, fold: Ints, se_tolerance: float
 ) -> float:
     """Return the heaviest penalty whose held-out likelihood is within so many standard errors of the best."""
-    some = _some(votes.pool.n_questions, fold)
     found: list[list[Vector]] = [[] for _ in PENALTIES]
-    for k in np.unique(fold[some]).tolist():
-        seen, held = votes.take(some[fold[some] != k]), votes.take(some[fold[some] == k])
-        held = held.take(held.open) if len(some) else held
+    folds = np.unique(fold).tolist()
+    for k in folds if len(fold) <= ENOUGH else folds[:1]:
+        seen, held = votes.take(np.flatnonzero(fold != k)), votes.take(np.flatnonzero(fold == k))
+        held = held.take(held.open)
         if not held.pool.n_questions:
             continue
         prior = committee_prior(seen, consensus, unlabelled)
-        for row, penalty in zip(found, PENALTIES, strict=True):
-            row.append(log_chances(held, fit_committee(seen, prior, penalty)))
+        theta = prior.theta
+        for row, penalty in reversed(list(zip(found, PENALTIES, strict=True))):
+            theta = fit_committee(seen, prior, penalty, start=theta, tolerance=ROUGH)
+            row.append(log_chances(held, theta))
     if not found[0]:
         return float(np.inf)
     values = np.array([np.concatenate(row) for row in found])
@@ -113,16 +123,8 @@ def log_chances(votes: SourceVotes, theta: Vector) -> Vector:
     return np.log(np.maximum(share, 1e-12))
 
 
-def _some(questions: int, fold: Ints) -> Ints:
-    """At most LOOKED_AT questions, as many of each fold, in an order that does not depend on the file's."""
-    if questions <= LOOKED_AT:
-        return np.arange(questions)
-    each = LOOKED_AT // len(np.unique(fold))
-    return np.sort(np.concatenate([np.flatnonzero(fold == k)[:each] for k in np.unique(fold)]))
-
-
 def _totals(votes: SourceVotes, w: Vector, slopes: Vector | None = None) -> tuple[Ints, NDArray[np.float64], Bools]:
-    """Return where each question's answers begin [Q], votes, weight and weighed evidence of each [K, 2 or 3], which are correct."""
+    """Return where each question's answers begin [Q]; votes, weight and evidence of each [K, 2 or 3]; if correct."""
     pool = votes.pool
     offsets = np.cumsum(pool.width) - pool.width
     among = pool.readable
@@ -137,7 +139,8 @@ def _totals(votes: SourceVotes, w: Vector, slopes: Vector | None = None) -> tupl
     given = np.bincount(place, minlength=size) > 0
     correct = np.bincount(place, votes.correct[among], size) > 0
     question = np.repeat(np.arange(pool.n_questions), pool.width)[given]
-    return np.unique(question, return_index=True)[1], np.column_stack(columns)[given], correct[given]
+    starts = np.unique(question, return_index=True)[1].astype(np.int64)
+    return starts, np.column_stack(columns)[given].astype(np.float64), correct[given]
 
 
 def _scales(starts: Ints, totals: NDArray[np.float64], correct: Bools) -> tuple[Vector, float]:
@@ -154,7 +157,11 @@ def _drawn_to(objective: Objective, centre: Vector, penalty: float) -> Objective
     def penalised(theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
         value, gradient, hessian = objective(theta)
         away = theta - centre
-        return value - penalty * float(away @ away) / 2, gradient - penalty * away, hessian + penalty * np.eye(len(theta))
+        return (
+            value - penalty * float(away @ away) / 2,
+            gradient - penalty * away,
+            hessian + penalty * np.eye(len(theta)),
+        )
 
     return penalised
 

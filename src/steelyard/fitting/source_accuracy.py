@@ -1,9 +1,9 @@
 """How often each voice is correct: what the labels show, drawn to what its agreement with the others says.
 
-    logit prior_v = logit p_v + shift                   p_v by agreement (consensus.py); one shift makes them fit the labels
+    logit prior_v = logit p_v + shift                   p_v by agreement (consensus.py); one shift for all
     chance_v = (hits_v + m prior_v) / (asked_v + m)     m: how many labels the prior is worth
 
-m is what makes the hits of all voices most likely (a beta-binomial model), but no more than the questions that the
+The shift makes the prior fit the labels. m is what makes the hits of all voices most likely (a beta-binomial model), but no more than the questions that the
 prior has seen beyond the labelled ones. A voice with few labels keeps close to its prior, which is itself drawn to the
 mean of all: that is partial pooling.
 """

@@ -8,7 +8,6 @@ the mind itself. So a response carries 1 / N of its voice's weight, whether N is
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from steelyard.pools.arrays import Bools, Codes, Ints
 from steelyard.pools.pool import LabelledPool, Pool
 
 Vector = NDArray[np.float64]
+CURVED = 1000  # questions that the curvature is taken from
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +28,14 @@ class SourceVotes:
     voices: int
     unit: Vector  # [R] the part of its voice's vote
     evidence: Vector  # [R] standardised score times the unit; empty: there are no scores
+    correct: Bools  # [R] all False without labels
 
     @classmethod
     def of(cls, pool: Pool, voice: Codes, voices: int, z: Vector | None = None) -> SourceVotes:
-        """Gather the votes of a pool, the voice of every response given [R]; z are standardised scores [R], 0 = none."""
+        """Gather the votes of a pool, the voice of every response given [R]; z [R] are standardised scores, 0 = none."""
         unit = vote_units(pool, voice, voices)
-        return cls(pool, voice, voices, unit, np.empty(0) if z is None else z * unit)
-
-    @property
-    def correct(self) -> Bools:
-        """Which responses are correct [R]."""
-        return cast(LabelledPool, self.pool).correct
+        correct = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
+        return cls(pool, voice, voices, unit, np.empty(0) if z is None else z * unit, correct)
 
     @property
     def size(self) -> int:
@@ -51,8 +48,9 @@ class SourceVotes:
         rows[questions] = True
         kept = self.pool.spread(rows)
         evidence = self.evidence[kept] if len(self.evidence) else self.evidence
-        pool = self.pool.take(np.flatnonzero(rows))
-        return replace(self, pool=pool, voice=self.voice[kept], unit=self.unit[kept], evidence=evidence)
+        pool, by_row = self.pool.take(np.flatnonzero(rows)), (self.voice[kept], self.unit[kept], self.correct[kept])
+        voice, unit, correct = by_row
+        return replace(self, pool=pool, voice=voice, unit=unit, evidence=evidence, correct=correct)
 
     @property
     def open(self) -> Ints:
@@ -71,7 +69,7 @@ class SourceVotes:
         hit = np.bincount(place[among], (self.unit * self.correct)[among], size)
         asked = np.bincount(place[among], self.unit[among], size)
         shape = (pool.n_questions, self.voices)
-        return hit.reshape(shape), np.rint(asked).reshape(shape)
+        return hit.astype(np.float64).reshape(shape), np.rint(asked).astype(np.float64).reshape(shape)
 
     def same_error(self) -> float:
         """How often two voices that are both wrong give the same answer."""
@@ -98,13 +96,14 @@ def vote_units(pool: Pool, voice: Codes, voices: int) -> Vector:
 
 
 def likelihood(votes: SourceVotes, theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
-    """Return how likely the correct answers are (its log), the gradient and the curvature, turned positive."""
+    """Return how likely the correct answers are (its log), the gradient and about the curvature, turned positive."""
     from steelyard import kernels
 
     pool = votes.pool
+    stride = max(1, pool.n_questions // CURVED)
     gradient, hessian = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
     value: float = kernels.committee_likelihood(
         pool.starts, pool.width, pool.answer, votes.voice, votes.unit, votes.evidence, votes.correct, theta,
-        gradient, hessian,
+        stride, gradient, hessian,
     )  # fmt: skip
     return value, gradient, hessian

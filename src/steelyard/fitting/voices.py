@@ -81,9 +81,7 @@ def _candidates(said: NDArray[np.int32]) -> Bools:
     return close
 
 
-def _copies(
-    pool: Pool, source: Codes, said: NDArray[np.int32], close: Bools, known: LabelledPool | None
-) -> Bools:
+def _copies(pool: Pool, source: Codes, said: NDArray[np.int32], close: Bools, known: LabelledPool | None) -> Bools:
     """Which of the close pairs agree also where one of them is in trouble [S, S]."""
     if known is not None:
         correct = np.append(known.answer_correct, False)

@@ -23,7 +23,7 @@ from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.pools.notebook import html_facts
-from steelyard.pools.pool import Pool, Origin
+from steelyard.pools.pool import Origin, Pool
 from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
 from steelyard.surrogates import is_whole

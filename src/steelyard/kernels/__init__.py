@@ -10,10 +10,10 @@ from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
 from steelyard.kernels.codes import code_keys, distinct, label_answers
 from steelyard.kernels.committee import (
-    add_up_weights,
     agreement,
     committee_likelihood,
     modal_answers,
+    source_weights,
     vote_units,
 )
 from steelyard.kernels.offset_lines import correct_at, intervals, lines
@@ -28,7 +28,6 @@ from steelyard.kernels.voting import best_weights, tally
 __all__ = [
     "QUANTIZER",
     "add_up_answers",
-    "add_up_weights",
     "agreement",
     "best_of",
     "best_weights",
@@ -48,6 +47,7 @@ __all__ = [
     "question_ratios",
     "resample",
     "rivals",
+    "source_weights",
     "tally",
     "vote_units",
 ]

@@ -6,7 +6,7 @@ A voice is a source, or several that repeat each other. Its N samples of a quest
 
 import numpy as np
 
-from steelyard.kernels.quantum import QUANTIZER, compiled
+from steelyard.kernels.quantum import compiled
 
 TINY = np.finfo(np.float64).tiny
 NEAR = 1e-9  # totals closer than this are tied
@@ -47,12 +47,22 @@ def modal_answers(starts, width, answer, source, said):  # type: ignore[no-untyp
 
 
 @compiled
-def add_up_weights(starts, offsets, answer, weights, total):  # type: ignore[no-untyped-def]
-    """Add up the weights of every answer, each rounded to the quantum; answer a of question q stands at offsets[q] + a."""
+def source_weights(starts, source, voice, worth, more, weights):  # type: ignore[no-untyped-def]
+    """Weigh every response: what its source is worth and what its score adds, by the samples of its voice.
+
+    voice and worth [S] by source; more [R], or empty.
+    """
+    count = np.zeros(max(1, voice.max() + 1), np.int64)
     for q in range(len(starts) - 1):
         for i in range(starts[q], starts[q + 1]):
-            if answer[i] >= 0:
-                total[offsets[q] + answer[i]] += (weights[i] + QUANTIZER) - QUANTIZER
+            count[voice[source[i]]] += 1
+        for i in range(starts[q], starts[q + 1]):
+            weights[i] = worth[source[i]] + (more[i] if len(more) else 0.0)
+            samples = count[voice[source[i]]]
+            if samples > 1:
+                weights[i] /= samples
+        for i in range(starts[q], starts[q + 1]):
+            count[voice[source[i]]] = 0
 
 
 @compiled
@@ -64,8 +74,8 @@ def agreement(starts, width, answer, voice, unit, weight, agrees):  # type: igno
     """
     voices = len(weight)
     most = max(1, width.max())
-    said = np.zeros((most, voices))
-    total = np.zeros(most)
+    said = np.zeros((voices, most))  # of voices with several samples
+    total, given = np.zeros(most), np.zeros(most)
     same = both = 0.0
     for q in range(len(starts) - 1):
         m = width[q]
@@ -74,75 +84,92 @@ def agreement(starts, width, answer, voice, unit, weight, agrees):  # type: igno
             if v >= 0:
                 agrees[q, v] = 0.0
                 if answer[i] >= 0:
-                    said[answer[i], v] += unit[i]
+                    given[answer[i]] += unit[i]
                     total[answer[i]] += unit[i] * weight[v]
-        best = -1
+                    if unit[i] < 1:
+                        said[v, answer[i]] += unit[i]
+        best, second = -1, -1.0  # the winner, and the best total beside it
         for k in range(m):
             if best < 0 or total[k] > total[best] + NEAR:
+                second = total[best] if best >= 0 else -1.0
                 best = k
+            else:
+                second = max(second, total[k])
         wrong_all = wrong_own = 0.0
-        for v in range(voices):
-            if agrees[q, v] < 0:
+        for i in range(starts[q], starts[q + 1]):
+            v, k = voice[i], answer[i]
+            if v < 0 or k < 0:
                 continue
-            top, ties = NEAR, 0
-            for k in range(m):
-                others = total[k] - weight[v] * said[k, v]
-                if others > top + NEAR:
-                    top, ties = others, 1
-                elif ties and others > top - NEAR:
-                    ties += 1
-            mine = wrong = 0.0
-            for k in range(m):
-                if said[k, v] > 0:
-                    mine += said[k, v]
-                    if ties and total[k] - weight[v] * said[k, v] > top - NEAR:
-                        agrees[q, v] += said[k, v] / min(ties, 2)
-                    if k != best:
-                        wrong += said[k, v]
-                        same -= said[k, v] ** 2
-            wrong_all += wrong
-            wrong_own += wrong**2
+            if unit[i] == 1:
+                others = total[k] - weight[v]
+                rival = second if k == best else total[best]
+                if others > NEAR and others > rival - NEAR:
+                    agrees[q, v] = 0.5 if others < rival + NEAR else 1.0
+                if k != best:
+                    same -= 1.0
+                    wrong_all += 1.0
+                    wrong_own += 1.0
+            elif said[v, k] > 0:  # the first of its responses; then it is empty
+                top, ties = NEAR, 0
+                for a in range(m):
+                    others = total[a] - weight[v] * said[v, a]
+                    if others > top + NEAR:
+                        top, ties = others, 1
+                    elif ties and others > top - NEAR:
+                        ties += 1
+                wrong = 0.0
+                for a in range(m):
+                    mine = said[v, a]
+                    if mine > 0:
+                        if ties and total[a] - weight[v] * mine > top - NEAR:
+                            agrees[q, v] += mine / min(ties, 2)
+                        if a != best:
+                            wrong += mine
+                            same -= mine**2
+                        said[v, a] = 0.0
+                wrong_all += wrong
+                wrong_own += wrong**2
         both += wrong_all**2 - wrong_own
         for k in range(m):
-            given = 0.0
-            for v in range(voices):
-                given += said[k, v]
-                said[k, v] = 0.0
             if k != best:
-                same += given**2
-            total[k] = 0.0
+                same += given[k] ** 2
+            given[k] = total[k] = 0.0
     return same, both
 
 
 @compiled
-def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, gradient, hessian):  # type: ignore[no-untyped-def]
+def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, stride, gradient, hessian):  # type: ignore[no-untyped-def]
     """Return sum_q log P(correct); add its gradient [F] and minus the Hessian of log sum_k exp [F, F].
 
-    P(k) = softmax_k of the sum over responses i of answer k of theta[v] x_i + theta[V + v] y_i, v the voice of i. Without
-    y (empty) theta has V entries, else 2 V. A question without a correct answer counts nothing.
+    The Hessian is that of every stride-th question, times stride: Newton's steps need no better one.
+
+    P(k) = softmax_k of the sum over responses i of answer k of theta[v] x_i + theta[V + v] y_i, v the voice of i.
+    Without y (empty) theta has V entries, else 2 V. A question without a correct answer counts nothing.
     """
     size = len(theta)
     voices = size // 2 if len(y) else size
     most = max(1, width.max())
     said = np.zeros((most, size))
-    u, p, given = np.zeros(most), np.zeros(most), np.zeros(most, np.int64)
+    u, p, pull, given = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(most, np.int64)
     right = np.zeros(most, np.bool_)
     mean = np.zeros(size)
     some_of = np.empty(size, np.int64)
     value = 0.0
     for q in range(len(starts) - 1):
-        m = width[q]
+        m, curved = width[q], q % stride == 0
         for i in range(starts[q], starts[q + 1]):
             k, v = answer[i], voice[i]
             if k >= 0:
                 given[k] += 1
                 right[k] = correct[i]
                 if v >= 0:
-                    said[k, v] += x[i]
                     u[k] += theta[v] * x[i]
                     if len(y):
-                        said[k, voices + v] += y[i]
                         u[k] += theta[voices + v] * y[i]
+                    if curved:
+                        said[k, v] += x[i]
+                        if len(y):
+                            said[k, voices + v] += y[i]
         top, some, every, any_right = -np.inf, 0.0, 0.0, False
         for k in range(m):
             if given[k]:
@@ -157,23 +184,29 @@ def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, gra
             some = max(some, TINY)
             value += np.log(some) - np.log(every)
             for k in range(m):
-                if not given[k]:
-                    continue
-                given_right = p[k] / some if right[k] else 0.0
                 p[k] /= every
+                pull[k] = (p[k] * every / some if right[k] else 0.0) - p[k]
+            for i in range(starts[q], starts[q + 1]):
+                k, v = answer[i], voice[i]
+                if k >= 0 and v >= 0:
+                    gradient[v] += pull[k] * x[i]
+                    if len(y):
+                        gradient[voices + v] += pull[k] * y[i]
+        if any_right and curved:
+            for k in range(m):
+                if not given[k] or p[k] < 1e-14:
+                    continue
                 filled = 0
                 for f in range(size):
                     if said[k, f] != 0.0:
                         some_of[filled] = f
                         filled += 1
-                        gradient[f] += (given_right - p[k]) * said[k, f]
                         mean[f] += p[k] * said[k, f]
-                if p[k] > 1e-14:
-                    for a in range(filled):
-                        f = some_of[a]
-                        part = p[k] * said[k, f]
-                        for b in range(a + 1):
-                            hessian[f, some_of[b]] += part * said[k, some_of[b]]
+                for a in range(filled):
+                    f = some_of[a]
+                    part = p[k] * said[k, f] * stride
+                    for b in range(a + 1):
+                        hessian[f, some_of[b]] += part * said[k, some_of[b]]
             filled = 0
             for f in range(size):
                 if mean[f] != 0.0:
@@ -182,13 +215,13 @@ def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, gra
             for a in range(filled):
                 f = some_of[a]
                 for b in range(a + 1):
-                    hessian[f, some_of[b]] -= mean[f] * mean[some_of[b]]
+                    hessian[f, some_of[b]] -= stride * mean[f] * mean[some_of[b]]
             mean[:] = 0.0
         for k in range(m):
-            if given[k]:
+            if given[k] and curved:
                 for f in range(size):
                     said[k, f] = 0.0
-            u[k], given[k], right[k] = 0.0, 0, False
+            p[k], u[k], given[k], right[k] = 0.0, 0.0, 0, False
     for f in range(size):
         for g in range(f):
             hessian[g, f] = hessian[f, g]

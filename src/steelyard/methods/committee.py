@@ -1,6 +1,6 @@
 """Committee: every source weighs what the labels show it is worth beside the others; the default for several sources.
 
-    P(answer k is the correct one) = softmax_k  sum over responses i of answer k of  (weight_s + slope_s (z_i - centre_s)) / N_s
+    P(answer k) = softmax_k  sum over responses i of answer k of  (weight_s + slope_s (z_i - centre_s)) / N_s
 
 s is the source of response i, N_s its samples in the question, z_i the logit of its score, if any. The fit
 (fitting/committee_logit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples
 from steelyard.counting import logit_weight as logit
+from steelyard.counting.tally import tally
 from steelyard.errors import PlanError
-from steelyard.fitting.answer_features import FEATURES, AnswerFeatures, answer_features
 from steelyard.fitting.committee_logit import (
     PENALTIES,
+    ROUGH,
     committee_prior,
     cross_validate_committee,
     fit_committee,
@@ -41,12 +42,13 @@ from steelyard.methods.base.source_vote import (
     sources_of,
 )
 from steelyard.methods.base.stored import check_folds, check_seed, within
-from steelyard.pools.arrays import Codes, Ints
+from steelyard.pools.arrays import Bools, Codes, Ints
 from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.pools.verdicts import Verdicts
 
 ENOUGH_QUESTIONS = 2000  # to learn the confidence from
 OWN = 20  # scores at which a source's own mean and spread and those of all count the same
-BEST = FEATURES.index("best")
+SURE = 14.0  # log-odds beyond which nothing is learned
 
 
 @dataclass(repr=False, eq=False)
@@ -81,18 +83,18 @@ class CommitteeVote(SourceVote, Assessable):
 
         The unlabelled pool may hold the labelled questions too. With few labels it is worth a lot.
         """
-        self._unlabelled = unlabelled if unlabelled is None or n is None else unlabelled.first(n)
+        vars(self)["unlabelled"] = unlabelled if unlabelled is None or n is None else unlabelled.first(n)
         try:
             return super().fit(labelled, n=n)
         finally:
-            self._unlabelled = None
+            vars(self).pop("unlabelled", None)
 
     def reads_scores(self) -> bool:
         return any(self.slopes_.values())
 
-    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64] | float:
+    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:
         if not self.reads_scores() or pool.scores is None:
-            return 0.0
+            return np.empty(0)
         slope, centre = (
             np.array([values.get(name, 0.0) for name in names])[source] for values in (self.slopes_, self.centres_)
         )
@@ -116,9 +118,10 @@ class CommitteeVote(SourceVote, Assessable):
 
     def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
         """What the agreement of the sources says of each, and how many questions without labels said so."""
-        if self._unlabelled is None:
+        unlabelled: Pool | None = vars(self).get("unlabelled")
+        if unlabelled is None:
             return consensus_of(votes), 0
-        more = _others(pool, heard, self._unlabelled)
+        more = _others(pool, heard, unlabelled)
         return consensus_of(more), more.pool.n_questions - pool.n_questions
 
     def _keep_slopes(self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64]) -> None:
@@ -139,7 +142,8 @@ class CommitteeVote(SourceVote, Assessable):
         thetas = []
         for k in range(self.folds):
             seen = some.take(np.flatnonzero(fold != k))
-            thetas.append(fit_committee(seen, committee_prior(seen, consensus, unlabelled), self.penalty_))
+            prior = committee_prior(seen, consensus, unlabelled)
+            thetas.append(fit_committee(seen, prior, self.penalty_, tolerance=ROUGH))
         weights = np.zeros(some.pool.n_responses)
         for k, theta in enumerate(thetas):
             mine = some.pool.spread(fold == k)
@@ -147,16 +151,22 @@ class CommitteeVote(SourceVote, Assessable):
         known = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
         drawn = known.shuffled(1, np.random.default_rng(self.seed))
 
-        def chances(part: LabelledPool, which: Ints) -> tuple[AnswerFeatures, NDArray[np.float64]]:  # noqa: ARG001
-            return _chances(part, cast(NDArray[np.float64], part.parts)[:, 0])
+        def verdicts(part: LabelledPool, which: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:  # noqa: ARG001
+            decided = tally(part, cast(NDArray[np.float64], part.parts)[:, 0])
+            there = decided.code >= 0
+            odds, f = _evidence(decided)
+            return odds[there], f[there], decided.correct(part)[there]
 
-        return CorrectnessBySamples.learn(drawn, chances)
+        return CorrectnessBySamples.learn(drawn, verdicts)
 
-    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        self.check_pool(pool)
+        verdicts = self._decide(self.mixed(pool))
         if self.correctness_ is None:
-            return None
-        answers, chance = _chances(pool, self.weigh(pool))
-        return CorrectnessBySamples.of(self.correctness_).predict_p_correct(answers, chance, pool.sizes)
+            return verdicts
+        p = CorrectnessBySamples.of(self.correctness_).predict_from(*_evidence(verdicts), verdicts.pool.sizes)
+        return verdicts.with_p_correct(np.where(verdicts.code >= 0, p, 0.0))
 
     def described(self) -> str:
         named = sorted(((weight, name) for name, weight in self.weights_.items()), reverse=True)
@@ -183,8 +193,6 @@ class CommitteeVote(SourceVote, Assessable):
             raise PlanError("its slopes are damaged: none is below 0")
         CorrectnessBySamples.of(self.correctness_)
 
-    _unlabelled: ClassVar[Pool | None] = None
-
 
 def _weights(votes: SourceVotes, theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """What every response adds to its answer [R]."""
@@ -195,22 +203,10 @@ def _weights(votes: SourceVotes, theta: NDArray[np.float64]) -> NDArray[np.float
     return np.where(votes.voice >= 0, adds, 0.0)
 
 
-def _chances(pool: Pool, weights: NDArray[np.float64]) -> tuple[AnswerFeatures, NDArray[np.float64]]:
-    """The answers of a pool and P(answer) of each [K]; the weight of an answer stands for its best evidence."""
-    from steelyard import kernels
-
-    z = np.zeros(pool.n_responses) if pool.scores is None else np.nan_to_num(score_logits(pool))
-    answers = answer_features(pool, z)
-    total = np.zeros(int(pool.width.sum()))
-    offsets = np.cumsum(pool.width) - pool.width
-    kernels.add_up_weights(pool.starts, offsets, pool.answer, weights, total)
-    place = np.zeros(len(total), bool)
-    place[(pool.spread(offsets) + pool.answer)[pool.readable]] = True
-    u = total[place]
-    answers.x[:, BEST] = u
-    e = np.exp(u - np.repeat(np.maximum.reduceat(u, answers.starts), answers.sizes)) if len(u) else u
-    share = e / np.repeat(np.add.reduceat(e, answers.starts), answers.sizes) if len(u) else e
-    return answers, share
+def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lead of every verdict in log-odds [Q], and its weight and the log of the number of answers [Q, 2]."""
+    answers = np.log(np.maximum(verdicts.pool.m, 1))
+    return np.clip(verdicts.margin, -SURE, SURE), np.stack((np.clip(verdicts.total, -SURE, SURE), answers), axis=1)
 
 
 def _standardised(

@@ -1,7 +1,7 @@
 """Consensus: every source weighs what its agreement with the others shows, without any label.
 
-How the weights are found stands in fitting/consensus.py. What it cannot know: sources that agree in error. Copies are told,
-and count as one voice (fitting/voices.py); an error that most sources share wins as it does in any vote.
+How the weights are found stands in fitting/consensus.py. What it cannot know: sources that agree in error. Copies are
+told, and count as one voice (fitting/voices.py); an error that most sources share wins as it does in any vote.
 """
 
 from __future__ import annotations

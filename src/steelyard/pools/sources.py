@@ -24,7 +24,7 @@ def coded_sources(given: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     >>> coded_sources(np.array(["gpt", "llama", "gpt"]))
     (array([0, 1, 0], dtype=int32), ('gpt', 'llama'))
     """
-    missing = sum(value is None or value != value for value in given.tolist())
+    missing = sum(value is None or str(value) == "nan" for value in given.tolist())
     if missing:
         raise ColumnError(f"{missing} responses have no source: name one for each")
     texts = np.array([str(value) for value in given.tolist()], dtype=np.str_)
@@ -52,8 +52,8 @@ def checked_names(names: Iterable[str], column: str) -> tuple[str, ...]:
         first = alike.setdefault(plain, name)
         if first != name:
             warnings.warn(
-                f"the sources {first!r} and {name!r} differ only by case or spaces: they are counted as two; write them "
-                "alike if they are one",
+                f"the sources {first!r} and {name!r} differ only by case or spaces: they are counted as two; write "
+                "them alike if they are one",
                 SteelyardWarning,
                 stacklevel=4,
             )

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from steelyard.caching import cache_folder, kept
 from steelyard.files import check_writable, write_atomically
+from steelyard.methods import default_method
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.comparison import comparison
@@ -36,7 +37,8 @@ def report(
     output: str | Path = "report.html",
     *,
     score: str | None = None,
-    method: str = "calibrated",
+    source: str | None = None,
+    method: str | None = None,
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
@@ -58,13 +60,18 @@ def report(
     room = (LARGEST - len(bundle)) // len(files)
     parts = []
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, score=score, rename=rename, answers=answers))
+        pool = cast(LabelledPool, read(file, score=score, source=source, rename=rename, answers=answers))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
                 progress((before + done) / len(files))
 
-        options: dict[str, Any] = {"method": method, "share": calibrate, "seed": seed, "rename": rename}
+        options: dict[str, Any] = {
+            "method": method or default_method(pool),
+            "share": calibrate,
+            "seed": seed,
+            "rename": rename,
+        }
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     page = build(parts, bundle)
     write_atomically(output, page)

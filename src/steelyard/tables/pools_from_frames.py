@@ -21,7 +21,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     number_keys,
 )
-from steelyard.pools.pool import LabelledPool, Pool, Origin
+from steelyard.pools.pool import LabelledPool, Origin, Pool
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
 # cannot be made to collide, and by chance they do so once in 10^19 pairs.

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.pools.pool import Pool, Origin
+from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
-from steelyard.pools.pool import Pool, Origin
+from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -41,7 +41,8 @@ def read(
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
     a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
-    the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names to Steelyard's.
+    the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names
+    to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
     answers are read out of a column `response` and which of them are the same.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that

@@ -124,5 +124,7 @@ def together(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Bring the rows of each question together, in order of samples; questions as first seen."""
     numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
     names = rows.collect_schema().names()
-    order = ["group", *(name for name in ("sample", "source") if name in names)] if "sample" in names else ["group", "row"]
+    order = (
+        ["group", *(name for name in ("sample", "source") if name in names)] if "sample" in names else ["group", "row"]
+    )
     return numbered.sort(order).drop("row", "group").collect().lazy()

@@ -40,8 +40,8 @@ def single_llm(frame: pl.LazyFrame, schema: pl.Schema, source: str | None) -> st
     names = _distinct(frame, USUAL, 2)
     if len(names.drop_nulls()) > 1 and source is None:
         warnings.warn(
-            f"the column {USUAL!r} names several LLMs, which count alike here: source={USUAL!r} (--source {USUAL}) makes "
-            "them a committee, each worth what it has shown",
+            f"the column {USUAL!r} names several LLMs, which count alike here: source={USUAL!r} (--source {USUAL}) "
+            "makes them a committee, each worth what it has shown",
             SteelyardWarning,
             stacklevel=5,
         )

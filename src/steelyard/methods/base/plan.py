@@ -122,7 +122,9 @@ def read_plan(path: str | Path) -> Plan:
             {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
             None
             if fitted_on is None
-            else _provenance({"reference_scores": (), "source": None, **renamed(fitted_on, [f.name for f in fields(Provenance)])}),
+            else _provenance(
+                {"reference_scores": (), "source": None, **renamed(fitted_on, [f.name for f in fields(Provenance)])}
+            ),
             _stopping(content["stopping"]) if "stopping" in content else None,
             _bounded(content.get("mix")),
             None if "class" not in content else str(_bounded(content["class"])),

@@ -21,7 +21,7 @@ from steelyard.counting.logit_weight import CLIP, clipped_logit
 from steelyard.counting.quantize import quantize
 from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.fitting.consensus import Consensus, coarse, find_consensus, pairwise_chances
-from steelyard.fitting.source_votes import SourceVotes, vote_units
+from steelyard.fitting.source_votes import SourceVotes
 from steelyard.fitting.voices import find_voices, looked_at, modal_answers
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.stored import FARTHEST, within
@@ -46,27 +46,30 @@ class SourceVote(Method, ABC):
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Give every response its part of what its source is worth."""
+        from steelyard import kernels
+
         names, source = sources_of(pool)
-        voice, voices = self._voices(names)
-        worth = np.array([self.weights_.get(name, self.newcomer_) for name in names])[source]
-        return (worth + self._by_score(pool, names, source)) * vote_units(pool, voice[source], voices)
+        voice = self._voices(names)
+        worth = np.array([self.weights_.get(name, self.newcomer_) for name in names])
+        weights = np.empty(pool.n_responses)
+        kernels.source_weights(pool.starts, source, voice, worth, self._by_score(pool, names, source), weights)
+        return weights
 
-    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64] | float:  # noqa: ARG002
-        """What the score of every response adds to the weight of its source."""
-        return 0.0
+    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:  # noqa: ARG002
+        """What the score of every response adds to the weight of its source [R]; empty: nothing."""
+        return np.empty(0)
 
-    def _voices(self, names: tuple[str, ...]) -> tuple[Codes, int]:
-        """The voice of each of these sources, and how many there are; a new source has its own."""
-        known = len(set(self.voices_.values()))
-        voice, new = list[int](), known
+    def _voices(self, names: tuple[str, ...]) -> Codes:
+        """The voice of each of these sources; a new one has its own."""
+        voice, new = list[int](), len(set(self.voices_.values()))
         for name in names:
             voice.append(int(self.voices_.get(name, new)))
             new += name not in self.voices_
-        return np.array(voice, np.int32), new
+        return np.array(voice, np.int32)
 
     def check_pool(self, pool: Pool) -> None:
         super().check_pool(pool)
-        if not self.weights_ or pool.source is None and set(self.weights_) == set(NOBODY):
+        if not self.weights_ or (pool.source is None and set(self.weights_) == set(NOBODY)):
             return
         if pool.source is None:
             column = (self.fitted_on_.source if self.fitted_on_ else None) or "llm"
@@ -136,7 +139,9 @@ class Heard:
         speaks = np.bincount(source[pool.readable], minlength=len(names)) > 0
         dense = np.where(speaks, np.cumsum(speaks) - 1, -1).astype(np.int32)
         spoken = tuple(name for name, heard in zip(names, speaks, strict=True) if heard)
-        found = find_voices(pool, dense[source], len(spoken), spoken, labels=labels) if spoken else np.empty(0, np.int32)
+        found = (
+            find_voices(pool, dense[source], len(spoken), spoken, labels=labels) if spoken else np.empty(0, np.int32)
+        )
         voice = np.where(speaks, np.append(found, -1)[dense], -1).astype(np.int32)
         return cls(tuple(name for name, is_in in zip(names, there, strict=True) if is_in), voice[there], voice[source])
 
