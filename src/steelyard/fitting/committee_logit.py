@@ -10,8 +10,8 @@ With a heavy penalty these are all there is; how heavy it is, is cross-validated
 
 - A weight is negative only where that is beyond doubt, three standard errors below 0; else it is 0. A slope
   below 0 is 0.
-- Where the labels do not show that the prior is better than chance, or where one vote for each voice explains them
-  better, it is the majority vote: so it is with shuffled labels.
+- Where the labels do not show that any vote is better than chance, it is the majority vote: so it is with shuffled
+  labels. Where one vote for each voice explains them better than w, w is 1 for all.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ def committee_prior(votes: SourceVotes, consensus: Consensus, unlabelled: int) -
     starts, totals, correct = _totals(known, w)
     chance = log_likelihood(starts, totals, correct, np.zeros(totals.shape[1]))[0]
     found, value = _scales(starts, totals[:, 1:], correct)
-    _, alike = _scales(starts, totals[:, :1], correct)
-    if value < chance + SHOWN or value < alike - SHOWN or found[0] <= 0:
+    even, alike = _scales(starts, totals[:, :1], correct)
+    if max(value, alike) < chance + SHOWN or max(found[0], even[0]) <= 0:
         return equal
+    if value < alike - SHOWN:
+        w, found = np.ones(votes.voices), np.append(even, found[1:])
     slopes = w * max(float(found[1]), 0.0) if len(found) > 1 else np.empty(0)
     return CommitteePrior(np.concatenate((w * float(found[0]), slopes)), majority=False)
 

@@ -6,7 +6,8 @@
     w   = joint_weights(p, e, r)     e and r seen against the consensus; again, until nothing changes
 
 The others' vote is without the voice itself: a voice always agrees with itself, and would become a dictator. It starts
-from the chances that explain the agreement of pairs best, A_uv = p_u p_v.
+from the chances that explain the agreement of pairs best, A_uv = p_u p_v, and keeps to them where voices are few: of
+three, the best is the consensus of the two others.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.fitting.joint_weights import CLOSEST, joint_weights, mean_correlation
+from steelyard.fitting.joint_weights import CLOSEST, LEAST, MOST, joint_weights, mean_correlation
 from steelyard.fitting.source_votes import SourceVotes, Vector
+from steelyard.pools.logistic import expit
 
 ROUNDS = 30
 CORRELATED = 2000  # questions
-TRUST = 4  # votes at which a voice's own agreement and that of all count the same
+TRUST = 10  # votes at which a voice's own agreement and that of all count the same
 START_ERROR = 0.3
+FEW = 50  # the square of the number of voices at which pairs and consensus count the same
 GRAIN = 2.0**20  # weights are multiples of one over this
 
 
@@ -46,7 +49,7 @@ def find_consensus(votes: SourceVotes, start: Vector) -> Consensus:
         right = np.maximum(agrees, 0.0)
         count, total = asked.sum(axis=0), right.sum(axis=0)
         a = (total + TRUST * total.sum() / max(count.sum(), 1.0)) / (count + TRUST)
-        p = a / np.sqrt(max(a.max(), 1e-6))
+        p = _between(start, a / np.sqrt(max(a.max(), 1e-6)))
         every = max(1, len(right) // CORRELATED)
         correlation = mean_correlation(right[::every], asked[::every])
         seen.append(weights)
@@ -54,6 +57,14 @@ def find_consensus(votes: SourceVotes, start: Vector) -> Consensus:
         if any(np.array_equal(weights, before) for before in seen[-2:]):
             break
     return Consensus(p, weights, same_error, correlation)
+
+
+def _between(pairs: Vector, p: Vector) -> Vector:
+    """The chances by pairs and by consensus, averaged as log-odds: few voices have no consensus to speak of."""
+    part = len(p) ** 2 / (len(p) ** 2 + FEW)
+    inside = [np.clip(each, LEAST, MOST) for each in (pairs, p)]
+    z = [np.log(each / (1 - each)) for each in inside]
+    return expit((1 - part) * z[0] + part * z[1])
 
 
 def agreement(votes: SourceVotes, weights: Vector) -> tuple[NDArray[np.float64], float]:
@@ -72,7 +83,9 @@ def pairwise_chances(said: NDArray[np.int32]) -> Vector:
     both = there.T @ there
     voices = said.shape[1]
     same = np.array([((said == said[:, [v]]) & (said >= 0)).sum(axis=0) for v in range(voices)], np.float64)
-    rate = same / np.maximum(both, 1)
+    apart = ~np.eye(voices, dtype=bool)
+    usual = same[apart].sum() / max(both[apart].sum(), 1.0)
+    rate = (same + TRUST * usual) / (both + TRUST)
     np.fill_diagonal(rate, 0.0)
     p = np.sqrt(np.maximum(rate.sum(axis=1) / max(voices - 1, 1), 1e-6))
     for _ in range(100):

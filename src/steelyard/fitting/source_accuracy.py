@@ -3,9 +3,9 @@
     logit prior_v = logit p_v + shift                   p_v by agreement (consensus.py); one shift for all
     chance_v = (hits_v + m prior_v) / (asked_v + m)     m: how many labels the prior is worth
 
-The shift makes the prior fit the labels. m is what makes the hits of all voices most likely (a beta-binomial model), but no more than the questions that the
-prior has seen beyond the labelled ones. A voice with few labels keeps close to its prior, which is itself drawn to the
-mean of all: that is partial pooling.
+The shift makes the prior fit the labels. m is what makes the hits of all voices most likely (a beta-binomial model),
+and at most the number of questions that the prior has seen beyond the labelled ones. A voice with few labels keeps
+close to its prior, which is itself drawn to the mean of all: that is partial pooling.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from steelyard.fitting.newton import Vector
 from steelyard.fitting.source_votes import SourceVotes
 from steelyard.pools.logistic import expit
 
-WORTH = (5, 10, 20, 40, 80, 160, 320, 640)  # labels
+WORTH = (10, 20, 40, 80, 160, 320, 640)  # labels
 HALFWAY = 50  # questions at which labels and consensus say alike how voices err together
 FARTHEST = 3.0  # of the shift
 

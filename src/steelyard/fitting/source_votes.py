@@ -32,7 +32,7 @@ class SourceVotes:
 
     @classmethod
     def of(cls, pool: Pool, voice: Codes, voices: int, z: Vector | None = None) -> SourceVotes:
-        """Gather the votes of a pool, the voice of every response given [R]; z [R] are standardised scores, 0 = none."""
+        """Gather the votes of a pool, the voice of every response given [R]; z [R]: standardised scores, 0 = none."""
         unit = vote_units(pool, voice, voices)
         correct = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
         return cls(pool, voice, voices, unit, np.empty(0) if z is None else z * unit, correct)

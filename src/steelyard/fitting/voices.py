@@ -22,6 +22,7 @@ from steelyard.pools.pool import LabelledPool, Pool
 LOOKED_AT = 2000  # questions
 WORK = 40_000_000  # comparisons
 ALIKE = 0.9  # of the questions in trouble
+CLOSE, CLOSER = 0.9, 0.98  # of all questions: with labels and without
 FEWEST = 20  # of those
 SHOWN = 6  # names in a warning
 
@@ -33,10 +34,10 @@ def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...],
     rows[some] = True
     few, who = pool.take(np.flatnonzero(rows)), source[pool.spread(rows)]
     said = modal_answers(few, who, sources)
-    close = _candidates(said)
+    known = few if labels and isinstance(few, LabelledPool) else None
+    close = _candidates(said, CLOSER if known is None else CLOSE)
     if not close.any():
         return np.arange(sources, dtype=np.int32)
-    known = few if labels and isinstance(few, LabelledPool) else None
     voice = _numbered(_copies(few, who, said, close, known))
     for shared in np.flatnonzero(np.bincount(voice) > 1).tolist():
         members = [names[s] for s in np.flatnonzero(voice == shared).tolist()]
@@ -69,14 +70,14 @@ def modal_answers(pool: Pool, source: Codes, sources: int) -> NDArray[np.int32]:
     return said
 
 
-def _candidates(said: NDArray[np.int32]) -> Bools:
+def _candidates(said: NDArray[np.int32], share: float) -> Bools:
     """Which pairs agree nearly always [S, S]; only these can be copies."""
     sources = said.shape[1]
     close = np.zeros((sources, sources), bool)
     for s in range(sources):
         both = (said >= 0) & (said[:, [s]] >= 0)
         same = ((said == said[:, [s]]) & both).sum(axis=0)
-        close[s] = (both.sum(axis=0) >= FEWEST) & (same >= ALIKE * both.sum(axis=0))
+        close[s] = (both.sum(axis=0) >= FEWEST) & (same >= share * both.sum(axis=0))
     np.fill_diagonal(close, False)
     return close
 
