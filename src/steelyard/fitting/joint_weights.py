@@ -41,7 +41,7 @@ def joint_weights(p: Vector, same_error: float, correlation: float) -> Vector:
 def mean_correlation(right: NDArray[np.floating], asked: NDArray[np.floating]) -> float:
     """Return the mean correlation of two voices' being correct over questions; from right and asked [Q, V].
 
-    >>> mean_correlation(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.ones((4, 2))).round(2)
+    >>> round(mean_correlation(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.ones((4, 2))), 2)
     0.58
     """
     count = np.maximum(asked.sum(axis=0), 1)

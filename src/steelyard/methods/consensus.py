@@ -17,13 +17,14 @@ from steelyard.pools.pool import Pool
 class ConsensusVote(SourceVote):
     """Weigh every source by its agreement with the others; it needs no labels, and reads none.
 
+    >>> answers = [(0, 0 if q % 4 else 1, 0 if q % 3 else 2, 3 + q % 5) for q in range(60)]
     >>> pool = Pool.from_arrays(
-    ...     question=[q for q in range(30) for _ in range(3)],
-    ...     answer=[a for q in range(30) for a in (1, 1, 2 + q)],
-    ...     source=["gpt", "llama", "dice"] * 30,
+    ...     question=[q for q in range(60) for _ in range(4)],
+    ...     answer=[answer for row in answers for answer in row],
+    ...     source=["gpt", "llama", "qwen", "dice"] * 60,
     ... )
     >>> vote = ConsensusVote().fit(pool)
-    >>> vote.weights_["gpt"] > vote.weights_["dice"]
+    >>> vote.weights_["gpt"] > vote.weights_["qwen"] > vote.weights_["dice"]
     True
     """
 
