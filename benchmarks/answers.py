@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks import whole_reading
 from benchmarks.measuring import Row, at_least, seconds
 from steelyard.answers.cleaning import plain
 from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker
@@ -179,7 +180,13 @@ def main() -> int:
         return found
 
     rows = []
-    parts: list[Callable[[], list[Row]]] = [lambda: speed(texts), scaling, lambda: grouping_speed(table), agreed]
+    parts: list[Callable[[], list[Row]]] = [
+        lambda: whole_reading.rows(source),
+        lambda: speed(texts),
+        scaling,
+        lambda: grouping_speed(table),
+        agreed,
+    ]
     for measure in parts:
         for row in measure():
             print(f"{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)

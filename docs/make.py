@@ -20,7 +20,7 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 HERE = Path(__file__).parent
 VERBS = (
     "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
-    "compare", "reproduce", "answers", "grid", "simulate", "doctor",
+    "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import", "layouts",
 )  # fmt: skip
 
 
@@ -50,9 +50,16 @@ def cli_page() -> str:
     """The reference of the command line."""
     parts = [
         "# The command line\n\n"
-        "This page is made by `make docs` from what the program prints. The exit code is 0 for success,\n"
-        "2 for a mistake in the input (one line on stderr says what is wrong and what to do) and 130 for an\n"
-        "interrupt; `doctor` ends with 1 when it finds something missing.\n"
+        "This page is made by `make docs` from what the program prints.\n\n"
+        "| exit code | meaning |\n"
+        "|---|---|\n"
+        "| 0 | All went well. |\n"
+        "| 1 | `steelyard doctor` found something that is missing. |\n"
+        "| 2 | There is a mistake in the command or its input: one line on stderr says what, and what to do. |\n"
+        "| 130 | It was interrupted (Ctrl-C); what was sampled or scored is saved. |\n"
+        "| 141 | Whoever read the output went away, as `head` does. |\n\n"
+        "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be\n"
+        "said once, in [steelyard.toml](settings.md). Shells complete every verb: `steelyard completion --help`.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):
@@ -107,11 +114,26 @@ def in_terminal(command: list[str], columns: int = 92) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
+PICTURED = (("$ steelyard evaluate", "error: "), ("What a score is worth", ""))  # from this line up to that one
+
+
+def pictured(shown: str) -> str:
+    """One table and one chart of the demo: more would not fit a page."""
+    lines = shown.splitlines()
+    plain = [Text.from_ansi(line).plain for line in lines]
+    kept: list[str] = []
+    for begin, end in PICTURED:
+        first = next(i for i, line in enumerate(plain) if line.startswith(begin))
+        last = next(i for i, line in enumerate(plain) if i > first + 2 and (line.startswith(end) if end else not line))
+        kept += [*lines[first:last], ""]
+    return "\n".join(kept).rstrip()
+
+
 def demo_picture() -> str:
-    """The demo as an SVG picture of a terminal."""
+    """The demo as an SVG picture of a terminal: its table of accuracies, and what a score is worth."""
     shown = in_terminal([sys.executable, "-m", "steelyard", "demo"])
     console = Console(record=True, width=92, file=io.StringIO())
-    console.print(Text.from_ansi(shown.rstrip()))
+    console.print(Text.from_ansi(pictured(shown)))
     return console.export_svg(title="steelyard demo", unique_id="steelyard-demo")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from unittest.mock import patch
 
 from steelyard.cli import main
+
+PROGRESS = re.compile(r": \d+ %(, about [^,]* left)?$")
 
 
 @dataclass
@@ -28,7 +31,7 @@ def unmeasured(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 def without_progress(err: str) -> str:
     """What a process said beside the lines of progress that a busy machine makes it write."""
-    return "".join(line for line in err.splitlines(keepends=True) if not line.rstrip().endswith(" %"))
+    return "".join(line for line in err.splitlines(keepends=True) if not PROGRESS.search(line.rstrip()))
 
 
 def steelyard(*words: object) -> Done:

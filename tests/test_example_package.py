@@ -102,7 +102,7 @@ def test_its_plan_without_it_is_refused_in_one_line(installed: Installed) -> Non
 
 
 def test_its_method_is_listed_explained_and_measured(installed: Installed) -> None:
-    (row,) = (row for row in installed.json("methods") if row["package"] == "steelyard-example")
+    (row,) = (row for row in installed.json("methods")["methods"] if row["package"] == "steelyard-example")
     assert (row["method"], row["learns"], row["oracle"]) == ("trimmed", False, False)
     (setting,) = installed.json("methods", "trimmed")["settings"]
     assert (setting["name"], setting["type"], setting["default"]) == ("share", "float", 0.1)
@@ -120,7 +120,7 @@ def test_its_method_has_its_label_and_its_colour_on_a_page(installed: Installed)
 
 
 def test_its_verifier_is_listed_and_scores_a_run(installed: Installed) -> None:
-    assert "brevity" in {row["verifier"] for row in installed.json("score")}
+    assert "brevity" in {row["verifier"] for row in installed.json("score")["verifiers"]}
     run = small_run(installed.folder / "run")
     assert installed.json("score", run, "--verifier", "brevity")["new"] == 32
     table = pl.read_parquet(run / "table.parquet")

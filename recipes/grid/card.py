@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
-from steelyard.jobs.grid_figures import figures
+from recipes.grid.figures import figures
 
 HERE = Path(__file__).parent
 CARD = HERE.parent.parent / "docs" / "grid.md"

@@ -13,6 +13,7 @@ from steelyard.errors import RunError as RunError
 from steelyard.errors import ScoreError as ScoreError
 from steelyard.errors import SettingError as SettingError
 from steelyard.errors import SteelyardError as SteelyardError
+from steelyard.errors import SteelyardNote as SteelyardNote
 from steelyard.errors import SteelyardWarning as SteelyardWarning
 from steelyard.errors import TableError as TableError
 from steelyard.errors import UpstreamError as UpstreamError
@@ -74,8 +75,10 @@ from steelyard.stopping import rule_names as rule_names
 from steelyard.stopping.rule import Rule as Rule
 from steelyard.tables.answers_read import read_answers as read_answers
 from steelyard.tables.grid_pools import load_grid as load_grid
+from steelyard.tables.importing import import_table as import_table
 from steelyard.tables.labelled import read_labelled as read_labelled
 from steelyard.tables.reading import read as read
+from steelyard.tables.responses import layouts as layouts
 from steelyard.tables.sources.bundled_grid import grid_names as grid_names
 from steelyard.tables.writing import write as write
 from steelyard.version import __version__ as __version__

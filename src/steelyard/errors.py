@@ -13,10 +13,15 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
+└── SteelyardNote              nothing is amiss: how something was read
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
+
+LIKE, SHORT_LIKE = 0.7, 0.6  # of the letters that two spellings of one word share; of a short word fewer are left
+PART = 4  # letters at least of a word that is part of another
 
 
 class SteelyardError(Exception):
@@ -67,6 +72,10 @@ class SteelyardWarning(UserWarning):
     """Something the user should know; the result still stands."""
 
 
+class SteelyardNote(SteelyardWarning):
+    """How something was read: nothing is amiss."""
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return a hint for a mistyped word: the nearest choice, then all of them.
 
@@ -74,6 +83,34 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     "did you mean 'logit'? There are: linear, logit"
     """
     known = list(choices)
-    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    near = nearest(word, known)
     listing = f"There are: {', '.join(known)}" if known else "There are none"
-    return f"did you mean '{near[0]}'? {listing}" if near else listing
+    return f"did you mean '{near}'? {listing}" if near else listing
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that a word is a misspelling or a part of; None where that would be a guess.
+
+    >>> nearest("logti", ["linear", "logit"]), nearest("question", ["problem_id", "prediction"])
+    ('logit', None)
+    >>> nearest("question", ["question_id", "answer"])
+    'question_id'
+    """
+    known = list(choices)
+    near = get_close_matches(word, known, n=1, cutoff=LIKE if len(word) > PART else SHORT_LIKE)
+    if near:
+        return near[0]
+    parts = [each for each in known if len(word) >= PART and len(each) >= PART and (word in each or each in word)]
+    return min(parts, key=len, default=None)
+
+
+def need_numbers(**given: object) -> None:
+    """Refuse arguments that are no numbers, such as the text "8"; None is what was not given.
+
+    >>> need_numbers(samples="8")
+    Traceback (most recent call last):
+    steelyard.errors.SettingError: samples must be a number, not the str '8'
+    """
+    for name, value in given.items():
+        if value is not None and not isinstance(value, Real):
+            raise SettingError(f"{name} must be a number, not the {type(value).__name__} {value!r:.60}")

@@ -65,12 +65,12 @@ def test_products_of_roots_need_no_factors() -> None:
 
 def test_every_pattern_that_reads_answers_is_linear() -> None:
     found = 0
-    for module in pkgutil.iter_modules([str(Path(budget.__file__).parent)], "steelyard.answers."):
+    for module in pkgutil.walk_packages([str(Path(budget.__file__).parent)], "steelyard.answers."):
         for name, value in vars(importlib.import_module(module.name)).items():
             if isinstance(value, re.Pattern):
                 assert ambiguous(value) is None, f"{module.name}.{name}"
                 found += 1
-    assert found > 30
+    assert found > 60
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+b", r"a\s*b?\s*c", r"(?:a|b)*[ab]*c", r"\w*\d*x", r"(?:x+y?)*z"])
@@ -110,16 +110,16 @@ class Counting(EquivalenceChecker):
 
     def _ask(self, words: tuple[str, ...]) -> float | str | bool | None:
         self.asked.append(words)
-        return "symbolic" if len(words) == 1 else words == ("\\cot x", "\\frac{\\cos x}{\\sin x}")
+        return "symbolic" if len(words) == 1 else words == tuple(SAME)
 
 
-SAME = ["\\cot x", "\\frac{\\cos x}{\\sin x}"]
+SAME = ["\\lfloor 0+x\\rfloor", "\\lfloor x\\rfloor"]  # nothing that has a fingerprint
 
 
 @pytest.mark.parametrize("others", [18, 19, 150])
 def test_the_answers_with_most_votes_are_compared_first_and_the_rest_is_counted(others: int) -> None:
     checker = Counting()
-    answers = SAME * 2 + [f"\\cot({i}x)" for i in range(others)]
+    answers = SAME * 2 + [f"\\lfloor({i}x)\\rfloor" for i in range(others)]
     found = group(answers, checker)
     assert found.classes[0] == found.classes[1]
     valued = [words for words in checker.asked if len(words) == 1]
@@ -131,7 +131,7 @@ def test_the_answers_with_most_votes_are_compared_first_and_the_rest_is_counted(
 
 def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", Counting)
-    table = pl.DataFrame({"question": ["a"] * 23, "answer": SAME * 2 + [f"\\cot({i}x)" for i in range(19)]})
+    table = pl.DataFrame({"question": ["a"] * 23, "answer": SAME * 2 + [f"\\lfloor({i}x)\\rfloor" for i in range(19)]})
     sy.write(table, tmp_path / "t.parquet")
     assert "10 pairs of answers could not be compared in time" in steelyard("vote", tmp_path / "t.parquet").err
     assert "could not be told from another one in time" in steelyard("answers", tmp_path / "t.parquet").out
@@ -139,7 +139,7 @@ def test_undecided_pairs_are_told_by_every_verb_that_reads(monkeypatch: pytest.M
 
 def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", Counting)
-    answers = [f"\\cot({i}x)" for i in range(60) for _ in range(3)] + [SAME[0]]
+    answers = [f"\\lfloor({i}x)\\rfloor" for i in range(60) for _ in range(3)] + [SAME[0]]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers, "gold": [SAME[1]] * len(answers)})
     pool = sy.read(table, score="none")
     assert isinstance(pool, sy.LabelledPool)
@@ -149,8 +149,8 @@ def test_a_gold_answer_is_compared_before_all_others(monkeypatch: pytest.MonkeyP
 def test_thousands_of_numbers_beside_an_expression_cost_no_pair_each(monkeypatch: pytest.MonkeyPatch) -> None:
     checker = Counting()
     monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", lambda: checker)
-    answers = [str(i) for i in range(5000)] + ["\\cot x"]
+    answers = [str(i) for i in range(5000)] + [SAME[1]]
     table = pl.DataFrame({"question": ["a"] * len(answers), "answer": answers})
     lines = steps_of(lambda _: sy.read(table, score="none"), "x")
-    assert checker.asked == [("\\cot x",)]
+    assert checker.asked == [(SAME[1],)]
     assert lines < 400 * len(answers)  # pairs would be thousands for each

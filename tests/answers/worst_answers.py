@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from steelyard.answers.extract import KINDS, extract
+from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.normal import normal_form, number_of, was_read
 
 BASE_LINES, LINES_PER_CHARACTER = 500_000, 400  # what reading a text may cost; a line takes about a tenth of a µs
@@ -95,5 +96,6 @@ def read_in_every_way(text: str) -> None:
     form = normal_form(text)
     was_read(form)
     number_of(form)
+    fingerprint.__wrapped__(form)
     for kind in KINDS:
         extract(text, kind)

@@ -68,7 +68,7 @@ def test_the_example_of_every_method_runs(
 
 
 def test_all_methods_are_listed_with_a_sentence_and_their_package() -> None:
-    rows = json.loads(steelyard("methods", "--json").out)
+    rows = json.loads(steelyard("methods", "--json").out)["methods"]
     assert [row["method"] for row in rows] == list(sy.method_names())
     for row in rows:
         kind = sy.method_class(row["method"])

@@ -30,7 +30,7 @@ def test_alone_it_looks_at_the_machine_and_nothing_is_red() -> None:
     done = steelyard("doctor", "--json")
     found = checks(done)
     assert done.code == 0
-    assert {"steelyard", "disk", "key", "torch", "gpu"} == set(found)
+    assert {"settings", "steelyard", "disk", "key", "torch", "gpu"} == set(found)
     assert found["disk"]["status"] == "ok"
     assert found["key"]["found"] == "$OPENAI_API_KEY is set"
 
@@ -74,6 +74,12 @@ def test_a_model_that_does_not_answer_is_red_with_a_fix(upstream: FaultUpstream,
     assert found["model"]["fix"]
 
 
+def test_a_quota_that_is_used_up_is_called_that_and_nothing_is_to_be_started(upstream: FaultUpstream) -> None:
+    _, found = look(upstream, "fault:quota")
+    assert found["model"]["fix"] == "the quota of this key is used up: add credit, or use another key"
+    assert "quota of this key" not in found["model"]["found"]
+
+
 def test_a_server_that_is_not_there_is_red_with_a_fix() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -107,7 +113,7 @@ def test_a_verifier_that_needs_nothing_is_there() -> None:
 def test_a_verifier_that_asks_a_server_must_be_told_which(upstream: FaultUpstream) -> None:
     done = steelyard("doctor", "--verifier", "p-true", "--json")
     assert done.code == 1
-    assert "--at" in checks(done)["verifier"]["fix"]
+    assert "--verifier-upstream" in checks(done)["verifier"]["fix"]
 
 
 @pytest.mark.parametrize(("number", "status", "code"), [("2.9.0", "ok", 0), (None, "red", 1)])

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from docs.make import VERBS, answers_page, cli_page
+from docs.make import VERBS, answers_page, cli_page, pictured
 from tests.running import steelyard
 
 ROOT = Path(__file__).parents[2]
@@ -40,14 +40,33 @@ def test_the_page_about_answers_shows_the_examples_of_the_tests() -> None:
     assert (ROOT / "docs" / "answers.md").read_text() == answers_page(), "run 'make docs'"
 
 
+def test_the_picture_of_the_demo_is_one_table_and_one_chart_on_one_screen() -> None:
+    picture = (ROOT / "docs" / "demo.svg").read_text()
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
+    assert box
+    assert float(box[2]) <= 900
+    for words in ("Accuracy", "calibrated", "What"):
+        assert words in picture
+
+
+def test_the_picture_keeps_the_table_and_the_chart_of_what_the_demo_shows() -> None:
+    table = ["$ steelyard evaluate FILE", "", "Accuracy in %", "method  64", "logit  60.1", "error: none"]
+    chart = ["What a score is worth", "score  weight", " 0.1  -1.0", "", "more"]
+    shown = pictured("\n".join(["start", *table, "between", *chart]))
+    assert shown.splitlines() == [*table[:-1], "", *chart[:3]]
+
+
 def test_every_option_of_every_verb_is_explained() -> None:
-    from steelyard.cli import app
+    from steelyard.cli import app, commands
 
     assert {command.name for command in app.registered_commands} == set(VERBS)
     page = (ROOT / "docs" / "cli.md").read_text()
-    for line in page.splitlines():
-        option = re.match(r"│ (--\S+)\s+(-\w)?\s+<[^>]*>( \[[^\]]*\])?\s*(.*?)\s*│$", line)
-        assert option is None or option[4], f"no help for {option and option[1]}"
+    for verb, command in commands().items():
+        part = page.partition(f"## steelyard {verb}\n")[2].partition("\n## ")[0]
+        for param in command.params:
+            hidden = getattr(param, "hidden", False)
+            assert hidden or param.help, f"no help for {param.opts} of {verb}"
+            assert hidden or not param.opts[0].startswith("-") or param.opts[0] in part, f"{param.opts} of {verb}"
 
 
 def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> None:
@@ -55,7 +74,7 @@ def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> No
 
     page = (ROOT / "docs" / "python.md").read_text()
     functions = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) \|", page, re.MULTILINE))
-    assert set(functions) == set(VERBS) - {"demo"}
+    assert set(functions) == set(VERBS) - {"demo", "completion"}
     assert all(re.search(r"`sy\.\w+", said) for said in functions.values())
     assert set(re.findall(r"\bsy\.(\w+)", page)) <= set(dir(sy))
 
@@ -86,7 +105,7 @@ def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Pat
     import steelyard
 
     text = page.read_text()
-    for dotted in re.findall(r"(?<![\w./-])steelyard((?:\.[A-Za-z_]\w*)+)", text):
+    for dotted in re.findall(r"(?<![\w./-])steelyard(?!\.toml\b)((?:\.[A-Za-z_]\w*)+)", text):
         thing: object = steelyard
         for name in dotted[1:].split("."):
             inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ NOWHERE: dict[str, Any] = {"upstream": "http://127.0.0.1:1", "model": "m"}
         ({"max_failures": -1}, "cannot read --max-failures '-1'"),
         ({"max_failures": 0.5}, "cannot read --max-failures '0.5'"),
         ({"prompt": ""}, "no prompt ''"),
+        ({"concurrency": "3"}, "concurrency must be a number, not the str '3'"),
+        ({"n": "8"}, "n must be a number, not the str '8'"),
+        ({"limit": "3"}, "limit must be a number, not the str '3'"),
+        ({"try_timeout": "60"}, "try_timeout must be a number, not the str '60'"),
+        ({"temperature": "hot"}, "temperature must be a number, not the str 'hot'"),
         ({"answers": ""}, "''"),
     ],
 )
@@ -84,3 +90,17 @@ def test_score_takes_nothing_empty_for_nothing_given(
     sy.generate(ask_for(tmp_path, 1), tmp_path / "run", upstream=upstream.url, model="empty", n=1)
     with pytest.raises(sy.SettingError, match=says):
         sy.score(tmp_path / "run", "logprob", **options)
+
+
+def test_numbers_given_as_texts_are_settings_that_cannot_be() -> None:
+    pool = sy.read_labelled(sy.simulate(40, 4))
+    wrong: dict[str, Callable[[Any], object]] = {
+        "samples": lambda text: sy.plan_budget(pool, sy.MajorityVote(), samples=text),
+        "share": lambda text: pool.split(text, seed=0),
+        "n": lambda text: sy.evaluate(["majority"], pool, pool, n=[text]),
+        "resamples": lambda text: sy.evaluate(["majority"], pool, pool, resamples=text),
+        "questions": sy.simulate,
+    }
+    for name, call in wrong.items():
+        with pytest.raises(sy.SettingError, match=f"^{name} must be a number, not the str '4'$"):
+            call("4")

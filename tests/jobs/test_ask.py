@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import random
+import re
 import signal
 import subprocess
 from math import exp
@@ -98,6 +99,39 @@ def test_a_plan_weighs_the_samples_by_what_it_learned(upstream: FaultUpstream, p
     assert "fitted at" not in done.err
     other = steelyard("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "-n", 4, "--plan", plan)
     assert "fitted at 8 samples per question, this vote is over 4" in other.err
+
+
+def test_a_plan_with_probabilities_shows_bars_that_add_up_and_what_each_sample_is_worth(
+    upstream: FaultUpstream, tmp_path: Path
+) -> None:
+    table = sy.simulate(60, 8, seed=1).rename({"score": "self_logprob"})
+    sy.CalibratedVote().fit(labelled(table, score="self_logprob")).save(tmp_path / "calibrated.json")
+    words = (
+        "ask",
+        QUESTION,
+        "--upstream",
+        upstream.url,
+        "--model",
+        "m",
+        "-n",
+        8,
+        "--plan",
+        tmp_path / "calibrated.json",
+    )
+    found = json.loads(steelyard(*words, "--json").out)
+    likely = [each["probability"] for each in found["answers"]]
+    assert sum(likely) + found["none_correct"] == pytest.approx(1)
+    assert likely == sorted(likely, reverse=True)
+    assert likely[0] == pytest.approx(found["confidence"])
+    assert all(each["loss"] is not None for each in found["samples"] if each["answer"] is not None)
+    shown = steelyard(*words).out
+    _, _, answers = shown.partition("Answers by probability (calibrated)")
+    shares = [float(share) for share in re.findall(r" ([\d.]+) %$", answers.partition("Verdict")[0], re.MULTILINE)]
+    assert sum(shares) == pytest.approx(100)
+    assert len(shares) == len(likely) + 1
+    assert "none of these" in answers
+    assert "loss without it" in shown
+    assert f"confidence {shares[0]} %)" in shown
 
 
 def test_a_plans_stopping_rule_ends_the_asking_in_sample_order(

@@ -146,7 +146,10 @@ def test_other_settings_are_refused_for_the_same_column_and_taken_for_another(
     [
         (("--verifier", "qwen"), "unknown verifier 'qwen': did you mean 'qwen-prm'?"),
         ((), "name a verifier with --verifier"),
-        (("--verifier", "qwen-prm"), "say where qwen-prm runs: --local for this machine, --at URL for a vLLM server"),
+        (
+            ("--verifier", "qwen-prm"),
+            "qwen-prm runs: --local for this machine, --upstream URL for a vLLM server",
+        ),
         (("--verifier", "qwen-prm", "--local", "--at", "http://x"), "exclude each other"),
         (("--verifier", "skywork-7b", "--at", "http://x"), "vLLM cannot serve skywork-7b: run it with --local"),
         (("--verifier", "p-true", "--local"), "p-true asks a chat server"),
@@ -166,7 +169,7 @@ def test_mistakes_are_one_line_with_the_fix(tmp_path: Path, words: tuple[str, ..
 
 def test_without_a_run_the_verifiers_are_listed() -> None:
     assert "qwen-prm800k" in steelyard("score").out
-    listed = json.loads(steelyard("score", "--json").out)
+    listed = json.loads(steelyard("score", "--json").out)["verifiers"]
     assert {row["verifier"]: row["runs"] for row in listed}["skywork-7b"] == "--local"
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.confidence.calibration_error import calibration_curve
+from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.details import histogram, offsets_of, weights_of
 from steelyard.reports.headline import answer, headline, points
@@ -89,7 +90,7 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
     assert f"{points(gain)} points (95 % interval {points(gain.low)} to {points(gain.high)})" in words
     curves = sy.curves(["majority", "calibrated"], cal, test, n=sy.fine_sizes(8), resamples=100)
     rows = stored(made["plain"], "chart-curves-0-0")["datasets"]
-    found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "method" in r}
+    found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "accuracy" in r}
     for i, n in enumerate(curves.sizes):
         assert found["calibrated", n] == pytest.approx(curves.accuracy[i, 1], abs=1e-5)
     saved = sy.compute_to_match(curves, "calibrated", "majority")
@@ -100,7 +101,10 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
 def test_the_ballots_are_the_librarys(made: dict[str, Path]) -> None:
     cal, test = labelled(made["file"]).split(0.3, seed=0)
     vote = sy.CalibratedVote().fit(cal)
-    mine, majority, weights = vote.predict(test), sy.MajorityVote().predict(test), vote.weigh(test)
+    mine, majority = vote.predict(test), sy.MajorityVote().predict(test)
+    probabilities, losses = vote.answer_probabilities(test), response_losses(vote, test)
+    assert probabilities is not None
+    assert losses is not None
     found = stored(made["plain"], "ballots-0")
     assert found["left_out"] == found["dropped"] == 0
     assert [q["i"] for q in found["questions"]] == list(test.questions)
@@ -108,8 +112,9 @@ def test_the_ballots_are_the_librarys(made: dict[str, Path]) -> None:
     for i, q in enumerate(found["questions"]):
         rows = slice(test.starts[i], test.starts[i + 1])
         assert (q["a"][q["v"]], q["a"][q["m"]]) == (mine.answer[i], majority.answer[i])
-        assert q["w"] == pytest.approx(weights[rows], abs=1e-3)
-        assert sum(q["t"][q["v"]][1:]) == pytest.approx(mine.total[i], abs=2e-3)
+        assert q["w"] == pytest.approx(100 * losses[rows], abs=6e-3)
+        assert [t[1] for t in q["t"]] == pytest.approx(1000 * probabilities.of(i), abs=1)
+        assert q["t"][q["v"]][1] == pytest.approx(1000 * mine.confidence[i], abs=1)
         assert sum(t[0] for t in q["t"]) == mine.cast[i]
         assert bool(q["k"] & 1) == (mine.code[i] != majority.code[i])
         assert bool(q["k"] & 2) == (test.correct[rows].any() and not mine.correct(test)[i])
@@ -122,7 +127,6 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
         "curves",
         "weights",
         "weights",
-        "offsets",
         "reliability",
         "domains",
     ]
@@ -131,13 +135,16 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
             r'"title":"[^"]*(%|score|weight)', json.dumps(stored(made["plain"], name), separators=(",", ":"))
         )
     scale = stored(made["plain"], "chart-curves-0-0")["layer"][0]["encoding"]["color"]["scale"]
+    assert set(scale["domain"]) == {"majority", "best-of-n", "vanilla", "calibrated", "pass-at-n"}
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {n: colour(n) for n in scale["domain"]}
 
 
 @pytest.mark.parametrize("method", ["linear", "kde", "vanilla", "best-of-n", "majority"])
 def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
     report([made["file"]], tmp_path / "r.html", method=method)
-    assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method in ("linear", "kde"))
+    assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method == "linear")  # not about another method
+    shows = stored(tmp_path / "r.html", "ballots-0")["kind"]
+    assert shows == {"kde": "share", "best-of-n": "share"}.get(method, "weight")
 
 
 def test_the_weight_and_the_offset_meet_at_b(made: dict[str, Path]) -> None:
@@ -294,14 +301,17 @@ def test_filters_search_and_keys_move_through_the_ballots(visit: Any, made: dict
     assert status.inner_text() == "No question matches"
 
 
-def test_a_ballot_shows_verdicts_weights_and_texts(visit: Any, made: dict[str, Path]) -> None:
+def test_a_ballot_shows_verdicts_probabilities_and_texts(visit: Any, made: dict[str, Path]) -> None:
     tab = visit(made["plain"])
     found = stored(made["plain"], "ballots-0")
-    q = next(q for q in found["questions"] if q["k"] & 1)
+    q = found["questions"][found["first"]]
     assert tab.locator("[data-part=view] h3 bdi").first.inner_text() == q["i"]
     assert [e.inner_text() for e in tab.locator(".verdicts dd bdi").all()][:2] == [q["a"][q["v"]], q["a"][q["m"]]]
     winner = tab.locator(".answers > li").first
-    assert winner.locator("b").first.inner_text() == f"{sum(q['t'][q['v']][1:]):+.2f}".replace("-", "−")
+    assert winner.locator("b").first.inner_text() == f"{q['t'][q['v']][1] / 10:.1f} %"
+    bars = tab.locator(".answers .num b").all_inner_texts()
+    assert sum(float(text.removesuffix(" %")) for text in bars) == pytest.approx(100)
+    assert tab.locator(".answers > li.none").inner_text().startswith("none of these")
     winner.locator("summary").focus()
     tab.keyboard.press("Enter")
     winner.locator(".responses").wait_for()
@@ -317,6 +327,12 @@ def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str,
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.evaluate("window.hacked") is None
     assert tab.locator("img").count() == 0
+
+
+def test_on_a_phone_the_bars_of_a_ballot_are_as_wide_as_the_ballot(visit: Any, made: dict[str, Path]) -> None:
+    tab = visit(made["plain"], width=390)
+    ballot, bar = (tab.locator(where).first.bounding_box()["width"] for where in (".answers", ".answers .bar"))
+    assert bar > 0.9 * ballot
 
 
 def test_hostile_texts_are_inert_on_every_ballot(visit: Any, made: dict[str, Path]) -> None:

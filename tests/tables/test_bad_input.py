@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "a json line that is no object": (_text(LINE + "[1, 2]\n", "t.jsonl"), ("line 2", "not an object")),
     "bytes that are no text": (_text(LINE.encode() + b"\xff\xfe\n", "t.jsonl"), ("line 2 is not JSON",)),
     "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 is not JSON",)),
-    "no question": (_write(lambda t: t.rename({"question": "question_id"})), ("no column 'question'", "question_id")),
+    "no question": (_write(lambda t: t.rename({"question": "questoin"})), ("no column 'question'", "questoin")),
     "no answer": (_write(lambda t: t.drop("answer")), ("no column 'answer'",)),
     "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "--score 'none'")),
     "several scores": (
@@ -121,7 +121,10 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(question=pl.concat_list("question"))),
         ("'question' holds",),
     ),
-    "percentages": (_write(lambda t: t.with_columns(score * 100)), ("if these are percent, divide them by 100",)),
+    "percentages": (
+        _write(lambda t: t.with_columns(score * 100)),
+        ("if these are percent, read them with --score 'score/100'",),
+    ),
     "step logits": (
         _write(lambda t: t.select(pl.exclude("score"), score=pl.concat_list(score * 9 - 3))),
         ("--score 'sigmoid(score):last'",),
@@ -180,10 +183,11 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("vote", "FILE", "--risk", "0.1"), "majority has no confidence to control a risk by"),
     (("fit", "FILE", "--set", "clip=0.9"), "clip must lie between"),
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
-    (("fit", "FILE", "--n", "many"), "Invalid value for '--n'"),
+    (("fit", "FILE", "--n", "many"), "Invalid value for '-n'"),
     (("fit", "FILE", "--calibrate", "0"), "leaves one side empty"),
     (("fit", "FILE", "--calibrate", "nan"), "leaves one side empty"),
     (("evaluate", "FILE", "--calibrate", "30"), "did you mean 0.3?"),
+    (("evaluate", "FILE", "--calibrate", "1.5"), "choose a share between 0 and 1, or bring more questions"),
     (("evaluate", "FILE", "--methods", ","), "no method to evaluate"),
     (("evaluate", "FILE", "--resamples", "1000000000000"), "resamples must lie between"),
     (("fit", "FILE", "--method", "logit", "--set", "points=1000000000"), "points must lie between"),
@@ -299,7 +303,7 @@ def test_missing_scores_null_answers_lone_answers_and_single_responses_are_handl
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    sy.write(GOOD, tmp_path / "link.csv")
+    sy.write(GOOD, tmp_path / "link.csv", overwrite=True)
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("question,")
 

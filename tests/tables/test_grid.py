@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from unittest.mock import patch
 
 import polars as pl
 import pytest
@@ -10,7 +9,8 @@ import pytest
 import steelyard as sy
 from recipes.grid.card import CARD, PAIRS, auroc_table, base_table, compare, comparison_table, finding, log_table
 from recipes.grid.config import LLMS, VERIFIERS
-from steelyard.jobs.grid_figures import figures
+from recipes.grid.figures import figures, grid_hash, pair_figures, rounded
+from steelyard.cli.grid import FIGURES
 from steelyard.tables.sources.bundled_grid import (
     ABOUT,
     GRID,
@@ -120,10 +120,29 @@ def test_the_card_compares_the_methods_as_the_library_does(pair: tuple[str, str]
     assert again == pytest.approx(stored, abs=2e-6)
 
 
-@pytest.mark.long
-def test_the_command_prints_what_the_library_finds(found: dict[str, object]) -> None:
-    with patch("steelyard.jobs.grid_figures.figures", return_value=found):
-        assert json.loads(steelyard("grid", "--json").out) == found
-        shown = steelyard("grid").out
+def test_the_command_prints_the_stored_figures() -> None:
+    stored = json.loads(FIGURES.read_text())["figures"]
+    assert json.loads(steelyard("grid", "--json").out) == stored
+    shown = steelyard("grid").out
     assert "smol-terse" in shown
-    assert f"{found['questions']} questions, {found['samples']} samples each" in shown
+    assert f"{stored['questions']} questions, {stored['samples']} samples each" in shown
+
+
+def test_the_stored_figures_are_of_this_grid() -> None:
+    stored = json.loads(FIGURES.read_text())
+    assert stored["grid_sha256"] == grid_hash(), "run 'python -m recipes.grid.figures'"
+    pair = stored["figures"]["verifiers"]["prm_hard"]["tiny-scratch"]
+    assert rounded(pair_figures("tiny-scratch", "prm_hard")) == pytest.approx(pair, abs=1e-6)
+
+
+@pytest.mark.long
+def test_the_stored_figures_are_what_the_library_finds(found: dict[str, object]) -> None:
+    stored = json.loads(FIGURES.read_text())["figures"]
+    assert _flat(stored) == pytest.approx(_flat(found), abs=1e-6)
+
+
+def _flat(found: object, name: str = "") -> dict[str, float]:
+    if isinstance(found, dict):
+        return {key: value for part in found for key, value in _flat(found[part], f"{name}/{part}").items()}
+    assert isinstance(found, float | int)
+    return {name: float(found)}

@@ -41,13 +41,14 @@ def test_each_source_numbers_its_own_samples_and_a_pair_that_comes_twice_is_one_
 
 
 def test_several_llms_without_a_source_are_told_that_they_could_be_a_committee() -> None:
-    unnumbered = TABLE.drop("sample")
-    with pytest.warns(sy.SteelyardWarning, match="source='llm' .--source llm. makes them a committee"):
-        sy.read(unnumbered, score="none", answers="exact")
+    table = committee({"ant": 0.8, "bee": 0.6}, 60).drop("sample").with_columns(score=0.5)
+    told = "make them a committee, .* with source='llm' .--source llm."
+    with pytest.warns(sy.SteelyardWarning, match=told):
+        sy.PlattVote().fit(sy.read(table, answers="exact"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pool(unnumbered)
-        sy.read(unnumbered.with_columns(llm=pl.lit("ant")), score="none", answers="exact")
+        sy.CommitteeVote().fit(pool(table))
+        sy.PlattVote().fit(sy.read(table.with_columns(llm=pl.lit("ant")), answers="exact"))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ _DROPPED = re.compile(
 )
 _SPACE = re.compile(r"\\(?=\s)|~|\s+")
 _ESCAPED = re.compile(r"\\{2}(?=[A-Za-z])")  # a backslash escaped once too often
-_JOINED = re.compile(r",\\!\s*")
+_JOINED = re.compile(r",\\!\s*|\{,\}")
 ROW = "\x01"  # stands for the \\\\ between rows of a matrix
 _RENAMED = {
     "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "times": "*", "cdot": "*", "ast": "*", "div": "/", "leq": "le",

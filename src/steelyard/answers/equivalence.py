@@ -14,9 +14,11 @@ from steelyard.environment import without_keys
 
 DEADLINE = 2.5  # seconds for one question
 START = 60.0  # seconds for a worker to come up
+FEW = 16  # questions that are not worth a second worker
 
 Pair = tuple[str, str]
 Reply = float | str | bool | None
+SYMBOLIC = "symbolic"  # has letters, or is no number
 UNKNOWN = "unknown"  # timed out, or the worker died
 
 
@@ -25,6 +27,21 @@ class Worker:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self.ready = False
+
+    def start(self) -> None:
+        """Start the process, and do not wait until it is ready."""
+        if self.process is None:
+            command = [sys.executable, "-m", "steelyard.answers.equivalence_worker"]
+            self.ready = False
+            self.process = subprocess.Popen(  # noqa: S603 - our own module
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=without_keys(),
+            )
 
     def ask(self, *words: str) -> Reply:
         """Return what the worker says, or UNKNOWN: it is then killed, and the next question gets a new one."""
@@ -51,17 +68,10 @@ class Worker:
             self.process = None
 
     def _running(self) -> subprocess.Popen[bytes] | None:
-        if self.process is None:
-            command = [sys.executable, "-m", "steelyard.answers.equivalence_worker"]
-            self.process = subprocess.Popen(  # noqa: S603 - our own module
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env=without_keys(),
-            )
-            if self._line(self.process, START) != b"ready\n":
+        self.start()
+        if self.process is not None and not self.ready:
+            self.ready = self._line(self.process, START) == b"ready\n"
+            if not self.ready:
                 self.stop()
         return self.process
 
@@ -81,6 +91,10 @@ class EquivalenceChecker:
         self._idle = [Worker() for _ in range(workers)]
         self._lock = threading.Lock()
 
+    def start(self) -> None:
+        """Let a worker start while its questions are still being gathered."""
+        self._idle[-1].start()
+
     def values(self, forms: Sequence[str]) -> list[Reply]:
         """Return for every form its number, "symbolic", None if it cannot be read, or UNKNOWN."""
         return self._all([(form,) for form in forms])
@@ -93,7 +107,7 @@ class EquivalenceChecker:
     def _all(self, questions: Sequence[tuple[str, ...]]) -> list[Reply]:
         new = [words for words in dict.fromkeys(questions) if words not in self.known]
         if new:
-            with ThreadPoolExecutor(len(self._idle)) as executor:
+            with ThreadPoolExecutor(1 if len(new) <= FEW else len(self._idle)) as executor:
                 self.known.update(zip(new, executor.map(self._ask, new), strict=True))
         return [self.known[words] for words in questions]
 

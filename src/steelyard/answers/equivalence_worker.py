@@ -11,6 +11,7 @@ import json
 import logging
 import resource
 import sys
+from functools import lru_cache
 from typing import Any
 
 MEMORY = 1 << 30  # bytes
@@ -24,6 +25,7 @@ def limit_cpu() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
+@lru_cache(maxsize=1000)
 def read(text: str) -> list[Any]:
     """Parse one answer as LaTeX."""
     from math_verify import LatexExtractionConfig, parse

@@ -14,60 +14,112 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import NOTHING, Extracted, check_kind, extract
+from steelyard.answers.auto_kind import chosen_kind
+from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
+from steelyard.answers.fingerprints import fingerprint
+from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
-from steelyard.answers.normal import normal_form, too_costly, was_read
-from steelyard.answers.pairs import OpenPairs, open_pairs
-from steelyard.errors import SteelyardWarning
+from steelyard.answers.normal import too_costly, was_read
+from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
+from steelyard.answers.per_cents import also_correct, settled
+from steelyard.answers.unreadable import tell_unreadable
+from steelyard.errors import LabelError, SteelyardNote, SteelyardWarning
 
 if TYPE_CHECKING:
     from steelyard.answers.equivalence import EquivalenceChecker
-    from steelyard.pools.arrays import Ints
+    from steelyard.answers.kind import Kind
+    from steelyard.pools.arrays import Bools, Ints
 
-EXACT = "exact"
 KEPT = 1_000_000  # texts remembered from one part of a table to the next
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal form
 
 
 class AnswerReader:
-    """Reads answers of one kind: math, number, choice, text, re:PATTERN, or exact (the text itself)."""
+    """Reads answers of one kind: math, number, choice, text, code, json, exact, re:PATTERN, or auto (look and see)."""
 
     def __init__(self, kind: str = "math") -> None:
-        self.kind = kind if kind == EXACT else check_kind(kind)
+        self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
+        self.responses = self.unreadable = 0  # what was read so far
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
+        self.asked = 0  # questions that the equivalence checker's workers were asked
         self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._checker: EquivalenceChecker | None = None
 
+    @property
+    def kind(self) -> Kind:
+        """The kind of answers; `auto` that has seen nothing is math."""
+        return self._kind or kind_of("math")
+
+    def look(self, table: pl.DataFrame) -> None:
+        """Choose the kind by the first rows of a table, where it is to be chosen, and say which it is."""
+        if self._kind is None:
+            name, reason = chosen_kind(table)
+            self._kind = kind_of(name)
+            warnings.warn(f"answers are read as {name}: {reason}", SteelyardNote, stacklevel=2)
+
     def extract(self, responses: pl.Series) -> list[Extracted]:
         """Read the final answer out of every response."""
-        kind = "math" if self.kind == EXACT else self.kind
-        return [NOTHING if text is None else extract(text, kind) for text in responses]
+        kind = self.kind
+        return [NOTHING if text is None else kind.extract(text) for text in responses]
 
-    def keys(self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None) -> pl.Series:
+    def keys(
+        self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None, *, golds: int = 0
+    ) -> pl.Series:
         """Return the key of every answer; `question` says which belong together, `votes` how often each was given.
 
         The votes are only asked for where the equivalence checker is needed: its time goes to the answers with most.
+        The last `golds` texts are gold answers: which others are the same does not depend on them.
         """
-        rest = texts if self.kind == EXACT else texts.filter(~texts.str.contains(_WHOLE))
+        kind = self.kind
+        rest = texts.filter(~texts.str.contains(_WHOLE)) if kind.maths else texts
         distinct = rest.drop_nulls().unique()
         if not len(distinct):
             return texts
         if len(self._forms) + len(distinct) > KEPT:
             self._forms.clear()
             self._symbolic.clear()
-        form = self._form()
         for text in distinct:
             if text not in self._forms:
-                self._forms[text] = form(text) or None
-                self.costly += form is normal_form and too_costly(self._forms[text] or "")
+                self._forms[text] = found = kind.form(text) or None
+                if kind.maths and found is not None:
+                    self.costly += too_costly(found)
+                    self._is_symbolic(found)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
-        return self._merged(keys, question, votes) if self.kind not in (EXACT, "choice", "text") else keys
+        if not kind.maths:
+            return keys
+        return self._merged(settled(texts, keys, question, len(texts) - golds), question, votes)
 
-    def warn(self) -> None:
-        """Say what was not decided or not read for its cost; the answers stay apart."""
+    def labelled(
+        self, texts: pl.Series, question: Ints, gold: pl.Series, votes: Callable[[int], Ints] | None = None
+    ) -> tuple[pl.Series, Bools]:
+        """Return the key of every answer, and which are correct; `gold` has the gold answer of question 0, 1, 2, ..
+
+        A gold answer may be a worked solution or a list of accepted answers. Labels are more lenient than keys in
+        one thing: a per cent and the bare number are both correct where the gold answer is one of them.
+        `votes` is told how many accepted answers stand after the texts.
+        """
+        lists = [[] if text is None else accepted(text, self.kind) for text in gold]
+        owner = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
+        golds = pl.Series(texts.name, [text for each in lists for text in each], pl.String)
+        counted = None if votes is None else lambda: votes(len(golds))
+        both = self.keys(pl.concat((texts, golds)), np.concatenate((question, owner)), counted, golds=len(golds))
+        keys = both.head(len(texts))
+        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds)), "correct": True}).unique()
+        asked = pl.DataFrame({"question": question, "key": keys})
+        found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
+        correct: Bools = found.fill_null(False).to_numpy().copy()
+        if self.kind.maths:
+            correct |= also_correct(texts, question, golds, owner)
+        if self.kind.name == "choice":
+            _check_options(keys, question, lists)
+        return keys, correct
+
+    def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
+        """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
+        tell_unreadable(self.unreadable, self.responses, shown)
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:
@@ -79,21 +131,23 @@ class AnswerReader:
             self._checker.close()
             self._checker = None
 
-    def _form(self) -> Callable[[str], str]:
-        forms: dict[str, Callable[[str], str]] = {
-            EXACT: str.strip,
-            "choice": lambda text: text.strip().strip("().").upper(),
-            "text": lambda text: " ".join(text.casefold().split()),
-        }
-        return forms.get(self.kind, normal_form)
+    def _is_symbolic(self, form: str) -> bool:
+        """Whether only fingerprints and the equivalence checker can tell; it is started where it will be needed."""
+        if form not in self._symbolic:
+            self._symbolic[form] = looks_symbolic(form) and not was_read(form)
+            if self._symbolic[form] and fingerprint(form) is None:
+                self._started().start()
+        return self._symbolic[form]
+
+    def _started(self) -> EquivalenceChecker:
+        from steelyard.answers.equivalence import EquivalenceChecker
+
+        self._checker = self._checker or EquivalenceChecker()
+        return self._checker
 
     def _merged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
         """Merge what only the equivalence checker can tell to be the same."""
-        distinct = keys.drop_nulls().unique()
-        for key in distinct:
-            if key not in self._symbolic:
-                self._symbolic[key] = looks_symbolic(key) and not was_read(key)
-        odd = {key for key in distinct if self._symbolic[key]}
+        odd = {key for key in keys.drop_nulls().unique() if self._is_symbolic(key)}
         if not odd:
             return keys
         rows = _rows_of(question, np.unique(question[keys.is_in(list(odd)).fill_null(False).to_numpy()]))
@@ -119,12 +173,13 @@ class AnswerReader:
 
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        from steelyard.answers.equivalence import EquivalenceChecker
-
-        self._checker = checker = self._checker or EquivalenceChecker()
-        found = [open_pairs(votes, [form for form in votes if form in odd], checker) for votes in counted]
+        checker = self._started()
+        asked = [(votes, [form for form in votes if form in odd]) for votes in counted]
+        checker.values([form for votes, forms in asked for form in to_value(votes, forms)])
+        found = [open_pairs(votes, forms, checker) for votes, forms in asked]
         every = list(dict.fromkeys(pair for each in found for pair in each.asked))
         verdict = dict(zip(every, checker.decide(every), strict=True))
+        self.asked = len(checker.known)
         return [(each, [verdict[pair] for pair in each.asked]) for each in found]
 
 
@@ -134,6 +189,23 @@ def _rows_of(question: Ints, wanted: Ints) -> list[Ints]:
     ordered = question[order]
     ends = zip(np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right"), strict=True)
     return [order[start:end] for start, end in ends]
+
+
+def _check_options(keys: pl.Series, question: Ints, golds: list[list[str]]) -> None:
+    """Refuse gold answers in words for responses in letters: all of them would count as wrong."""
+    words = {
+        i for i, each in enumerate(golds) if each and not any(len(kind_of("choice").form(one)) == 1 for one in each)
+    }
+    if not words:
+        return
+    letters = pl.DataFrame({"question": question, "letter": keys.str.len_chars() == 1}).drop_nulls()
+    only = letters.group_by("question").agg(pl.col("letter").all()).filter("letter")["question"]
+    lost = sorted(words & set(only.to_list()))
+    if lost:
+        raise LabelError(
+            f"{len(lost)} gold answers are words, the first {golds[lost[0]][0]!r:.60}, but the responses to their "
+            "questions name letters: give gold as the letter, or as the letter with its text, 'B) Rome'"
+        )
 
 
 def _warn(text: str) -> None:

@@ -8,20 +8,26 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
+from steelyard.answers.unreadable import SHARES
 from steelyard.cli import (
     answers,
     ask,
     compare,
+    completion,
     demo,
     doctor,
     evaluate,
     fit,
     generate,
     grid,
+    import_,
+    layouts,
     methods,
     plan_budget,
     report,
@@ -32,13 +38,17 @@ from steelyard.cli import (
     status,
     vote,
 )
-from steelyard.errors import SteelyardError, SteelyardWarning
+from steelyard.cli.completing import VARIABLE, completions
+from steelyard.cli.defaults_file import given, misspelt
+from steelyard.cli.verb import Verb
+from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
 
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
+_said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
@@ -48,9 +58,10 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor,
+    grid, simulate, doctor, import_, layouts, completion,
 ):  # fmt: skip
-    app.command(verb.__name__.rsplit(".", 1)[1].replace("_", "-"), epilog=verb.EXAMPLE)(verb.run)
+    name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
+    app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -61,17 +72,31 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _steelyard(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    context: typer.Context,
+    _asked: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
-    pass
+    verbs: dict[str, Any] = getattr(context.command, "commands", {})
+    context.obj = given(verbs)
+    verb = context.invoked_subcommand or ""
+    context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
+    for variable, near in misspelt(verbs, os.environ):
+        show.note(f"the environment variable {variable} is not read: did you mean {near}?")
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     _prepare_streams()
+    SHARES.clear()
     warnings.showwarning = _show_warning
+    _said.clear()
+    if VARIABLE in os.environ:
+        for word in completions(os.environ[VARIABLE], commands()):
+            print(word)
+        return
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
+        if SHARES and not code and "--json" not in sys.argv:
+            print("\n".join(SHARES))
         sys.stdout.flush()
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # steelyard/__main__.py says so, deaf to a second one
@@ -82,7 +107,7 @@ def main() -> None:
         print(f"error: {_usage(error)}", file=sys.stderr)
         code = 2
     except MemoryError:
-        print("error: not enough memory: use a smaller file, or --n to read fewer samples", file=sys.stderr)
+        print("error: not enough memory: use a smaller file, or -n to read fewer samples", file=sys.stderr)
         code = 2
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody listens any more
@@ -91,7 +116,14 @@ def main() -> None:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         code = 2
+    finally:
+        _count_warnings()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def commands() -> dict[str, Any]:
+    """The verbs as the parser knows them."""
+    return dict(getattr(typer.main.get_command(app), "commands", {}))
 
 
 def _prepare_streams() -> None:
@@ -116,8 +148,20 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Say a warning once, at once; how often it came is said at the end."""
     if issubclass(category, SteelyardWarning):
-        print(f"warning: {_one_line(str(message))}", file=sys.stderr)
+        line = _one_line(str(message))
+        word = "" if issubclass(category, SteelyardNote) else "warning: "
+        _said[word + line] += 1
+        if _said[word + line] == 1:
+            print(word + line, file=sys.stderr)
+
+
+def _count_warnings() -> None:
+    for line, times in _said.items():
+        if times > 1 and line.startswith("warning: "):
+            short = show.shortened(line.removeprefix("warning: "), 60)
+            print(f"warning: that came {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
@@ -141,5 +185,8 @@ def _one_line(text: str) -> str:
 SPOKEN = [
     (re.compile(r"\bscore=:"), "--score:"),
     (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
-    (re.compile(r"rename=\{'yours': '(\w+)'\}"), r"--rename yours=\1"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
+    (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
+    (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
+    (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),
 ]

@@ -3,43 +3,65 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, renames
+from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, output_option, renames
 from steelyard.evaluation.percentages import percent
 
+if TYPE_CHECKING:
+    import polars as pl
+
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
-SHOWN = 15
+SHOWN, MOST_SHOWN = 15, 40
+
+
+def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
+    """The question and the last words of each response."""
+    text = "response" if "response" in rows.columns else "answer"
+    ends = rows[text].cast(str).fill_null("").str.strip_chars().str.tail(200)
+    return [{"question": str(question), "end": end} for question, end in zip(rows["question"], ends, strict=True)]
 
 
 def run(
     file: File,
     answers: Answers = "math",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the table with answer, rule and class.")
-    ] = None,
+    output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
+    unreadable: Annotated[
+        bool, typer.Option("--only-unreadable", help="Show (and write) only the responses without a readable answer.")
+    ] = False,
     rename: Rename = None,
+    layout: LayoutName = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.writing import check_output
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import ANSWERS
 
     if output:
-        check_output(output)
+        check_output(output, ANSWERS, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
-        found = sy.read_answers(file, answers=answers, rename=renames(rename), progress=progress)
+        found = sy.read_answers(file, answers=answers, rename=renames(rename), layout=layout, progress=progress)
+    lost = found.table.filter(found.table["same_as"].is_null())
     if output:
-        sy.write(found.table, output)
+        put(lost if unreadable else found.table, output)
     size = found.table.height
     if json:
         show.as_json(
             {"responses": size, "unreadable": found.unreadable, "undecided": found.undecided, "costly": found.costly}
+            | ({"responses_unreadable": _ends(lost)} if unreadable else {})
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
+        return
+    if unreadable:
+        shown = [(each["question"], show.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
+        title = f"{lost.height:,} of {size:,} responses have no readable answer; how the first of them end"
+        show.table(title, ("question", "end of the response"), shown, text=True)
+        show.say(f"Table written to {output}" if output else "Not saved: add -o unreadable.parquet to keep them all.")
         return
     rows = [(rule, f"{count:,}", percent(share)) for rule, count, share in found.rules.iter_rows()]
     show.table(f"How {size:,} answers were found", ("rule", "responses", "%"), rows)
@@ -50,7 +72,10 @@ def run(
     if merges:
         title = f"The same answer in several spellings: the first of {found.merged.height:,}"
         show.table(title, ("question", "responses", "spellings"), merges)
-    show.say(f"{found.unreadable:,} responses have no readable answer; they cast no vote.")
+    part = percent(found.unreadable / size)
+    show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    if found.unreadable:
+        show.say(f"To see them: steelyard answers {file} --answers {answers} --only-unreadable")
     if found.undecided:
         show.say(f"{found.undecided:,} answers could not be told from another one in time: they stay apart.")
     if found.costly:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from steelyard.cli.show import aside, shortened
+from steelyard.cli.time_left import TimeLeft, left_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,6 +23,8 @@ def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
     from steelyard.answers.extract import extract_answer
     from steelyard.answers.normal import normal_form
 
+    end = TimeLeft()
+    end.at(0.0)
     came: dict[int, Draw] = {}
     read: dict[int, str | None] = {}
 
@@ -34,7 +37,8 @@ def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
 
         def log(draw: Draw) -> None:
             keep(draw)
-            aside(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}")
+            left = left_words(end.at(len(came) / n))
+            aside(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}{left}")
 
         yield log
         return
@@ -45,7 +49,7 @@ def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(n, came, read))
+            live.update(_drawn(n, came, read, left_words(end.at(len(came) / n))))
 
         yield show
 
@@ -71,7 +75,7 @@ def running(answers: list[str]) -> str:
     return "   ".join(f"{shortened(first[k], 20)} ×{votes}" for k, votes in Counter(classes).most_common(6))
 
 
-def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None]) -> RenderableType:
+def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None], left: str = "") -> RenderableType:
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -93,4 +97,5 @@ def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None]) -> Render
             str(number), Text(said(draw, read[number]), style=style), tokens, Text(shortened(ending, 46), "dim")
         )
     answers = [answer for _, answer in sorted(read.items()) if answer is not None]
-    return Group(drawn, Text(f"{len(came)} of {n}   {running(answers)}" if answers else f"{len(came)} of {n}"))
+    there = f"{len(came)} of {n}{left}"
+    return Group(drawn, Text(f"{there}   {running(answers)}" if answers else there))

@@ -9,26 +9,37 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.ballot_view import About, as_object, show_ballot
-from steelyard.cli.options import Json, KeyEnv, Model, Seed, UpstreamUrl
+from steelyard.cli.options import PROMPT, Json, KeyEnv, Model, Seed, Temperature, TopP, UpstreamUrl, n_option
 from steelyard.cli.server_options import Shown
 
 EXAMPLE = 'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8'
 
 
 def run(
-    question: Annotated[str, typer.Argument(help="The question, in quotes.", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
     upstream: UpstreamUrl,
     model: Model = None,
-    n: Annotated[int, typer.Option("-n", "--samples", help="How many samples.")] = 8,
+    n: Annotated[int, n_option()] = 8,
     plan: Annotated[
-        Path | None, typer.Option(help="A plan fitted on the score self_logprob.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="A plan made by 'steelyard fit'; here one fitted on the score self_logprob.",
+            show_default=False,
+        ),
     ] = None,
-    prompt: Annotated[str, typer.Option(help="Prompt: math, choice, plain, or a file with {prompt} in it.")] = "math",
-    temperature: Annotated[float, typer.Option(help="Temperature.")] = 0.7,
-    top_p: Annotated[float, typer.Option(help="Nucleus of the sampling.")] = 0.9,
+    prompt: Annotated[str, typer.Option("--prompt", metavar="NAME|FILE", help=PROMPT)] = "math",
+    temperature: Temperature = 0.7,
+    top_p: TopP = 0.9,
     max_tokens: Annotated[
         int | None,
-        typer.Option(help="Longest response; 2048, with the embedded LLM 512.", show_default=False),
+        typer.Option(
+            "--max-tokens",
+            metavar="TOKENS",
+            help="Most tokens per sample. Default: 2048, with the embedded LLM 512.",
+            show_default=False,
+        ),
     ] = None,
     seed: Seed = 0,
     key_env: KeyEnv = "OPENAI_API_KEY",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steelyard.cli import show
 from steelyard.cli.arrivals import said
-from steelyard.evaluation.percentages import percent
+from steelyard.evaluation.percentages import percent, tenths
 
 if TYPE_CHECKING:
-    from steelyard.jobs.ask import Outcome
+    from steelyard.jobs.ask import Outcome, Vote
     from steelyard.llm.draws import Draw
 
 
@@ -37,33 +37,61 @@ class About(NamedTuple):
 
 
 def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
-    """Print the samples, the answers with their votes, and the verdict."""
+    """Print the samples, the answers with their votes, and the verdict; probabilities where the method has them."""
+    likely = ballot.none_correct is not None
     rows = [
         (
             str(vote.sample),
             said(draw, vote.answer),
             show.value(vote.score) if vote.score is not None else "-",
-            f"{vote.weight:+.3f}" if vote.weight is not None else "-",
+            _worth(vote, likely),
             str(draw.choice.tokens) if draw.choice and draw.choice.tokens is not None else "-",
         )
         for draw, vote in zip(draws, ballot.votes, strict=True)
     ]
     title = f"{len(draws)} samples of {about.model}: {show.shortened(about.question, 60)}"
-    show.table(title, ("sample", "answer", about.score or "score", "weight", "tokens"), rows)
+    worth = "loss without it" if likely else "weight"
+    show.table(title, ("sample", "answer", about.score or "score", worth, "tokens"), rows)
     best = [one.answer for one in ballot.answers].index(ballot.answer) if ballot.answer is not None else None
-    totals = [(show.shortened(one.answer, 40), str(one.votes), f"{one.weight:+.3f}") for one in ballot.answers]
-    if totals:
-        show.table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), totals, best=best)
+    if ballot.answers:
+        _show_answers(ballot, about, best)
     if ballot.answer is None:
         show.say("Verdict: none, because no sample has an answer that can be read.")
     else:
         readable = sum(one.votes for one in ballot.answers)
         votes = ballot.answers[best or 0].votes
+        sure = f"{_shares(ballot)[best or 0] / 10:.1f}" if likely else percent(ballot.confidence)
         show.say(
             f"Verdict: {show.shortened(ballot.answer, 200)}   ({votes} of {readable} votes, "
-            f"confidence {percent(ballot.confidence)} %, margin {ballot.margin:.3f})"
+            f"confidence {sure} %{'' if likely else f', margin {ballot.margin:.3f}'})"
         )
     show.say(about.how)
+
+
+def _worth(vote: Vote, likely: bool) -> str:
+    """The weight of a sample, or the points of probability that its answer would lose without it."""
+    if likely:
+        return "-" if vote.loss is None else f"{100 * vote.loss:+.1f} points"
+    return "-" if vote.weight is None else f"{vote.weight:+.3f}"
+
+
+def _show_answers(ballot: Outcome, about: About, best: int | None) -> None:
+    """The answers by probability, which add up to 100 % with "none of these", or by weight."""
+    if ballot.none_correct is None:
+        totals = [(show.shortened(one.answer, 40), str(one.votes), f"{one.weight:+.3f}") for one in ballot.answers]
+        show.table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), totals, best=best)
+        return
+    names = [(show.shortened(one.answer, 40), str(one.votes)) for one in ballot.answers]
+    shown = [
+        (name, votes, f"{share / 10:.1f} %")
+        for (name, votes), share in zip((*names, ("none of these", "-")), _shares(ballot), strict=True)
+    ]
+    show.table(f"Answers by probability ({about.method})", ("answer", "votes", "probability"), shown, best=best)
+
+
+def _shares(ballot: Outcome) -> list[int]:
+    """The probabilities of the answers and of none of them, in tenths of a per cent that add up to 1000."""
+    return tenths([*(one.probability or 0.0 for one in ballot.answers), ballot.none_correct or 0.0])
 
 
 def as_object(ballot: Outcome, draws: Sequence[Draw], about: About) -> dict[str, Any]:
@@ -74,6 +102,7 @@ def as_object(ballot: Outcome, draws: Sequence[Draw], about: About) -> dict[str,
         "confidence": ballot.confidence,
         "share": ballot.share,
         "margin": ballot.margin,
+        "none_correct": ballot.none_correct,
         "how": about.how,
         "answers": [one._asdict() for one in ballot.answers],
         "samples": [

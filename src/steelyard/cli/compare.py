@@ -8,35 +8,71 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Json, Rename, ScoreName, Seed, SourceName, renames
+from steelyard.cli.options import (
+    Answers,
+    Json,
+    LayoutName,
+    Rename,
+    ScoreName,
+    Seed,
+    SourceName,
+    calibrate_option,
+    method_option,
+    n_option,
+    names,
+    renames,
+)
+from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
 
-EXAMPLE = "Example: steelyard compare logit majority --on labelled.parquet"
+EXAMPLE = (
+    "Example: steelyard compare labelled.parquet --method logit,majority; "
+    "or: steelyard compare old.json new.json --on labelled.parquet"
+)
 SHOWN = 10
 
 
 def run(
-    a: Annotated[str, typer.Argument(help="A method, a plan (.json), a file of verdicts or of responses.")],
-    b: Annotated[str, typer.Argument(help="What to compare it with: the same kinds.")],
-    on: Annotated[Path | None, typer.Option(help="Labelled responses that methods and plans vote on.")] = None,
-    method: Annotated[
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Labelled responses, with two methods; or the first of two: plan, verdicts, responses, or a method.",
+            show_default=False,
+        ),
+    ],
+    b: Annotated[
         str | None,
-        typer.Option(help="How files of responses are voted on; default: calibrated, with --source committee."),
+        typer.Argument(metavar="[FILE]", help="The second of two: the same kinds.", show_default=False),
+    ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With two: labelled responses that methods and plans vote on.", show_default=False
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        method_option(
+            "The two to compare: logit,majority; or the one for files of responses. Default: calibrated; committee."
+        ),
     ] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    calibrate: Annotated[float, typer.Option(help="Share of the questions methods are fitted on.")] = 0.3,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
+    calibrate: Annotated[float, calibrate_option()] = 0.3,
+    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
     from steelyard.jobs.compare import compare
 
-    options = {"score": score, "source": source, "answers": answers, "rename": renames(rename)}
-    found = compare(a, b, on=on, method=method, calibrate=calibrate, seed=seed, n=n, **options)
+    first, second, responses, voter = _asked(a, b, on, names(method) or [])
+    options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
+    found = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}
     if found.labelled:
@@ -58,6 +94,19 @@ def run(
     heads = ("question", *found.names)
     told = [(show.shortened(q, 40), _told(x, r), _told(y, s)) for q, x, r, y, s in differing.head(SHOWN).iter_rows()]
     show.table(f"They differ on {differing.height}; the first of them", heads, told)
+
+
+def _asked(a: str, b: str | None, on: Path | None, methods: list[str]) -> tuple[str, str, Path | None, str | None]:
+    """The two to compare, the responses they vote on, and the method for files of responses."""
+    if b is None:
+        if len(methods) != 2 or on is not None:
+            raise SettingError(
+                f"there is nothing to compare {a} with: name two methods (--method logit,majority), or a second file"
+            )
+        return methods[0], methods[1], Path(a), None
+    if len(methods) > 1:
+        raise SettingError("two files are compared by one --method; to compare two methods, name one FILE")
+    return a, b, on, methods[0] if methods else None
 
 
 def _told(answer: str | None, correct: bool | None) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from json import loads
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Seed
+from steelyard.cli.options import Json, Overwrite, Seed, output_option
 
 EXAMPLE = "Example: steelyard demo -o demo"
 PAIR = "grid:smol-misled/prm_hard"
@@ -17,28 +21,65 @@ STORY = "majority,best-of-n,vanilla,linear,logit,calibrated,pass-at-n"
 
 def run(
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the plan, the verdicts and the report.")
+        Path, output_option("the folder for the plan, the verdicts and the report", "FOLDER", show_default=True)
     ] = Path("demo"),
-    pair: Annotated[str, typer.Option(help="What to show it on: grid:LLM/VERIFIER, see 'steelyard grid'.")] = PAIR,
+    pair: Annotated[
+        str, typer.Option(metavar="FILE", help="What to show it on: grid:LLM/VERIFIER, see 'steelyard grid'.")
+    ] = PAIR,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
     from steelyard.files import make_folder
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
+    from steelyard.reports.page import PAGE
+    from steelyard.tables.written import VERDICTS
 
     folder = make_folder(output)
     plan, verdicts, page = (folder / name for name in ("plan.json", "verdicts.parquet", "report.html"))
+    for path, kind in ((plan, PLAN), (verdicts, VERDICTS.kind()), (page, PAGE)):
+        check_output(path, kind, inputs=[pair], overwrite=overwrite)
     file = Path(pair)
-    show.step(f"steelyard evaluate {pair} --seed {seed} --n 1,4,16,64 --resamples 5 --methods {STORY}")
-    evaluate.run(file=file, seed=seed, n="1,4,16,64", resamples=5, methods=STORY)
-    show.step(f"steelyard fit {pair} --calibrate 0.3 --seed {seed} -o {plan}")
-    fit.run(file=file, calibrate=0.3, seed=seed, output=plan)
-    show.step(f"steelyard vote {pair} --plan {plan} -o {verdicts}")
-    vote.run(file=file, plan=plan, output=verdicts)
-    show.step(f"steelyard report {pair} --seed {seed} -o {page}")
-    report.run(files=[file], output=page, seed=seed)
+    steps: list[tuple[str, Callable[..., None], dict[str, Any]]] = [
+        (
+            f"steelyard evaluate {pair} --seed {seed} -n 1,4,16,64 --resamples 5 --method {STORY}",
+            evaluate.run,
+            {"file": file, "seed": seed, "n": "1,4,16,64", "resamples": 5, "method": [STORY]},
+        ),
+        (
+            f"steelyard fit {pair} --calibrate 0.3 --seed {seed} -o {plan}",
+            fit.run,
+            {"file": file, "calibrate": 0.3, "seed": seed, "output": plan, "overwrite": overwrite},
+        ),
+        (
+            f"steelyard vote {pair} --plan {plan} -o {verdicts}",
+            vote.run,
+            {"file": file, "plan": plan, "output": verdicts, "overwrite": overwrite},
+        ),
+        (
+            f"steelyard report {pair} --seed {seed} -o {page}",
+            report.run,
+            {"files": [file], "output": page, "seed": seed, "overwrite": overwrite},
+        ),
+    ]
+    if json:
+        show.as_json({"steps": [{"command": command, "found": _found(verb, given)} for command, verb, given in steps]})
+        return
+    for command, verb, given in steps:
+        show.step(command)
+        verb(**given)
     show.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
     show.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
     show.say("Now a file of your own:")
     show.say("  steelyard evaluate FILE")
     show.say(f"\nAll of it on one page, to look at and to show: {page}")
+
+
+def _found(verb: Callable[..., None], given: dict[str, Any]) -> Any:
+    """The JSON object that a verb prints."""
+    with redirect_stdout(io.StringIO()) as printed:
+        verb(**given, json=True)
+    return loads(printed.getvalue())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, KeyEnv, Model
+from steelyard.cli.options import AnyUpstream, Json, KeyEnv, Model, VerifierName, output_option
 
 if TYPE_CHECKING:
+    from steelyard.cli.defaults_file import Given
     from steelyard.diagnosis.finding import Finding
 
 EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
@@ -19,23 +21,29 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 
 def run(
-    upstream: Annotated[str | None, typer.Option(help="A server to look at, or local.", show_default=False)] = None,
+    context: typer.Context,
+    upstream: AnyUpstream = None,
     model: Model = None,
-    verifier: Annotated[str | None, typer.Option(help="A verifier to look for.", show_default=False)] = None,
-    at: Annotated[str | None, typer.Option(help="The server the verifier runs on.", show_default=False)] = None,
-    verifier_model: Annotated[
-        str | None, typer.Option(help="Folder of the verifier's model, or its name there.", show_default=False)
+    verifier: VerifierName = None,
+    verifier_upstream: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="What --upstream of 'steelyard score' will be.", show_default=False),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where runs will be written.")] = Path(),
+    verifier_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
+    ] = None,
+    output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnv = "OPENAI_API_KEY",
     json: Json = False,
 ) -> None:
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
     from steelyard.diagnosis.doctor import doctor
 
-    findings = doctor(
-        upstream=upstream, model=model, verifier=verifier, at=at, verifier_model=verifier_model, output=output,
-        key_env=key_env,
+    findings = [*_settings(context.obj or [])]
+    findings += doctor(
+        upstream=upstream, model=model, verifier=verifier, verifier_upstream=verifier_upstream,
+        verifier_model=verifier_model, output=output, key_env=key_env,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:
@@ -46,6 +54,19 @@ def run(
         show.say(f"\n{red} to mend." if red else "\nAll is well.")
     if red:
         raise typer.Exit(1)
+
+
+def _settings(given: list[Given]) -> Iterator[Finding]:
+    """What steelyard.toml and the environment say, one line for each place."""
+    from steelyard.diagnosis.finding import GOOD, Finding
+
+    where = Path("steelyard.toml").resolve()
+    if not where.exists():
+        yield Finding("settings", GOOD, f"there is no {where}: every option has its own default")
+    for origin in dict.fromkeys(each.origin for each in given):
+        values = {each.key: each.value for each in given if each.origin == origin}
+        told = ", ".join(f"{key} = {value}" for key, value in values.items())
+        yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {told}")
 
 
 def _say(finding: Finding) -> None:

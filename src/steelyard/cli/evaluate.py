@@ -3,40 +3,55 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, numbers, renames, words
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Rename,
+    ScoreName,
+    Seed,
+    SourceName,
+    calibrate_option,
+    method_option,
+    n_option,
+    names,
+    numbers,
+    renames,
+)
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
-EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm --calibrate 0.3 --n 1,4,16 --methods majority,logit"
+EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit"
 
 
 def run(
     file: File,
     score: ScoreName = None,
     source: SourceName = None,
-    calibrate: Annotated[
-        float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
-    ] = 0.3,
-    n: Annotated[
-        str | None,
-        typer.Option("--n", help="Samples per question: 1,2,4. Default: powers of two and all.", show_default=False),
-    ] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Methods to compare: majority,logit. Default: all.", show_default=False)
+    calibrate: Annotated[float, calibrate_option()] = 0.3,
+    n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
+    method: Annotated[
+        list[str] | None,
+        method_option("Repeatable, or several with commas: majority,logit. Default: all."),
     ] = None,
     resamples: Annotated[
         int | None,
-        typer.Option(help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large."),
+        typer.Option(
+            metavar="COUNT",
+            help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large.",
+        ),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -46,26 +61,29 @@ def run(
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
 
-    names = words(methods)
-    scored = any(sy.method_class(name).scored for name in names) if names is not None else source is None
+    chosen = names(method)
+    scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {file}") as counted:
-        options: dict[str, Any] = {
-            "rename": renames(rename),
-            "answers": answers,
-            "need_score": scored,
-            "progress": counted,
-        }
-        read = sy.read(file, score=score, source=source, **options)
+        read = sy.read(
+            file,
+            score=score,
+            source=source,
+            rename=renames(rename),
+            layout=layout,
+            answers=answers,
+            need_score=scored,
+            progress=counted,
+        )
     pool = need_labels(read)
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
     with show.progress("Evaluating") as progress:
-        result = sy.evaluate(names, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
+        result = sy.evaluate(chosen, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
-        trust = confidence_table(names or all_methods(cal), cal, test)
+        trust = confidence_table(chosen or all_methods(cal), cal, test)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
         show.as_json(
@@ -78,7 +96,7 @@ def run(
             }
         )
         return
-    oracles = {name for name in names or all_methods(cal) if sy.method_class(name).oracle}
+    oracles = {name for name in chosen or all_methods(cal) if sy.method_class(name).oracle}
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:

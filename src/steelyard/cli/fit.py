@@ -9,7 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, only_given, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    ScoreName,
+    Seed,
+    SourceName,
+    calibrate_option,
+    method_option,
+    n_option,
+    one_name,
+    only_given,
+    output_option,
+    renames,
+)
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
 
@@ -23,32 +40,36 @@ FOR_SOURCES = "committee"
 
 def run(
     file: File,
-    method: Annotated[
-        str | None,
-        typer.Option(help="One of those that 'steelyard methods' lists; default: calibrated, with --source committee."),
-    ] = None,
+    method: Annotated[list[str] | None, method_option("Default: calibrated, with --source committee.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
             help="A setting of the method, repeatable; 'steelyard methods NAME' lists them.",
+            show_default=False,
         ),
     ] = None,
     score: ScoreName = None,
     source: SourceName = None,
     unlabelled: Annotated[
         Path | None,
-        typer.Option(help="Responses without labels: a committee with few labels learns from who agrees with whom."),
+        typer.Option(
+            metavar="FILE",
+            help="Responses without labels: a committee with few labels learns from who agrees with whom.",
+            show_default=False,
+        ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the plan (JSON).")] = None,
-    n: Annotated[
-        int | None, typer.Option("--n", help="Use the first N samples per question: calibrate at the N you deploy.")
-    ] = None,
-    calibrate: Annotated[float, typer.Option(help="Share of the questions to fit on (the split of evaluate).")] = 1.0,
+    output: Annotated[Path | None, output_option("the plan (.json)")] = None,
+    n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
+    calibrate: Annotated[
+        float, calibrate_option("Here all by default: nothing is tested, and a plan is for other questions.")
+    ] = 1.0,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
     json: Json = False,
     rule: Annotated[str | None, typer.Option(hidden=True)] = None,
     points: Annotated[int | None, typer.Option(hidden=True)] = None,
@@ -59,10 +80,12 @@ def run(
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
-    from steelyard.files import check_writable
     from steelyard.methods import configured
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
 
-    name = method or (DEFAULT if source is None else FOR_SOURCES)
+    named = one_name(method, "--method")
+    name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
     before = only_given(  # the options of 0.1, in place of --set
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
@@ -72,25 +95,27 @@ def run(
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
-        check_writable(output)
+        check_output(output, PLAN, inputs=[file], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
-        options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
-        pool = sy.read(file, score=score, source=source, progress=progress, **options)
-    more = _unlabelled(voter, unlabelled, source, options)
+        options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
+        pool = sy.read(file, score=score, need_score=voter.scored, progress=progress, **options)
+    more = _unlabelled(voter, unlabelled, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
-    if method is None and source is not None and len(pool.sources) < 2:
+    if named is None and source is not None and len(pool.sources) < 2:
         show.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
         voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
-    if method is None and not isinstance(pool, sy.LabelledPool):
+    if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
     voter.fit(pool, n=n, **more)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
-        voter.save(output)
+        voter.save(output, overwrite=overwrite)
     if json:
         show.as_json({**voter.summary(), **learned})
         return
+    if learned:
+        show.say(f"{learned['explained']}\n")
     _show(voter, learned, file)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
@@ -106,28 +131,28 @@ def _without_labels(pool: Pool) -> Method:
     return sy.method_class("vanilla")()
 
 
-def _unlabelled(voter: Method, file: Path | None, source: str | None, options: dict[str, Any]) -> dict[str, Pool]:
+def _unlabelled(voter: Method, file: Path | None, options: dict[str, Any]) -> dict[str, Pool]:
     """The responses without labels that a committee also learns from, if there are any."""
     import steelyard as sy
 
     if file is None:
         return {}
-    if voter.name != FOR_SOURCES or source is None:
+    if voter.name != FOR_SOURCES or options["source"] is None:
         raise sy.SettingError("--unlabelled is for a committee: add --source COLUMN, and no other --method")
-    return {"unlabelled": sy.read(file, source=source, score="none", **options)}
+    return {"unlabelled": sy.read(file, score="none", **options)}
 
 
 def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
-    """Print what was fitted, what each score contributed, what a score is worth, and what to expect."""
+    """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
-    found = list(voter.summary().items())
-    plain = [(name, value) for name, value in found if name not in ("mix", "sources") and value is not None]
+    found = voter.summary()
+    plain = [(name, value) for name, value in found.items() if name not in ("mix", "sources") and value is not None]
     rows = [(names.get(name, name), show.value(value)) for name, value in plain]
     show.table(f"Fitted {voter.name} on {file}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
-    if "sources" in dict(found):
-        worth = [(name, f"{weight:.2f}") for name, weight in dict(found)["sources"].items()]
+    if "sources" in found:
+        worth = [(name, f"{weight:.2f}") for name, weight in found["sources"].items()]
         show.table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
@@ -135,7 +160,6 @@ def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
         show.table("Gain on majority, in points, by labelled questions", ("questions", "gain", "error"), cells)
-        show.say(f"{learned['explained']}\n")
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:

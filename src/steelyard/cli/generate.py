@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, KeyEnv, Model, Rename, UpstreamUrl, renames
+from steelyard.cli.options import (
+    ANSWERS_BY_PROMPT,
+    PROMPT,
+    SEED,
+    Json,
+    KeyEnv,
+    MaxFailures,
+    Model,
+    Rename,
+    Temperature,
+    TopP,
+    UpstreamUrl,
+    n_option,
+    output_option,
+    renames,
+)
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run"
@@ -19,40 +34,57 @@ def run(
     questions: Annotated[
         str,
         typer.Argument(
+            metavar="QUESTIONS",
             help="Questions: .jsonl, .parquet or .csv with question, prompt, gold; or MATH, MATH-500, GSM8K, MMLU-Pro.",
             show_default=False,
         ),
     ],
     upstream: UpstreamUrl,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The run's folder.", show_default=False)],
+    output: Annotated[Path, output_option("the folder of the run", "RUN")],
     model: Model = None,
-    n: Annotated[int, typer.Option("-n", "--samples", help="Samples per question.")] = 32,
-    temperature: Annotated[float, typer.Option(help="Temperature of the samples.")] = 0.7,
-    top_p: Annotated[float, typer.Option(help="Share of the probability that is sampled from.")] = 0.9,
-    max_tokens: Annotated[int, typer.Option(help="Most tokens per sample.")] = 2048,
-    seed: Annotated[int, typer.Option(help="Sample i of a question has the seed SEED + i.")] = 0,
+    n: Annotated[int, n_option()] = 32,
+    temperature: Temperature = 0.7,
+    top_p: TopP = 0.9,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Most tokens per sample.")] = 2048,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", metavar="SEED", help=f"{SEED} Sample i of a question has the seed SEED + i."),
+    ] = 0,
     prompt: Annotated[
         str | None,
         typer.Option(
-            help="math, choice, plain, or a file with {prompt} in it. Default: what suits.", show_default=False
+            "--prompt", metavar="NAME|FILE", help=f"{PROMPT} Default: what suits the questions.", show_default=False
         ),
     ] = None,
-    answers: Annotated[
-        str | None, typer.Option(help="Kind of answer to read. Default: what the prompt asks for.", show_default=False)
+    answers: Annotated[str | None, ANSWERS_BY_PROMPT] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="COUNT", help="Take the first so many questions. Default: all.", show_default=False
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many questions.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Most requests at once; it finds its own pace.")] = 64,
+    concurrency: Annotated[
+        int, typer.Option(min=1, metavar="COUNT", help="Most requests at once; it finds its own pace.")
+    ] = 64,
     fan_out: Annotated[
         bool, typer.Option("--fan-out", help="One request per sample, so that every seed is exact on any server.")
     ] = False,
     logprobs: Annotated[bool, typer.Option(help="Ask for log-probabilities, if the server has them.")] = True,
-    retries: Annotated[int, typer.Option(min=0, help="Tries after the first; waiting for a busy server is none.")] = 2,
-    try_timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one try.")] = 600.0,
-    sample_timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for a sample with all its tries.")] = 3600.0,
-    max_failures: Annotated[str, typer.Option(help="Stop after more failures: a number, or a share as 1%.")] = "10%",
+    retries: Annotated[
+        int, typer.Option(min=0, metavar="COUNT", help="Tries after the first; waiting for a busy server is none.")
+    ] = 2,
+    try_timeout: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="Seconds for one try.")] = 600.0,
+    sample_timeout: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="Seconds for a sample with all its tries.")
+    ] = 3600.0,
+    max_failures: MaxFailures = "10%",
     fork: Annotated[
         Path | None,
-        typer.Option(help="Start a run with these settings here instead; what it shares with RUN is taken along."),
+        typer.Option(
+            metavar="RUN",
+            help="Start a run with these settings here instead; what it shares with the run of -o is taken along.",
+            show_default=False,
+        ),
     ] = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
     rename: Rename = None,

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
-from steelyard.cli.live_progress import duration
+from steelyard.cli.next_step import after_generate
+from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
@@ -48,4 +49,4 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
     if stopped or failed:
         show.say(f"To {'go on' if stopped else 'try them again'}:\n\n  {again}")
     else:
-        show.say(f"Next: steelyard score {shlex.quote(str(folder))} --verifier NAME")
+        show.say(f"Next: {after_generate(folder)}, or with another verifier ('steelyard score' lists them)")

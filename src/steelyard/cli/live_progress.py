@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from steelyard.cli.show import QUIET, aside, plain
+from steelyard.cli.time_left import NowAndThen, duration
 
 if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
@@ -40,13 +40,11 @@ def live(what: str) -> Iterator[Callable[[Progress], None]]:
 
 
 def _lines(what: str) -> Callable[[Progress], None]:
-    """Print a line now and then."""
-    last = time.monotonic()
+    """Print how long it will take as soon as that is known, and a line now and then."""
+    line = NowAndThen(QUIET)
 
     def show(progress: Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last > QUIET:
-            last = time.monotonic()
+        if line.due(progress.seconds_left):
             aside(f"{what}: {sentence(progress)}")
 
     return show
@@ -64,19 +62,5 @@ def sentence(progress: Progress) -> str:
     if progress.waiting and progress.waiting != float("inf"):
         parts.append(f"the server is busy, waiting {progress.waiting:.0f} s")
     elif progress.seconds_left is not None:
-        parts.append(f"{duration(progress.seconds_left)} left")
+        parts.append(f"about {duration(progress.seconds_left)} left")
     return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """A length of time, as people say it.
-
-    >>> duration(42), duration(75), duration(3 * 3600 + 240)
-    ('42 s', '1 min 15 s', '3 h 04 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return (
-        f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    )

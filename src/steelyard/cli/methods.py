@@ -36,7 +36,7 @@ def _list(json: bool) -> None:
 
     found = [_about(name) for name in sy.method_names()]
     if json:
-        show.as_json(found)
+        show.as_json({"methods": found})
         return
     rows = [(row["method"], _kind(row), row["package"], row["what"]) for row in found]
     show.table("Methods", ("method", "", "package", "what it does"), rows, text=True)
@@ -92,7 +92,7 @@ def _explain(name: str, json: bool) -> None:
 def _example(kind: type[Method], settings: list[dict[str, Any]]) -> str:
     """A command that uses the method, with its first setting that has a value."""
     if kind.oracle:
-        return shlex.join(["steelyard", "evaluate", "labelled.parquet", "--methods", f"majority,{kind.name}"])
+        return shlex.join(["steelyard", "evaluate", "labelled.parquet", "--method", f"majority,{kind.name}"])
     first = [f"{each['name']}={_typed(each['default'])}" for each in settings if each["default"] is not None][:1]
     words = [word for pair in first for word in ("--set", pair)]
     return shlex.join(["steelyard", "fit", "labelled.parquet", "--method", kind.name, *words, "-o", "plan.json"])

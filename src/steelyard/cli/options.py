@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs share, and how their text is read."""
+"""Arguments and options that several verbs share, one spelling and help for one idea, and how they are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from steelyard.errors import SettingError
 File = Annotated[
     Path,
     typer.Argument(
-        help="Table of responses: .parquet, .jsonl, .csv, .arrow; a run folder; or grid:LLM/VERIFIER.",
+        metavar="FILE",
+        help="Responses: a file, a folder, a 'pattern*', - for stdin, a run, or grid:LLM/VERIFIER.",
         show_default=False,
     ),
 ]
@@ -20,6 +21,7 @@ ScoreName = Annotated[
     str | None,
     typer.Option(
         "--score",
+        metavar="COLUMN",
         help="Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self mixes several.",
         show_default=False,
     ),
@@ -28,29 +30,97 @@ SourceName = Annotated[
     str | None,
     typer.Option(
         "--source",
+        metavar="COLUMN",
         help="Column that says who answered, as llm: every source weighs what it is worth.",
         show_default=False,
     ),
 ]
 Rename = Annotated[
     list[str] | None,
-    typer.Option("--rename", help="Read column THEIRS as OURS: --rename question_id=question.", show_default=False),
-]
-Answers = Annotated[
-    str, typer.Option("--answers", help="Kind of answer: math, number, choice, text, exact or re:PATTERN.")
-]
-UpstreamUrl = Annotated[
-    str,
     typer.Option(
-        "--upstream", help="OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local.", show_default=False
+        "--rename",
+        metavar="THEIRS=OURS",
+        help="Read column THEIRS as OURS: --rename question_id=question.",
+        show_default=False,
     ),
 ]
-Model = Annotated[
-    str | None, typer.Option("--model", help="The model, by the name the server knows it by.", show_default=False)
+LayoutName = Annotated[
+    str | None,
+    typer.Option(
+        "--layout", metavar="NAME", help="Read the file by this layout of 'steelyard layouts'.", show_default=False
+    ),
 ]
-KeyEnv = Annotated[str, typer.Option("--key-env", help="Environment variable that holds the server's key, if any.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
+KINDS = "Kind of answer: math, number, choice, text, code, json, exact, re:PATTERN or auto."
+Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS)]
+ANSWERS_BY_PROMPT = typer.Option(
+    "--answers",
+    metavar="KIND",
+    help="Kind of answer: math, number, choice, text, code, json, exact or re:PATTERN. Default: that of the prompt.",
+    show_default=False,
+)
+SERVER = "OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local."
+UpstreamUrl = Annotated[str, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+AnyUpstream = Annotated[str | None, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+MODEL = "The model, by the name the server knows it by."
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
+KeyEnv = Annotated[
+    str,
+    typer.Option("--key-env", metavar="VARIABLE", help="Environment variable that holds the server's key, if any."),
+]
+VerifierName = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier",
+        metavar="NAME",
+        help="Short name of a verifier; 'steelyard score' alone lists them.",
+        show_default=False,
+    ),
+]
+PROMPT = "Prompt: math, choice, plain, or a file with {prompt} in it."
+Temperature = Annotated[float, typer.Option("--temperature", metavar="T", help="Temperature of the samples.")]
+TopP = Annotated[float, typer.Option("--top-p", metavar="P", help="Share of the probability that is sampled from.")]
+MaxFailures = Annotated[
+    str,
+    typer.Option(
+        "--max-failures", metavar="COUNT|SHARE%", help="Stop after more failures: a number, or a share as 1%."
+    ),
+]
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan", metavar="FILE", help="A plan made by 'steelyard fit'; without one: --method.", show_default=False
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+SEED = "Seed of every random choice."
+Seed = Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help=SEED)]
+
+
+def n_option(more: str = "") -> Any:
+    """The option -n, with what a verb does with it: a number of samples per question, always."""
+    return typer.Option("-n", metavar="N", help=f"Samples per question{f': {more}' if more else ''}.")
+
+
+def output_option(what: str, metavar: str = "FILE", *, show_default: bool = False) -> Any:
+    """The option -o."""
+    return typer.Option("-o", "--output", metavar=metavar, help=f"Where to write: {what}.", show_default=show_default)
+
+
+def calibrate_option(why: str = "") -> Any:
+    """The option --calibrate, with the reason where its default is not that of the other verbs."""
+    return typer.Option(
+        "--calibrate",
+        metavar="SHARE",
+        help=f"Share of the questions to calibrate on; the rest is the test set.{f' {why}' if why else ''}",
+    )
+
+
+def method_option(more: str) -> Any:
+    """The option --method, with what a verb does with it; it may be repeated and hold several names."""
+    return typer.Option(
+        "--method", metavar="NAME", help=f"Method, as 'steelyard methods' lists them. {more}", show_default=False
+    )
 
 
 def renames(pairs: list[str] | None) -> dict[str, str]:
@@ -60,7 +130,7 @@ def renames(pairs: list[str] | None) -> dict[str, str]:
     {'question_id': 'question', 'final': 'answer'}
     """
     read = {}
-    for pair in (part for text in pairs or [] for part in text.split(",")):
+    for pair in names(pairs) or []:
         old, sep, new = pair.partition("=")
         if not (old and sep and new):
             raise SettingError(f"cannot rename {pair!r}: write THEIRS=OURS, as in question_id=question")
@@ -82,9 +152,28 @@ def numbers(text: str | None) -> list[int] | None:
         raise SettingError(f"cannot read {text!r} as whole numbers: write them as 1,2,4,8") from None
 
 
-def words(text: str | None) -> list[str] | None:
-    """Read a list of names such as logit,kde."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+def names(texts: list[str] | None) -> list[str] | None:
+    """Read names, one an option or several with commas; None where there are none.
+
+    >>> names(["logit,kde", "majority"])
+    ['logit', 'kde', 'majority']
+    """
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()] if texts else None
+
+
+def one_name(texts: list[str] | None, option: str) -> str | None:
+    """Read the one name that an option may have here.
+
+    >>> one_name(["logit"], "--method"), one_name(None, "--method")
+    ('logit', None)
+    """
+    if not texts:
+        return None
+    found = [part.strip() for text in texts for part in text.split(",")]
+    if len(found) > 1:
+        told = ", ".join(found)
+        raise SettingError(f"{option} takes one name here, not {told}: give one ('evaluate' takes several methods)")
+    return found[0]
 
 
 def only_given(**settings: Any) -> dict[str, Any]:

@@ -8,7 +8,24 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, Seed, SourceName, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Plan,
+    Rename,
+    ScoreName,
+    Seed,
+    SourceName,
+    calibrate_option,
+    method_option,
+    n_option,
+    one_name,
+    output_option,
+    renames,
+)
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
@@ -16,52 +33,60 @@ EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score p
 def run(
     file: File,
     samples: Annotated[
-        float | None, typer.Option(help="Mean samples per question to stay within.", show_default=False)
+        float | None,
+        typer.Option(metavar="MEAN", help="Budget: mean samples per question to stay within.", show_default=False),
     ] = None,
     loss: Annotated[
         float | None,
-        typer.Option(help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False),
+        typer.Option(
+            metavar="SHARE", help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False
+        ),
     ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A plan fitted on other questions; without one --method is fitted here.")
-    ] = None,
+    plan: Plan = None,
     method: Annotated[
-        str | None,
-        typer.Option(help="Without a plan: the method to fit; default: calibrated, with --source committee."),
+        list[str] | None,
+        method_option("Without a plan: the one to fit here. Default: calibrated, with --source committee."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the plan with its stopping rule (JSON).")
-    ] = None,
+    output: Annotated[Path | None, output_option("the plan with its stopping rule (.json)")] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
+    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     calibrate: Annotated[
-        float, typer.Option(help="Share of the questions to fit and choose on; the rest says what it is worth.")
+        float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
     ] = 0.5,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Say when to stop sampling, what that saves and whether it pays, and write the rule into a plan."""
     import steelyard as sy
-    from steelyard.files import check_writable
+    from steelyard.methods.base.enough import first_samples
+    from steelyard.methods.base.plan import PLAN
+    from steelyard.outputs import check_output
 
     if samples is None and loss is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
-    usual = "calibrated" if source is None else "committee"
-    voter = sy.load(plan) if plan else sy.method_class(method or usual)()
     if output:
-        check_writable(output)
+        check_output(output, PLAN, inputs=[file, plan], overwrite=overwrite)
+    usual = "calibrated" if source is None else "committee"
+    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
     fitted = voter.fitted_on_
     trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
-    options: dict[str, Any] = {"rename": renames(rename), "answers": answers, "need_score": voter.scored}
+    options: dict[str, Any] = {
+        "rename": renames(rename),
+        "layout": layout,
+        "answers": answers,
+        "need_score": voter.scored,
+    }
     with show.progress(f"Reading {file}") as progress:
         pool = sy.read(file, score=score or trained, source=column, progress=progress, **options)
-    used = pool if n is None else pool.first(n)
+    used = first_samples(pool, n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:
-        found.method.save(output)
+        found.method.save(output, overwrite=overwrite)
     if json:
         sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
         rule = {"stopping": found.rule.plain(), "figures": found.figures, "advice": found.advice()}

@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, Rename, ScoreName, Seed, SourceName, renames
+from steelyard.cli.options import (
+    Answers,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    ScoreName,
+    Seed,
+    SourceName,
+    calibrate_option,
+    method_option,
+    one_name,
+    output_option,
+    renames,
+)
 
 EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html"
 
@@ -22,26 +36,33 @@ def run(
             show_default=False,
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the page.")] = Path("report.html"),
+    output: Annotated[Path, output_option("the page (.html)", show_default=True)] = Path("report.html"),
     method: Annotated[
-        str | None,
-        typer.Option(help="The method the page is about; default: calibrated, with --source committee."),
+        list[str] | None, method_option("The page is about it. Default: calibrated, with --source committee.")
     ] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    calibrate: Annotated[
-        float, typer.Option(help="Share of the questions to calibrate on; the rest is the test set.")
-    ] = 0.3,
+    calibrate: Annotated[float, calibrate_option()] = 0.3,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
     from steelyard.reports.page import report
 
+    usual = "calibrated" if source is None else None
+    name = one_name(method, "--method") or usual
     with show.progress("Measuring") as progress:
         size = report(
-            files, output, score=score, source=source, method=method, calibrate=calibrate, seed=seed,
-            rename=renames(rename), answers=answers, progress=progress,
+            files, output, score=score, source=source, method=name, calibrate=calibrate, seed=seed,
+            rename=renames(rename), layout=layout, answers=answers, overwrite=overwrite, progress=progress,
         )  # fmt: skip
+    if json:
+        show.as_json(
+            {"report": str(output), "bytes": size, "files": [str(file) for file in files], "method": name, "seed": seed}
+        )
+        return
     show.say(f"Report written to {output} ({size / 1e6:.1f} MB): open it in a browser")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Seed
+from steelyard.cli.options import Json, Overwrite, Seed, output_option
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction, or: steelyard reproduce table1 fig-offset"
 WIDTH = 22  # of a name
@@ -18,21 +18,34 @@ FOLDER = Path("reproduction")
 
 def run(
     names: Annotated[
-        list[str] | None, typer.Argument(help="What to make, or all. None: list what there is.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="What to make, or all. None: list what there is.", show_default=False),
     ] = None,
     grid: Annotated[
-        Path | None, typer.Option(help="Folder with a scored table for every LLM or pair. Default: the bundled grid.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with a scored table for every LLM or pair. Default: the bundled grid.",
+            show_default=False,
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part of the grid, few repetitions: under a minute.")
     ] = False,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for tables, figures and the page.")] = FOLDER,
+    output: Annotated[
+        Path, output_option("the folder for tables, figures and the page", "FOLDER", show_default=True)
+    ] = FOLDER,
     cached: Annotated[bool, typer.Option("--cache/--no-cache", help="Read and keep results by content.")] = True,
     seed: Seed = 0,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Make the paper's tables and figures on a grid of scored tables."""
     from steelyard.paper.experiment import experiment, experiment_names
 
+    if not names and json:
+        show.as_json({"experiments": {name: experiment(name).what for name in experiment_names()}})
+        return
     if not names:
         for name in experiment_names():
             show.say(f"{name:<{WIDTH}}{experiment(name).what}")
@@ -42,10 +55,16 @@ def run(
 
     with show.progress("Measuring and drawing") as progress:
         made = reproduce(
-            names, grid=grid, quick=quick, output=output, cached=cached, seed=seed,
+            names, grid=grid, quick=quick, output=output, cached=cached, seed=seed, overwrite=overwrite,
             progress=lambda share: progress(MEASURING * share),
             drawing=lambda share: progress(MEASURING + (1 - MEASURING) * share),
         )  # fmt: skip
+    if json:
+        found = [
+            {"name": each.name, "mark": each.mark, "title": each.missing or each.finding.title} for each in made.results
+        ]
+        show.as_json({"page": str(output / "index.html"), "results": found, "problems": list(made.problems)})
+        return
     for problem in made.problems:
         show.say(f"note: {problem}")
     show.say("Does the paper's finding hold on this grid?\n")

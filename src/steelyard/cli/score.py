@@ -1,4 +1,4 @@
-"""steelyard score: have a verifier score every sample of a run."""
+"""steelyard score: have a verifier score every response of a run or a table."""
 
 from __future__ import annotations
 
@@ -10,51 +10,93 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Json, KeyEnv
+from steelyard.cli.options import (
+    MODEL,
+    AnyUpstream,
+    Json,
+    KeyEnv,
+    LayoutName,
+    MaxFailures,
+    Rename,
+    VerifierName,
+    output_option,
+    renames,
+)
 from steelyard.cli.scores_view import show_scored, show_verifiers
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
 
 
 def run(
-    folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="A run of steelyard generate.")] = None,
-    verifier: Annotated[str | None, typer.Option(help="Short name of a verifier.", show_default=False)] = None,
-    at: Annotated[str | None, typer.Option(help="Server it runs on; p-true: or local.", show_default=False)] = None,
-    local: Annotated[bool, typer.Option("--local", help="Run it in this process (needs steelyard[prm]).")] = False,
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Table of responses, or a run of steelyard generate.", show_default=False),
+    ] = None,
+    verifier: VerifierName = None,
+    upstream: AnyUpstream = None,
+    local: Annotated[
+        bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
+    ] = False,
     model: Annotated[
         str | None,
-        typer.Option(help="Folder or Hugging Face name of its model; p-true: the name the server knows."),
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help=f"{MODEL} A reward model: its folder or Hugging Face name.",
+            show_default=False,
+        ),
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="How responses are split: blank-lines, newlines, merge-blank, ki, whole.")
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="How responses are split: blank-lines, newlines, merge-blank, ki, whole. Default: the verifier's.",
+            show_default=False,
+        ),
     ] = None,
-    context: Annotated[int | None, typer.Option(min=16, help="Tokens the verifier may see, if fewer.")] = None,
-    column: Annotated[str | None, typer.Option("--as", help="Column of the scores. Default: the short name.")] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(min=16, metavar="TOKENS", help="Tokens the verifier may see, if fewer.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="COLUMN", help="Column of the scores. Default: the short name.", show_default=False
+        ),
+    ] = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
-    max_failures: Annotated[str, typer.Option(help="Stop after more failures: a number, or a share as 1%.")] = "10%",
+    max_failures: MaxFailures = "10%",
+    output: Annotated[Path | None, output_option("the run of a table; for FILE.jsonl it is FILE.scored", "RUN")] = None,
+    rename: Rename = None,
+    layout: LayoutName = None,
     json: Json = False,
 ) -> None:
-    """Have a verifier score every sample of a run; the same command goes on where the last one stopped."""
+    """Have a verifier score every response of a table or a run; the same command goes on where the last one stopped.
+
+    A table becomes a run beside it, with all its columns. The text of its questions is taken from the column prompt.
+    """
     from steelyard.errors import SettingError
 
-    if folder is None:
+    if source is None:
         show_verifiers(json)
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
     from steelyard.jobs.score import score
     from steelyard.llm.embedded import LOCAL, WEAK
+    from steelyard.verifiers import find_verifier
 
-    if at == LOCAL:
+    if upstream == LOCAL:
         print(WEAK, file=sys.stderr)
     try:
-        with show.progress(f"Scoring {folder}") as progress:
+        with show.progress(f"Scoring {source}") as progress:
             done = score(
-                folder, verifier, at=at, local=local, model=model, split=split, context=context, column=column,
+                source, verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
+                local=local, model=model, split=split, context=context, column=column,
                 key_env=key_env, max_failures=max_failures, progress=progress,
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
-    show_scored(done, folder, column or verifier, json)
+    show_scored(done, column or find_verifier(verifier)[1].name, json)

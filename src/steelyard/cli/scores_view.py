@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
+from steelyard.cli.next_step import after_score
 
 if TYPE_CHECKING:
     from steelyard.jobs.score_samples import Scored
 
+ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
 
-def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
+
+def show_scored(done: Scored, column: str, json: bool) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
     if json:
         show.as_json(
             {
+                "run": str(done.run),
                 "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
                 "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
             }
@@ -36,7 +39,7 @@ def show_scored(done: Scored, folder: Path, column: str, json: bool) -> None:
         show.say(f"  {count} failed: {show.shortened(reason, 200)}")
     if done.failures:
         show.say("Run the same command again to try the failed ones again.")
-    show.say(f"Next: steelyard evaluate {folder} --score {column}:last")
+    show.say(f"Next: {after_score(done.run, column)}")
 
 
 def show_verifiers(json: bool) -> None:
@@ -46,6 +49,8 @@ def show_verifiers(json: bool) -> None:
 
     found = rows(all_protocols())
     if json:
-        show.as_json([dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found])
+        show.as_json(
+            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
+        )
         return
     show.table("Verifiers", ("verifier", "model", "runs", "split"), found)

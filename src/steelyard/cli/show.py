@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from steelyard.cli.time_left import NowAndThen, TimeLeft, left_words
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
     print("What a score is worth (left of the pivot: it counts against its answer)")
     print(f"score  {'against':>{width}} ▲ {'for':<{width}}  weight")
     for score, value in zip(scores, weights, strict=True):
-        bar = "█" * round(abs(value) / unit * width)
+        bar = "█" * round(abs(value) / unit * width) or ("▕" if value < 0 else "▏" if value else "")  # its sign is seen
         left, right = (bar, "") if value < 0 else ("", bar)
         print(f"{score:5.1f}  {against}{left:>{width}}{plain} │ {support}{right:<{width}}{plain}  {value:+6.2f}")
     print()
@@ -177,7 +177,7 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows the share of work done: a bar on a terminal, a line now and then in a log."""
     what = plain(what)
     if not sys.stderr.isatty():
-        yield _line_now_and_then(lambda share: f"{what}: {100 * share:.0f} %")
+        yield _lines(what)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -198,7 +198,8 @@ def waiting(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that is told the seconds so far: a spinner on a terminal, a line now and then in a log."""
     what = plain(what)
     if not sys.stderr.isatty():
-        yield _line_now_and_then(lambda seconds: f"{what}: {seconds:.0f} s")
+        line = NowAndThen(QUIET)
+        yield lambda seconds: aside(f"{what}: {seconds:.0f} s") if line.due(None) else None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -207,15 +208,14 @@ def waiting(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda seconds: status.update(f"{escape(what)}: {seconds:.1f} s")
 
 
-def _line_now_and_then(line: Callable[[float], str]) -> Callable[[float], None]:
-    """Print how far the work is, at most every few seconds, to stderr."""
-    last = time.monotonic()
+def _lines(what: str) -> Callable[[float], None]:
+    """Print to stderr how long the work will take, as soon as that is known, and how far it is now and then."""
+    line, end = NowAndThen(QUIET), TimeLeft()
 
-    def show(done: float) -> None:
-        nonlocal last
-        if time.monotonic() - last > QUIET:
-            last = time.monotonic()
-            print(line(done), file=sys.stderr, flush=True)
+    def show(share: float) -> None:
+        left = end.at(share)
+        if line.due(left):
+            aside(f"{what}: {100 * share:.0f} %{left_words(left)}")
 
     return show
 

@@ -31,7 +31,9 @@ def run(
     parts = {"samples": found["samples"], **{f"scored by {name}": part for name, part in found["verifiers"].items()}}
     rows = [(name, *(f"{part[column]:,}" for column in columns)) for name, part in parts.items()]
     questions = f"{found['questions']:,} questions, {found['n']} samples each"
-    show.table(f"{folder}: {found['model']}, {questions}", ("", *columns), rows)
+    if found["made_from"]:
+        questions = f"{found['questions']:,} questions, responses of {found['made_from']}"
+    show.table(f"{folder}: {found['model'] or 'LLM not named'}, {questions}", ("", *columns), rows)
     for name, part in parts.items():
         for each in part["reasons"]:
             show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
@@ -46,5 +48,6 @@ def run(
     if found["writer"]:
         show.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
     elif found["samples"]["left"] or found["samples"]["failed"]:
-        show.say("To finish it, give the 'steelyard generate' command of this run again: nothing is asked twice.")
+        verb = "score" if found["made_from"] else "generate"
+        show.say(f"To finish it, give the 'steelyard {verb}' command of this run again: nothing is asked twice.")
     show.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")

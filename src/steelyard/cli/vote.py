@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, Rename, ScoreName, SourceName, renames
+from steelyard.cli.options import (
+    Answers,
+    File,
+    Json,
+    LayoutName,
+    Overwrite,
+    Plan,
+    Rename,
+    ScoreName,
+    SourceName,
+    method_option,
+    n_option,
+    one_name,
+    output_option,
+    renames,
+)
 from steelyard.cli.verdicts_view import show_verdicts
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
@@ -16,38 +31,45 @@ EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdict
 
 def run(
     file: File,
-    plan: Annotated[Path | None, typer.Option(help="A plan made by 'steelyard fit'; without one: --method.")] = None,
+    plan: Plan = None,
     method: Annotated[
-        str | None, typer.Option(help="Without a plan: majority (the default), vanilla, best-of-n, consensus.")
+        list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the verdicts (.parquet, .jsonl, .csv).")
-    ] = None,
+    output: Annotated[Path | None, output_option("the verdicts (.parquet, .jsonl, .csv)")] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    n: Annotated[int | None, typer.Option("--n", help="Use the first N samples per question.")] = None,
+    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     risk: Annotated[
-        float | None, typer.Option(help="Answer only where the error stays within this, 0.1 say; else null.")
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Answer only where the error stays within this, 0.1 say; else null.",
+            show_default=False,
+        ),
     ] = None,
     confidence_level: Annotated[
-        float, typer.Option(help="With --risk: the probability with which the error must stay within it.")
+        float, typer.Option(metavar="P", help="With --risk: the probability with which the error must stay within it.")
     ] = 0.9,
     sure: Annotated[float | None, typer.Option(hidden=True)] = None,
     answers: Answers = "math",
     rename: Rename = None,
+    layout: LayoutName = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     from steelyard.jobs.vote import voted
-    from steelyard.tables.writing import check_output, write
+    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.written import VERDICTS
 
     if output:
-        check_output(output)
+        check_output(output, VERDICTS, inputs=[file, plan], overwrite=overwrite)
     with show.progress(f"Reading {file}") as progress:
         found = voted(
-            file, plan, method=method, risk=risk, confidence_level=confidence_level if sure is None else sure,
-            score=score, source=source, n=n, rename=renames(rename), answers=answers, progress=progress,
+            file, plan, method=one_name(method, "--method"), risk=risk,
+            confidence_level=confidence_level if sure is None else sure, score=score, source=source, n=n,
+            rename=renames(rename), layout=layout, answers=answers, progress=progress,
         )  # fmt: skip
     if output:
-        write(found.verdicts, output)
+        put(found.verdicts, output)
     show_verdicts(found, output, json)

@@ -86,20 +86,26 @@ class CorrectnessBySamples:
 
     def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
         """Return P(correct) of the verdict of every question [Q]; 0 where there is no answer."""
-        odds, f, _ = winners(answers, chance)
-        found = np.zeros(len(sizes))
-        found[answers.question] = self.predict_from(odds, f, sizes[answers.question])
-        return found
+        return self.predict_parts(answers, chance, sizes)[0]
 
-    def predict_from(self, odds: Vector, f: Vector, sizes: Ints) -> Vector:
-        """Return P(correct) of verdicts by their log-odds, features and numbers of samples."""
+    def predict_parts(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> tuple[Vector, Vector]:
+        """Return P(the verdict is correct) and P(some answer that was given is) [Q]; 0 where there is no answer."""
+        odds, f, _ = winners(answers, chance)
+        found = np.zeros((2, len(sizes)))
+        found[:, answers.question] = self.parts_from(odds, f, sizes[answers.question])
+        return found[0], found[1]
+
+    def parts_from(self, odds: Vector, f: Vector, sizes: Ints) -> tuple[Vector, Vector]:
+        """The same of verdicts by their log-odds, features and numbers of samples."""
         place = np.interp(np.log(sizes), np.log([j.samples for j in self.models]), np.arange(len(self.models)))
-        p_correct = np.zeros(len(odds))
+        p_correct, p_among = np.zeros(len(odds)), np.zeros(len(odds))
         for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(place - i))
             if near.any():
-                p_correct += near * model.predict_p_correct(odds, f)
-        return p_correct
+                this, among = model.predict_factors(odds, f)
+                p_correct += near * (this * among)
+                p_among += near * among
+        return p_correct, p_among
 
 
 def octaves(n: int) -> list[int]:

@@ -50,10 +50,9 @@ class CorrectnessModel:
         spread = np.where(spread > LEAST, spread, 1.0)
         return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), correct))
 
-    def predict_p_correct(self, odds: Vector, f: Vector) -> Vector:
-        """Return P(correct) of verdicts after so many samples."""
-        this, among = factors(self.theta, odds, standard(f, self.middle, self.spread))
-        return this * among
+    def predict_factors(self, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """Return the two factors of P(correct) of verdicts after so many samples."""
+        return factors(self.theta, odds, standard(f, self.middle, self.spread))
 
 
 def winners(features: AnswerFeatures, chance: Vector) -> tuple[Vector, Vector, Ints]:

@@ -18,6 +18,7 @@ async def adoctor(
     upstream: str | None = None,
     model: str | None = None,
     verifier: str | None = None,
+    verifier_upstream: str | None = None,
     at: str | None = None,
     verifier_model: str | None = None,
     output: str | Path = ".",
@@ -29,6 +30,7 @@ async def adoctor(
     >>> [found.name for found in asyncio.run(sy.adoctor())][:3]
     ['steelyard', 'disk', 'key']
     """
+    at = at if verifier_upstream is None else verifier_upstream  # `at` is what it was called before
     for place in (upstream, at):
         if place is not None:
             check_upstream(place, key_env)

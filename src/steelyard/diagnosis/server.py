@@ -13,6 +13,7 @@ from steelyard.diagnosis.finding import (
 )
 from steelyard.errors import UpstreamError
 from steelyard.llm.address import Address
+from steelyard.llm.advice import advice
 from steelyard.llm.client import Client
 from steelyard.llm.faults import RefusedError, TryError
 from steelyard.llm.probe import Prober, probe
@@ -37,7 +38,10 @@ async def look(address: Address, model: str | None) -> AsyncIterator[Finding]:
         try:
             able = await probe(client, sampling, patience=TRY)
         except UpstreamError as error:
-            yield Finding("model", BAD, str(error), "see what the server's own log says")
+            fault = error.__context__
+            fix = advice(fault, model) if isinstance(fault, TryError) else ""
+            found = str(error).removesuffix(f"; {fix}") if fix else str(error)
+            yield Finding("model", BAD, found, fix or "see what the server's own log says")
             return
         yield Finding("model", GOOD, f"{model!r} answers")
         for finding in _abilities(able):
@@ -52,11 +56,11 @@ async def _there(client: Client) -> Finding:
     except RefusedError as error:
         if error.status in (404, 405):
             return Finding("server", GOOD, f"{client.address.base} answers, but lists no models")
-        fix = "set the key in $OPENAI_API_KEY, or name its variable with --key-env"
+        fix = advice(error) or "see what the server's own log says"
         return Finding("server", BAD, f"{client.address.base}: {error.reason}", fix)
     except TryError as error:
-        fix = "start the server, or correct --upstream: it ends in /v1 for vLLM, llama.cpp and Ollama"
-        return Finding("server", BAD, f"{client.address.base}: {error.reason}", fix)
+        more = ": it ends in /v1 for vLLM, llama.cpp and Ollama" * advice(error).endswith("--upstream")
+        return Finding("server", BAD, f"{client.address.base}: {error.reason}", advice(error) + more)
     names = ", ".join(listed[:SHOWN]) + (", .." if len(listed) > SHOWN else "")
     return Finding("server", GOOD, f"{client.address.base} answers; its models: {names or 'none listed'}")
 

@@ -35,7 +35,9 @@ async def look(name: str, model: str | None, address: Address | None) -> Finding
 
 
 def _chat_without_server(name: str) -> Finding:
-    return Finding("verifier", BAD, f"{name} asks a chat server, and none was named", "add --at http://HOST:PORT/v1")
+    return Finding(
+        "verifier", BAD, f"{name} asks a chat server, and none was named", "add --verifier-upstream http://HOST:PORT/v1"
+    )
 
 
 async def _served(name: str, protocol: Protocol, model: str, address: Address) -> Finding:

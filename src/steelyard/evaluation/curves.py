@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean
+from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
+from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.methods import method_class, method_names
 from steelyard.methods.base.method import Method
 from steelyard.pools.notebook import html_table
@@ -112,6 +113,7 @@ def curves(
     if not chosen:
         raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
     sizes = sorted(set(n or default_sizes(test.n)))
+    need_numbers(n=sizes[0], resamples=resamples)
     if sizes[0] < 1 or sizes[-1] > test.n:
         raise SettingError(f"n must lie between 1 and {test.n}, the samples of the test questions; got {sizes}")
     if not 0 <= resamples <= MOST_RESAMPLES:
@@ -121,24 +123,41 @@ def curves(
     if recalibrate not in RECALIBRATE:
         raise SettingError(f"unknown recalibrate {recalibrate!r}: {did_you_mean(recalibrate, RECALIBRATE)}")
     _warn(cal, test)
+    if any(method.scored for method in chosen):
+        warn_of_leaked_labels(test)
     if recalibrate == "full":
         voters: list[list[Method | None]] = [[deepcopy(m).fit(cal, n=test.n) for m in chosen]] * len(sizes)
     else:
-        voters = [[_fitted(m, cal, size, sizes[-1]) for m in chosen] for size in sizes]
+        voters = _fitted(chosen, cal, sizes)
     correct, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
     names = _unique([method.name for method in chosen])
     return Curves(tuple(names), tuple(sizes), correct, sd, test.questions, cal.first(test.n).n_responses)
 
 
-def _fitted(method: Method, cal: LabelledPool, n: int, largest: int) -> Method | None:
-    """Fit a copy at n; None, with a warning, where the first n samples cannot teach it anything."""
-    try:
-        return deepcopy(method).fit(cal, n=n)
-    except CalibrationError as error:
-        if n == largest:
-            raise
-        warnings.warn(f"{method.name} at n = {n} is left out: {error}", SteelyardWarning, stacklevel=4)
-        return None
+def _fitted(methods: Sequence[Method], cal: LabelledPool, sizes: Sequence[int]) -> list[list[Method | None]]:
+    """Fit a copy of each method at each n; None where the first n samples cannot teach it anything.
+
+    The largest n comes first, as that is an error there; elsewhere each reason is said once.
+    """
+    left_out: dict[str, list[tuple[str, int]]] = {}
+    fitted: dict[int, list[Method | None]] = {}
+    for n in reversed(sizes):
+        fitted[n] = []
+        for method in methods:
+            try:
+                fitted[n].append(deepcopy(method).fit(cal, n=n))
+            except CalibrationError as error:
+                if n == sizes[-1]:
+                    raise
+                fitted[n].append(None)
+                left_out.setdefault(str(error), []).append((method.name, n))
+    for why, where in left_out.items():
+        names = ", ".join(dict.fromkeys(name for name, _ in where))
+        at = ", ".join(str(n) for n in sorted({n for _, n in where}))
+        times = f" ({len(where)} times)" if len(where) > 1 else ""
+        text = f"{names} at n = {at} {'are' if times else 'is'} left out{times}: {why}"
+        warnings.warn(text, SteelyardWarning, stacklevel=4)
+    return [fitted[n] for n in sizes]
 
 
 def _warn(cal: LabelledPool, test: LabelledPool) -> None:

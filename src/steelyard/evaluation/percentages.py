@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -24,3 +25,17 @@ def points(difference: float | None, *, minus: str = "-") -> str:
         return "-"
     text = f"{100 * difference:+.1f}"
     return "0.0" if text[1:] == "0.0" else text.replace("-", minus)
+
+
+def tenths(parts: Sequence[float]) -> list[int]:
+    """Shares in tenths of a per cent, each rounded down or up so that together they are what the shares add up to.
+
+    >>> tenths([1 / 3, 1 / 3, 1 / 3]), tenths([0.8766, 0.0667, 0.0567])
+    ([334, 333, 333], [876, 67, 57])
+    """
+    exact = [1000 * part for part in parts]
+    down = [math.floor(value) for value in exact]
+    missing = round(math.fsum(exact)) - sum(down)
+    for i in sorted(range(len(exact)), key=lambda i: down[i] - exact[i])[:missing]:
+        down[i] += 1
+    return down

@@ -17,7 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, SettingError
+from steelyard.errors import CalibrationError, SettingError, need_numbers
 from steelyard.evaluation.rule_search import (
     Paired,
     RuleResult,
@@ -127,6 +127,7 @@ def _best(rules: list[RuleResult]) -> RuleResult:
 
 def check_aim(samples: float | None, loss: float | None, most: int) -> None:
     """Refuse a budget or a loss that cannot be."""
+    need_numbers(samples=samples, loss=loss)
     if samples is None and loss is None:
         raise SettingError("say what to aim for: samples=8 (mean samples per question) or loss=0.01 (one point)")
     if samples is not None and not 1 <= samples <= most:

@@ -34,7 +34,7 @@ SCALE, FIRM = 0.5, 4.0  # what c and b are drawn to (b to 0), and how firmly
 SHOWN = 3.0  # log-likelihood that the prior must gain on chance
 DOUBT = 3.0  # standard errors
 ENOUGH = 1000  # questions beyond which one fold held out says enough
-STEPS, TOLERANCE, ROUGH = 30, 1e-7, 1e-5  # rough will do where only likelihoods are compared
+STEPS, TOLERANCE, ROUGH = 30, 1e-7, 1e-4  # rough will do where only likelihoods are compared
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ballot import Ballot, Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods import load, method_class
+from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.method import Method
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
@@ -31,25 +32,33 @@ COPY = "logprob"
 
 
 class Vote(NamedTuple):
-    """What became of one sample: the answer it counts for (None = unreadable or failed), its score and weight."""
+    """What became of one sample: the answer it counts for (None = unreadable or failed), its score and weight.
+
+    `loss` is what the probability of its answer would lose without it, where the method has probabilities.
+    """
 
     sample: int
     answer: str | None
     score: float | None
     weight: float | None
+    loss: float | None = None
 
 
 class AnswerTotal(NamedTuple):
-    """One answer: how many samples gave it, and what they weigh together."""
+    """One answer: how many samples gave it, what they weigh together, and how likely it is, if the method says so."""
 
     answer: str
     votes: int
     weight: float
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a question (None = no answer could be read), and how it came about; answers by weight."""
+    """The verdict on a question (None = no answer could be read), and how it came about; answers by weight.
+
+    `none_correct` is the probability that no answer is correct, where the method has probabilities.
+    """
 
     answer: str | None
     confidence: float
@@ -57,6 +66,7 @@ class Outcome:
     margin: float
     answers: list[AnswerTotal]
     votes: list[Vote]
+    none_correct: float | None
 
 
 def planned(path: Path, *, n: int, model: str) -> tuple[Method, str]:
@@ -104,7 +114,10 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    totals = [AnswerTotal(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
+    chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
+    likely = [None] * len(names) if chances is None else chances.of(0).tolist()
+    lost = [None] * len(rows) if losses is None else losses.tolist()
+    totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
         confidence=float(verdict.confidence[0]),
@@ -112,9 +125,12 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight) if code >= 0 else Vote(draw.sample, None, score, None)
-            for draw, code, score, weight in zip(rows, pool.answer.tolist(), scores, weights.tolist(), strict=True)
+            Vote(draw.sample, names[code], score, weight, loss) if code >= 0 else Vote(draw.sample, None, score, None)
+            for draw, code, score, weight, loss in zip(
+                rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
+            )
         ],
+        none_correct=None if chances is None else float(chances.none[0]),
     )
 
 

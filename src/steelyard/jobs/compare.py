@@ -17,7 +17,9 @@ from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.answers.grouping import same
 from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
+from steelyard.jobs.plan_fits import warn_of_plan
 from steelyard.methods import default_method, load, method_class, method_names
+from steelyard.methods.base.enough import first_samples
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables import read
 from steelyard.tables.sources.bundled_grid import is_grid
@@ -92,7 +94,7 @@ def compare(
                 sides.append(_voted(name, cal, test, n))
             elif not is_grid(name) and not Path(name).exists():
                 raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
-            elif set(open_table(name).collect_schema()) >= DECIDED:
+            elif _is_decided(name):
                 sides.append(_decided(name, pool, checker))
             else:
                 own = need_labels(read(name, **options))
@@ -122,10 +124,20 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     if cal is None or test is None:
         raise SettingError(f"{name} needs responses to vote on: name a labelled file with --on FILE")
     voter = load(name) if name.endswith(".json") else method_class(name)().fit(cal, n=n)
-    used = test if n is None else test.first(n)
+    used = first_samples(test, n)
+    if name.endswith(".json"):
+        warn_of_plan(voter, used.origin, bool(used.scores is None or not np.isnan(used.scores).all()))
     verdicts = voter.predict(used)
     decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
     return decided.with_columns(correct=pl.Series(verdicts.correct(used)))
+
+
+def _is_decided(name: str) -> bool:
+    """Whether a file holds verdicts; one that is no table by itself is left to its layout."""
+    try:
+        return set(open_table(name).collect_schema()) >= DECIDED
+    except TableError:
+        return False
 
 
 def _decided(name: str, pool: LabelledPool | None, checker: EquivalenceChecker) -> pl.DataFrame:

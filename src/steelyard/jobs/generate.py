@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-from steelyard.errors import SettingError, UpstreamError
+from steelyard.errors import SettingError, UpstreamError, need_numbers
 from steelyard.jobs.one_request import Asker
 from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Batch, Limits
@@ -38,6 +38,7 @@ class How:
 
     def __post_init__(self) -> None:
         """Refuse what would never begin."""
+        need_numbers(concurrency=self.concurrency)
         least = min(self.concurrency, self.start)
         if least < 1:
             raise SettingError(f"cannot have {least} requests at once: --concurrency is at least 1")

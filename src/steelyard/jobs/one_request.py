@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from steelyard.errors import UpstreamError
 from steelyard.jobs.request_batch import Batch, Limits
+from steelyard.llm.advice import refusal
 from steelyard.llm.client import Client
 from steelyard.llm.faults import (
     BusyError,
@@ -30,7 +31,6 @@ from steelyard.llm.faults import (
     bare,
 )
 from steelyard.llm.pace import Pace
-from steelyard.llm.probe import advice
 from steelyard.llm.reply import Reply
 from steelyard.llm.reply_memory import Hold
 from steelyard.llm.request import body_of, samples_per_request
@@ -157,9 +157,7 @@ class Asker:
     async def _refused(self, batch: Batch, error: RefusedError) -> Batch | None:
         """A wrong key or model stops the run; a question that is refused is a failure; else n was too large."""
         if error.everywhere:
-            raise UpstreamError(
-                f"{self.client.address.base} refuses to sample: {error.reason}{advice(error, self.sampling)}"
-            )
+            raise refusal(self.client.address.base, error, self.sampling.model)
         asked = replace(batch, tries=batch.tries + 1)
         if batch.count == 1:
             return await self._fail(asked, error.reason)

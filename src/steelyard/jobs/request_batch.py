@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, need_numbers
 
 LEAST = 0.01  # seconds that make sense as a limit
 
@@ -19,6 +19,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse what is no limit, before any server is asked."""
+        need_numbers(retries=self.retries, try_timeout=self.try_timeout, sample_timeout=self.sample_timeout)
         if self.retries < 0:
             raise SettingError(f"cannot try again {self.retries} times: --retries is at least 0")
         for name, seconds in (("try", self.try_timeout), ("sample", self.sample_timeout)):

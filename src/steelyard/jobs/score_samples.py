@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from steelyard.errors import RunError, VerifierError
@@ -36,7 +37,10 @@ class Scoring:
 
 @dataclass
 class Scored:
-    """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed."""
+    """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
+
+    `run` is where the scores are.
+    """
 
     before: int = 0
     new: int = 0
@@ -45,6 +49,7 @@ class Scored:
     unsampled: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     found: dict[str, Any] = field(default_factory=dict)
+    run: Path = Path()
 
 
 async def score_samples(

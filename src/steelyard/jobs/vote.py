@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
+from steelyard.jobs.plan_fits import warn_of_plan
 from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.configured import clone
+from steelyard.methods.base.enough import too_many
 from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Origin
 from steelyard.tables import pools_of
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import named
@@ -45,6 +48,7 @@ def vote(
     risk: float | None = None,
     confidence_level: float = 0.9,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
@@ -61,7 +65,7 @@ def vote(
     """
     return voted(
         table, plan, method=method, score=score, source=source, n=n, risk=risk,
-        confidence_level=confidence_level, rename=rename, answers=answers,
+        confidence_level=confidence_level, rename=rename, layout=layout, answers=answers,
         progress=progress,
     ).verdicts  # fmt: skip
 
@@ -78,7 +82,8 @@ def voted(
     """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
     voter = _voter(plan, method)
     if voter.weighs_sources and voter.fitted_on_ is None:
-        voter = _fitted_here(voter, table, **{key: options[key] for key in ("source", "n", "rename", "answers")})
+        kept = ("source", "n", "rename", "layout", "answers")
+        voter = _fitted_here(voter, table, **{key: options[key] for key in kept})
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     verdicts = decide_file(voter, table, **options)
     unreadable = verdicts["answer"].null_count()
@@ -130,10 +135,13 @@ def _fix(score: str, trained: str) -> str:
 
 @dataclass
 class Decided:
-    """What was decided a batch at a time, the most samples a question had, and mean logits of questions."""
+    """What was decided a batch at a time, what was noticed meanwhile, and mean logits of some questions."""
 
     verdicts: list[pl.DataFrame] = field(default_factory=list)
-    largest: int = 0
+    origin: Origin = field(default_factory=Origin)
+    largest: int = 0  # the most samples a question had
+    short: int = 0  # questions with fewer than n
+    any_score: bool = False
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
 
 
@@ -145,6 +153,7 @@ def decide_file(
     source: str | None = None,
     n: int | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
@@ -155,6 +164,7 @@ def decide_file(
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     options: dict[str, Any] = {
         "rename": rename,
+        "layout": layout,
         "answers": answers,
         "need_score": voter.reads_scores(),
         "labels": False,
@@ -169,10 +179,13 @@ def decide_file(
             your = "columns to its" if "+" in trained else "column to it"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
         decided = _decided(voter, table, n, score=None, **options)  # it would only have broken ties
+    warn_of_plan(voter, decided.origin, decided.any_score)
+    if n is not None and decided.short:
+        warnings.warn(_short(n, decided), SteelyardWarning, stacklevel=2)
     if voter.learns and not voter.weighs_sources and fitted and decided.largest != fitted.n:
         warnings.warn(
             f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decided.largest}: "
-            f"fit with --n {decided.largest} for the best offset",
+            f"fit with -n {decided.largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,
         )
@@ -193,11 +206,23 @@ def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decide
     with named(table), closing(pools_of(table, **options)) as pools:
         for pool in pools:
             used = pool if n is None else pool.first(n)
-            found.largest = max(found.largest, used.n)
+            found.origin, found.largest = pool.origin, max(found.largest, used.n)
+            found.short += 0 if n is None else int((pool.sizes < n).sum())
+            found.any_score |= pool.scores is not None and not bool(np.isnan(pool.scores).all())
             if fitted and fitted.reference_scores and pool.scores is not None:
                 found.question_means.append(some_question_means(voter.mixed(used)))
             found.verdicts.append(voter.predict(used).to_polars())
     return found
+
+
+def _short(n: int, decided: Decided) -> str:
+    """What to say where questions have fewer samples than were asked for."""
+    if decided.largest < n:
+        return too_many(n, decided.largest)
+    questions = sum(part.height for part in decided.verdicts)
+    return (
+        f"{decided.short:,} of {questions:,} questions have fewer than n = {n} samples: they vote with what they have"
+    )
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:

@@ -10,11 +10,10 @@ import time
 from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
-from steelyard.errors import UpstreamError
+from steelyard.llm.advice import refusal
 from steelyard.llm.client import Client
 from steelyard.llm.faults import RefusedError, TryError
 from steelyard.llm.pace import Pace
-from steelyard.llm.probe import advice
 from steelyard.llm.reply import Choice
 from steelyard.llm.request import body_of
 from steelyard.llm.retry import persistently
@@ -59,9 +58,7 @@ async def _draw(client: Client, pace: Pace, sampling: Sampling, able: Abilities,
         return Draw(number, await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE))
     except RefusedError as error:
         if error.everywhere:
-            raise UpstreamError(
-                f"{client.address.base} refuses to sample: {error.reason}{advice(error, sampling)}"
-            ) from None
+            raise refusal(client.address.base, error, sampling.model) from None
         return Draw(number, None, error.reason)
     except TryError as error:
         return Draw(number, None, error.reason)

@@ -11,15 +11,9 @@ import time
 from dataclasses import replace
 
 from steelyard.errors import UpstreamError
+from steelyard.llm.advice import advice, refusal
 from steelyard.llm.client import Client
-from steelyard.llm.faults import (
-    NO_CREDIT,
-    BusyError,
-    GoneError,
-    RefusedError,
-    SpentError,
-    TryError,
-)
+from steelyard.llm.faults import GoneError, RefusedError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.llm.reply import Reply
 from steelyard.llm.request import body_of
@@ -74,28 +68,13 @@ async def probe(
         if found.most > 1 and sampling.temperature > 0 and await _repeats(prober, found, reply):
             found = replace(found, most=1)
     except RefusedError as error:
-        raise UpstreamError(
-            f"{client.address.base} refuses to sample: {error.reason}{advice(error, sampling)}"
-        ) from None
+        raise refusal(client.address.base, error, sampling.model) from None
     except TryError as error:
-        busy = isinstance(error, BusyError | SpentError)
-        what = "it is busy: try later" if busy else "start the server or correct --upstream"
         raise UpstreamError(
-            f"{client.address.base} gives no sample: {error.reason}; {what}, and see 'steelyard doctor'"
+            f"{client.address.base} gives no sample: {error.reason}; {advice(error)}, and see 'steelyard doctor'"
         ) from None
     scored = any(choice.logprob is not None for choice in reply.good.values())
     return replace(found, logprobs=found.logprobs and scored, usage=reply.usage)
-
-
-def advice(error: RefusedError, sampling: Sampling) -> str:
-    """What the user can do about a refusal."""
-    if error.status in (401, 403):
-        return "; set the key in $OPENAI_API_KEY, or name its variable with --key-env"
-    if error.status == 404:
-        return f"; is the model called {sampling.model!r} there, and does --upstream end in /v1?"
-    if error.status == NO_CREDIT:
-        return "; the quota of this key is used up: add credit, or use another key"
-    return ""
 
 
 async def _least(prober: Prober, able: Abilities) -> tuple[Abilities, Reply]:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.confidence.answer_probabilities import AnswerProbabilities, answer_probabilities
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples, crossfit_probabilities, winners_correct
 from steelyard.confidence.risk_control import RiskControl, control_risk
 from steelyard.counting import logit_weight as logit
@@ -123,6 +124,14 @@ class CalibratedVote(Assessable):
         return CorrectnessBySamples.of(self.correctness_).predict_p_correct(
             answers, choice_probabilities(answers, self.theta), pool.sizes
         )
+
+    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:
+        if self.correctness_ is None:
+            return None
+        mixed = self.mixed(pool)
+        answers = answer_features(mixed, self._logits(mixed.known_scores))
+        chance = choice_probabilities(answers, self.theta)
+        return answer_probabilities(CorrectnessBySamples.of(self.correctness_), answers, chance, mixed)
 
     @property
     def theta(self) -> Theta:

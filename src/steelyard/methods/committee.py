@@ -165,7 +165,7 @@ class CommitteeVote(SourceVote, Assessable):
         verdicts = self._decide(self.mixed(pool))
         if self.correctness_ is None:
             return verdicts
-        p = CorrectnessBySamples.of(self.correctness_).predict_from(*_evidence(verdicts), verdicts.pool.sizes)
+        p, _ = CorrectnessBySamples.of(self.correctness_).parts_from(*_evidence(verdicts), verdicts.pool.sizes)
         return verdicts.with_p_correct(np.where(verdicts.code >= 0, p, 0.0))
 
     def described(self) -> str:

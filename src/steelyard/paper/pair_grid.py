@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import SteelyardError, TableError
-from steelyard.evaluation.auroc import auroc_within
+from steelyard.fitting.auroc import auroc_within
 from steelyard.paper.settings import Item, Settings
 from steelyard.pools.pool import LabelledPool, Pool
 

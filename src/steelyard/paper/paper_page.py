@@ -29,6 +29,7 @@ figure { overflow-x: auto; } figure img { max-width: 100%; min-width: 34rem; hei
 .problems { background: var(--shade); padding: .5rem 1rem; border-left: 4px solid #e69f00; }
 .list { list-style: none; padding: 0; } .list li { display: grid; grid-template-columns: 8rem 1fr; margin: .25rem 0; }
 """
+GENERATOR = "Steelyard reproduce"
 LONG = 30  # rows; a longer table is folded
 
 
@@ -38,6 +39,7 @@ def page(made: Reproduction, drawings: dict[str, str]) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="generator" content="{GENERATOR}">'
         f"<title>The paper, reproduced</title><style>{STYLE}</style></head><body><h1>The paper's tables and figures "
         f"on {escape(made.grid)}</h1>{_head(made)}{_contents(made)}{''.join(sections)}</body></html>\n"
     )

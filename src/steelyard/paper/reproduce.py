@@ -11,7 +11,7 @@ from steelyard.paper import run_experiments
 from steelyard.paper.experiment import chosen
 from steelyard.paper.grid_sources import GridSource
 from steelyard.paper.result_cache import Cache
-from steelyard.paper.results_folder import write_all
+from steelyard.paper.results_folder import check_results, write_all
 from steelyard.paper.run_experiments import Reproduction
 from steelyard.paper.settings import Settings, ignored
 
@@ -24,13 +24,15 @@ def reproduce(
     output: str | Path = "reproduction",
     cached: bool = True,
     seed: int = 0,
+    overwrite: bool = False,
     progress: Callable[[float], None] = ignored,
     drawing: Callable[[float], None] = ignored,
 ) -> Reproduction:
     """Make the paper's tables and figures on a grid of scored tables, and the page about them, in `output`.
 
     `names` are experiments, `grid` is a folder of scored tables (None: the bundled grid), `quick` takes a part of it.
-    `progress` is called with the share that is measured, then `drawing` with the share that is drawn.
+    A folder with other files of the same names is refused, unless it holds the page of an earlier call, or with
+    `overwrite`. `progress` is called with the share that is measured, then `drawing` with the share that is drawn.
 
     >>> import steelyard as sy
     >>> made = sy.reproduce("grid", quick=True, output="made", cached=False)
@@ -42,6 +44,7 @@ def reproduce(
     source = GridSource.at(None if grid is None else Path(grid), quick=quick)
     cache = Cache(cache_folder() if cached else None)
     make_folder(folder)
+    check_results(folder, wanted, inputs=[] if grid is None else [grid], overwrite=overwrite)
     made = run_experiments.reproduce(
         wanted, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress
     )

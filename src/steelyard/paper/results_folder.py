@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from steelyard.files import make_folder, write_atomically
-from steelyard.paper.paper_page import page
+from steelyard.outputs import Kind, check_output
+from steelyard.paper.paper_page import GENERATOR, page
 from steelyard.paper.result_cache import Cache, code_hash
 from steelyard.paper.run_experiments import Reproduction, Result
 from steelyard.paper.settings import ignored
@@ -17,6 +18,20 @@ from steelyard.reports import style
 
 KINDS = ("png", "svg", "html")
 PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}  # room for a reader's wider font
+
+INDEX = "index.html"
+
+
+def check_results(folder: Path, names: Sequence[str], *, inputs: Sequence[Any], overwrite: bool) -> None:
+    """Refuse a folder with files of our names in it, unless the page beside them is ours, or with `overwrite`."""
+
+    def ours(_: Path) -> bool:
+        index = folder / INDEX
+        return index.is_file() and GENERATOR.encode() in index.read_bytes()[:2000]
+
+    for path in [folder / INDEX, *(path for name in names for path in sorted(folder.glob(f"{name}.*")))]:
+        kind = Kind("a result of 'steelyard reproduce'", (path.suffix.lower(),), ours)
+        check_output(path, kind, inputs=inputs, overwrite=overwrite)
 
 
 def write_all(
@@ -38,7 +53,7 @@ def write_all(
         if result.experiment.draw:
             files |= {f"{result.name}.{kind}": content for kind, content in drawn(result, cache).items()}
             drawings[result.name] = files[f"{result.name}.svg"].decode()
-    files["index.html"] = page(made, drawings).encode()
+    files[INDEX] = page(made, drawings).encode()
     for name, content in files.items():
         write_atomically(folder / name, content)
     progress(1.0)

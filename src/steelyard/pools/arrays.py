@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.errors import ColumnError, LabelError, ScoreError
+from steelyard.pools.score_ranges import range_fixes
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
@@ -71,12 +72,8 @@ def checked_scores(scores: NDArray[Any], column: str = "scores", whole: str | No
     values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     if low < 0 or high > 1:
-        name, _, reducer = column.partition(":")
-        spelled = f"sigmoid({name}){':' * bool(reducer)}{reducer}"
-        logits = f"score='{'+'.join(spelled if part == column else part for part in (whole or column).split('+'))}'"
-        percent = "if these are percent, divide them by 100; " if low >= 0 and high <= 100 else ""
         raise ScoreError(
-            f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {percent}if logits, read them with {logits}"
+            f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {range_fixes(column, low, high, whole)}"
         )
     return values
 

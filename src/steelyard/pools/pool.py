@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError
+from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError, need_numbers
 from steelyard.pools.arrays import (
     Bools,
     Codes,
@@ -38,6 +38,7 @@ class Origin:
     llm: str | None = None
     file: str | None = None
     parts: tuple[str, ...] = ()  # the names of several scores read together
+    llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
     source: str | None = None  # the column that says who answered
 
 
@@ -167,6 +168,7 @@ class Pool:
 
     def first(self, n: int) -> Self:
         """Keep the first n samples of every question."""
+        need_numbers(n=n)
         if n < 1:
             raise SettingError(f"n must be at least 1, not {n}")
         if n >= self.n:
@@ -237,9 +239,11 @@ class Pool:
         Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
         depend on the ids alone, not on the order of the file.
         """
+        need_numbers(share=fraction, seed=seed)
         count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
         if not 0 < count < self.n_questions:
-            hint = f" (did you mean {fraction / 100:g}?)" if 1 < fraction < 100 else ""
+            percent = 5 <= fraction < 100  # nobody means 1.5 %
+            hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
             raise SettingError(
                 f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
                 f"choose a share between 0 and 1{hint}, or bring more questions"

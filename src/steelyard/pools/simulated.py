@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, need_numbers
 from steelyard.pools.logistic import expit
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def simulate(questions: int = 500, samples: int = 32, *, seed: int = 0, world: W
     """
     import polars as pl
 
+    need_numbers(questions=questions, samples=samples, seed=seed)
     if questions < 1 or samples < 1:
         raise SettingError(f"simulate needs at least one question and one sample, not {questions} and {samples}")
     if questions * samples > MOST:

@@ -1,12 +1,14 @@
 """The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
 
-A page has a size: questions whose verdict calibration changed come first, then those that are wrong although a
-correct answer was given, then the rest; texts are stored once each while they fit, and what is left out is counted.
+A page has a size: the ballot shown first is always there; then come questions whose verdict differs from
+majority's, then those that are wrong although a correct answer was given, then the rest; texts are stored once each
+while they fit, and what is left out is counted.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +16,15 @@ import numpy as np
 import polars as pl
 
 from steelyard.pools.arrays import Bools, Ints
+from steelyard.reports.ballot_shares import entries, kind_of
+from steelyard.reports.example import first_shown
 from steelyard.reports.summary import Case
 
 LONGEST = 4000  # characters of one text
 NAMED = 200  # characters of one answer or question id
+AT_ONCE = 200  # questions weighed together
 NUMBERS = 0.5  # share of the budget that scores and weights may take, before texts
-CHANGED, MISSED, RIGHT, MAJORITY_RIGHT = 1, 2, 4, 8
+CHANGED, MISSED, CORRECT, MAJORITY_CORRECT = 1, 2, 4, 8
 
 
 @dataclass
@@ -62,27 +67,25 @@ def encoded(value: Any) -> str:
 def flags(case: Case) -> Ints:
     """What the filters go by, one number a test question [Q]."""
     mine, majority, test = case.verdicts[case.method.name], case.verdicts["majority"], case.test
-    correct, present = mine.correct(test), _any_right(case)
+    correct, present = mine.correct(test), _any_correct(case)
     marks = (mine.code != majority.code, present & ~correct, correct, majority.correct(test))
-    values = np.array([CHANGED, MISSED, RIGHT, MAJORITY_RIGHT])
+    values = np.array([CHANGED, MISSED, CORRECT, MAJORITY_CORRECT])
     found: Ints = values @ np.array(marks, np.int64)
     return found
 
 
-def _any_right(case: Case) -> Bools:
+def _any_correct(case: Case) -> Bools:
     return np.logical_or.reduceat(case.test.correct, case.test.starts[:-1])
 
 
 def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
     """Pack the ballots of a case into about `budget` bytes of JSON; `words` has a row per response of its test pool."""
-    test, flag = case.test, flags(case)
-    weights = case.method.weigh(test)
-    totals = _totals(case, weights)
-    order = np.argsort(np.where(flag & CHANGED, 0, np.where(flag & MISSED, 1, 2)), kind="stable")
+    test, flag, first = case.test, flags(case), first_shown(case)
+    rank = np.where(flag & CHANGED, 1, np.where(flag & MISSED, 2, 3))
+    rank[first] = 0
     kept: dict[int, dict[str, Any]] = {}
     size = 0
-    for q in order.tolist():
-        item = _numbers(case, q, int(flag[q]), weights, totals)
+    for q, item in _items(case, np.argsort(rank, kind="stable"), flag):
         size += len(encoded(item)) + 12 * len(item["c"]) // 2
         if size > NUMBERS * budget and kept:
             break
@@ -91,32 +94,27 @@ def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
     _add_words(case, words, kept, texts)
     return {
         "method": case.method.name,
+        "kind": kind_of(case.method),
         "questions": [kept[q] for q in sorted(kept)],
+        "first": sorted(kept).index(first),
         "texts": texts.texts,
         "left_out": test.n_questions - len(kept),
         "dropped": texts.dropped,
     }
 
 
-def _totals(case: Case, weights: Any) -> tuple[Ints, list[list[float]]]:
-    """Votes, positive and negative weight of every answer, and where each question's answers begin."""
-    test = case.test
-    begin = np.concatenate(([0], np.cumsum(test.width)))
-    voting = test.readable
-    place = (test.spread(begin[:-1]) + test.answer)[voting]
-    parts = [
-        np.bincount(place, value, begin[-1])
-        for value in (np.ones(len(place)), np.maximum(weights[voting], 0), np.minimum(weights[voting], 0))
-    ]
-    return begin, np.column_stack(parts).round(3).tolist()
+def _items(case: Case, order: Ints, flag: Ints) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The questions in this order without their texts, weighed a few at a time."""
+    for some in np.split(order, range(AT_ONCE, len(order), AT_ONCE)):
+        for q, entry in zip(some.tolist(), entries(case.method, case.test.take(some)), strict=True):
+            yield q, _numbers(case, q, int(flag[q])) | entry
 
 
-def _numbers(case: Case, q: int, flag: int, weights: Any, totals: tuple[Ints, list[list[float]]]) -> dict[str, Any]:
-    """One question without its texts."""
+def _numbers(case: Case, q: int, flag: int) -> dict[str, Any]:
+    """One question without its texts and weights."""
     test = case.test
     rows = slice(int(test.starts[q]), int(test.starts[q + 1]))
     answers = slice(int(test.base[q]), int(test.base[q] + test.width[q]))
-    begin, sums = totals
     mine, majority = case.verdicts[case.method.name], case.verdicts["majority"]
     scores = test.known_scores[rows]
     names = test.names[answers].to_list() if test.names is not None else range(int(test.width[q]))
@@ -125,13 +123,11 @@ def _numbers(case: Case, q: int, flag: int, weights: Any, totals: tuple[Ints, li
         "k": flag,
         "a": [clipped(str(name), NAMED) for name in names],
         "r": np.flatnonzero(test.answer_correct[answers]).tolist(),
-        "t": sums[begin[q] : begin[q + 1]],
         "v": int(mine.code[q]),
         "m": int(majority.code[q]),
         "f": round(float(mine.confidence[q]), 3),
         "c": test.answer[rows].tolist(),
         "s": [None if np.isnan(p) else round(float(p), 4) for p in scores],
-        "w": np.asarray(weights)[rows].round(3).tolist(),
     }
 
 

@@ -5,27 +5,39 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from steelyard.pools.arrays import Ints
 from steelyard.reports.ballot_data import (
     CHANGED,
-    MAJORITY_RIGHT,
+    CORRECT,
+    MAJORITY_CORRECT,
     MISSED,
-    RIGHT,
     flags,
 )
+from steelyard.reports.style import colour
 from steelyard.reports.summary import Case
+
+SHOWN = {
+    "probability": (
+        "The probability that each answer is the correct one; the bars and &ldquo;none of these&rdquo; add up to "
+        "100&nbsp;%. Open an answer to read its responses, and what it would lose without each."
+    ),
+    "weight": (
+        "The weight for and against each answer: filled bars count for it, hollow ones against it. Open an answer to "
+        "read its responses."
+    ),
+    "share": "Each answer&rsquo;s part of all positive weight. Open an answer to read its responses.",
+}
+OUTCOMES = ((True, False, "became correct"), (False, True, "became wrong"), (False, False, "stayed wrong"))
 
 
 def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
     """Filters with their counts, a search box, a list, two buttons, and room for one ballot."""
     flag = flags(case)
     changed, missed = flag & CHANGED > 0, flag & MISSED > 0
-    fixed = int((changed & (flag & RIGHT > 0) & (flag & MAJORITY_RIGHT == 0)).sum())
-    broken = int((changed & (flag & RIGHT == 0) & (flag & MAJORITY_RIGHT > 0)).sum())
-    moved = f"{int(changed.sum()):,} ({fixed} to right, {broken} to wrong)"
     telling = bool(changed.any())  # what changed is what people look for first
     choices = (
         ("all", "all", f"{len(flag):,}", not telling),
-        ("changed", "calibration changed the verdict", moved, telling),
+        ("changed", "verdict differs from majority's", f"{int(changed.sum()):,}{moved(flag)}", telling),
         ("missed", "wrong although a correct answer was present", f"{int(missed.sum()):,}", False),
     )
     radios = "".join(
@@ -39,11 +51,11 @@ def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
             f"To keep this page small, {ballot['left_out']:,} questions where nothing changed are not stored in it."
         )
     if ballot["dropped"]:
-        notes.append(f"{ballot['dropped']:,} texts did not fit either; their scores and weights are here.")
+        notes.append(f"{ballot['dropped']:,} texts did not fit either; their scores are here.")
     kept = f"<p class=note>{escape(' '.join(notes))}</p>" if notes else ""
     return f"""<h2>The ballots</h2>
-<p class=note>Every test question, every answer, every weight. Arrow keys move from question to question.</p>{kept}
-<div class=card data-ballots="ballots-{number}">
+<p class=note>{SHOWN[ballot["kind"]]} Arrow keys move from question to question.</p>{kept}
+<div class=card data-ballots="ballots-{number}" style="--own:{colour(case.method.name)}">
 <fieldset class=filters><legend>Show the questions</legend>{radios}</fieldset>
 <div class=pick>
 <input class=wide type=search data-part=search placeholder="Search" aria-label="Search questions and answers">
@@ -54,3 +66,13 @@ def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
 <p class=count data-part=status role=status></p>
 <div data-part=view></div>
 </div>"""
+
+
+def moved(flag: Ints) -> str:
+    """What became of the verdicts that changed; the counts add up to all of them."""
+    changed = flag[flag & CHANGED > 0]
+    now, before = changed & CORRECT > 0, changed & MAJORITY_CORRECT > 0
+    counts = [(int(((now == is_now) & (before == was)).sum()), what) for is_now, was, what in OUTCOMES]
+    still = int((now & before).sum())  # two answers may both be labelled correct
+    told = [f"{count:,} {what}" for count, what in (*counts, (still, "stayed correct")) if count]
+    return f" ({', '.join(told)})" if told else ""

@@ -10,12 +10,15 @@ from typing import Any
 
 from steelyard.confidence.calibration_error import CalibrationCurve
 from steelyard.reports.details import Rows
+from steelyard.reports.line_names import leaving_lines, named_lines
 from steelyard.reports.style import colour
+from steelyard.reports.summary import BASELINES
 
 INK = "currentColor"
 HEIGHT = 300
+CURVES = 360  # height of the curves
 TESTED = "accuracy (% of test questions)"
-ORACLES = {"pass-at-n"}
+ORACLES = ("pass-at-n",)
 Spec = dict[str, Any]
 
 
@@ -30,11 +33,13 @@ def layered(*layers: Any, height: int = HEIGHT) -> Spec:
     return spec
 
 
-def _colour(methods: list[str]) -> Any:
+def _colour(methods: list[str], *, legend: bool = True) -> Any:
     import altair as alt
 
     scale = alt.Scale(domain=methods, range=[colour(name) for name in methods])
-    return alt.Color("method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3))
+    return alt.Color(
+        "method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=2) if legend else None
+    )
 
 
 def inline(rows: Rows) -> Any:
@@ -46,17 +51,24 @@ def inline(rows: Rows) -> Any:
 
 
 def curves(rows: Rows, method: str) -> Spec:
-    """Accuracy over n: bands for the method and majority, lines for all; the dashed oracle may leave the frame."""
+    """Accuracy over n of the method and its baselines, each line named where it ends; the dashed oracle may leave."""
     import altair as alt
 
-    methods = list(dict.fromkeys(row["method"] for row in rows))
+    methods = list(dict.fromkeys((*BASELINES, method, *ORACLES)))
+    rows = [row for row in rows if row["method"] in methods]
     sizes = sorted({row["n"] for row in rows})
     ticks = [n for n in sizes if n & (n - 1) == 0 or n == sizes[-1]]
     axis = alt.Axis(values=ticks, format="d")
-    x = alt.X("n:Q", title="samples per question (N)", scale=alt.Scale(type="log", base=2), axis=axis)
+    x = alt.X(
+        "n:Q",
+        title="samples per question (N)",
+        scale=alt.Scale(type="log", base=2, nice=False, domain=[sizes[0], sizes[-1]]),
+        axis=axis,
+    )
     honest = [row for row in rows if row["method"] not in ORACLES]
     low, high = min(row["low"] for row in honest), max(row["high"] for row in honest)
-    frame = alt.Scale(domain=[max(0.0, low - 0.01), min(1.0, high + 0.2 * (high - low))], nice=False)
+    ends = (max(0.0, low - 0.01), min(1.0, high + 0.2 * (high - low)))
+    frame = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("accuracy:Q", title=TESTED, scale=frame, axis=alt.Axis(format=".0%", tickCount=7))
     tip = [
         alt.Tooltip("method:N"),
@@ -65,7 +77,7 @@ def curves(rows: Rows, method: str) -> Spec:
         alt.Tooltip("low:Q", format=".1%", title="95 % from"),
         alt.Tooltip("high:Q", format=".1%", title="to"),
     ]
-    base = alt.Chart(inline(rows)).encode(x=x, color=_colour(methods))
+    base = alt.Chart(inline(rows)).encode(x=x, color=_colour(methods, legend=False))
     shown = alt.FieldOneOfPredicate(field="method", oneOf=[method, "majority"])
     bands = base.mark_area(opacity=0.15, clip=True).encode(y=alt.Y("low:Q", scale=frame), y2="high:Q")
     oracle = alt.FieldOneOfPredicate(field="method", oneOf=sorted(ORACLES))
@@ -73,7 +85,11 @@ def curves(rows: Rows, method: str) -> Spec:
     heavy = alt.condition(alt.FieldEqualPredicate(field="method", equal=method), alt.value(3.5), alt.value(1.8))
     lines = base.mark_line(clip=True).encode(y=y, strokeDash=dashed, strokeWidth=heavy)
     dots = base.mark_point(size=50, opacity=0, filled=True, clip=True).encode(y=y, tooltip=tip)
-    return layered(bands.transform_filter(shown), lines, dots, height=360)
+    tints = _colour(methods, legend=False)
+    names = named_lines(rows, methods, ends, CURVES, colours=tints, bold=method, ink=INK)
+    leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(align="left", dx=9, color=INK, fontSize=12)
+    leaves = leaving.encode(x=x, y=y, text="method:N")
+    return layered(bands.transform_filter(shown), lines, dots, *names, leaves, height=CURVES)
 
 
 def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
@@ -92,15 +108,17 @@ def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
         alt.Tooltip("confidence:Q", format=".1%"),
         alt.Tooltip("accuracy:Q", format=".1%"),
     ]
-    band = base.mark_area(color=tint, opacity=0.15).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
     bars = base.mark_rule(color=tint, strokeWidth=2).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
     line = base.mark_line(color=tint, strokeWidth=2).encode(y=y)
-    legend = alt.Legend(title="questions", orient="top", tickCount=3)
-    size = alt.Size("questions:Q", legend=legend, scale=alt.Scale(range=[40, 400]))
-    dots = base.mark_point(filled=True, opacity=1, color=tint).encode(y=y, size=size, tooltip=tip)
+    dots = base.mark_point(filled=True, opacity=1, color=tint, size=90).encode(y=y, tooltip=tip)
+    counts = base.mark_text(color=INK, fontSize=11, baseline="bottom", dy=-4).encode(
+        y=alt.Y("high:Q", scale=full), text="questions:Q"
+    )
     ends = [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]
     diagonal = alt.Chart(inline(ends)).mark_line(color=INK, strokeDash=[4, 4], opacity=0.6).encode(x=x, y=y)
-    return layered(diagonal, band, bars, line, dots, height=340)
+    said = alt.Chart(inline([{"confidence": 0.99, "accuracy": 0.05, "text": "dashed: as sure as it is correct"}]))
+    name = said.mark_text(align="right", color=INK, fontSize=12).encode(x=x, y=y, text="text:N")
+    return layered(diagonal, name, bars, line, dots, counts, height=340)
 
 
 def domains(rows: Rows, method: str) -> Spec:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from steelyard.evaluation.accuracy import estimates
-from steelyard.methods import method_class
-from steelyard.methods.abilities.offset import Offset, with_offset
+from steelyard.methods.abilities.offset import with_offset
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.summary import BASELINES, Case
 
@@ -27,7 +26,7 @@ class Weights:
 
     line: Rows  # score, weight; empty: the weight does not depend on the score alone
     crossings: list[float]  # scores at which the weight changes its sign, rising
-    histogram: Rows  # kind (right, wrong), begin, end, share
+    histogram: Rows  # kind (correct, wrong), begin, end, share
     frame: tuple[float, float]  # the scores that are seen
     below: dict[str, float]  # share of the correct and of the incorrect responses below the first crossing
 
@@ -70,7 +69,7 @@ def seen(pool: LabelledPool) -> tuple[float, float]:
 def _by_kind(pool: LabelledPool) -> dict[str, Any]:
     """The scores of correct and of incorrect responses that can vote."""
     known = pool.readable & ~np.isnan(pool.known_scores)
-    return {"right": pool.known_scores[known & pool.correct], "wrong": pool.known_scores[known & ~pool.correct]}
+    return {"correct": pool.known_scores[known & pool.correct], "wrong": pool.known_scores[known & ~pool.correct]}
 
 
 def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
@@ -101,10 +100,10 @@ def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Ro
 
 
 def offsets_of(case: Case) -> Offsets | None:
-    """Read the exact accuracy curve of a vote with an offset: the page's own, or the logit vote beside one without."""
-    if not case.method.learns:
+    """Read the exact accuracy curve of the page's method, where it is a vote with an offset."""
+    vote = with_offset(case.method)
+    if vote is None:
         return None
-    vote = with_offset(case.method) or cast(Offset, method_class("logit")().fit(case.cal))
     curve = vote.curve_
     below = curve.edges < curve.top
     edges, shares = curve.edges[below], curve.accuracy[: int(below.sum()) + 1]

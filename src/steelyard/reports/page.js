@@ -79,7 +79,7 @@
     show(0);
   }
 
-  const CHANGED = 1, MISSED = 2, RIGHT = 4, MAJORITY_RIGHT = 8;
+  const CHANGED = 1, MISSED = 2, CORRECT = 4, MAJORITY_CORRECT = 8;
   const FILTERS = { all: () => true, changed: (q) => q.k & CHANGED, missed: (q) => q.k & MISSED };
 
   /** The ballot browser of one section. */
@@ -88,7 +88,7 @@
     const part = (name) => root.querySelector(`[data-part=${name}]`);
     const [search, select, previous, next, view, status] = ["search", "select", "previous", "next", "view", "status"].map(part);
     const haystack = data.questions.map((q) => [q.i, q.d || "", data.texts[q.p] || "", ...q.a].join("\n").toLowerCase());
-    let found = [];
+    let found = [data.first];
     let at = 0;
 
     function filter() {
@@ -132,32 +132,30 @@
     const head = make("h3", "", [isolated(q.i)]);
     if (q.d) head.append(make("small", "count", [" · ", isolated(q.d)]));
     const prompt = q.p >= 0 ? make("div", "prompt text", data.texts[q.p], { dir: "auto" }) : null;
-    const order = q.a.map((_, code) => code).sort((a, b) => (b === q.v) - (a === q.v) || total(q, b) - total(q, a));
-    const frame = [Math.min(...q.t.map((t) => t[2])), Math.max(1e-9, ...q.t.map((t) => t[1]))];
+    const order = q.a.map((_, code) => code).sort((a, b) => (b === q.v) - (a === q.v) || total(q, b) - total(q, a) || q.t[b][0] - q.t[a][0]);
+    const frame = data.kind === "weight" ? [Math.min(...q.t.map((t) => t[2])), Math.max(1e-9, ...q.t.map((t) => t[1]))] : [0, 1000];
     const list = make("ol", "answers", order.map((code) => answer(q, data, code, frame)));
+    if (data.kind === "probability") list.append(make("li", "none", row(make("span", "name", "none of these"), bar(q.o, 0, frame, `none of these: ${percent(q.o)}`), percent(q.o), "probability", "")));
     const unread = q.c.filter((code) => code < 0).length;
     if (unread) list.append(make("li", "note", `${unread} of ${q.c.length} responses have no readable answer and cast no vote.`));
-    const key = make("p", "key", [
-      make("span", "", [make("span", "swatch", "", { style: "background:var(--against)" }), "weight against the answer"]),
-      make("span", "", [make("span", "swatch", "", { style: "background:var(--for)" }), "weight for it"]),
-      make("span", "", "the bold number is the sum; open an answer to read its responses"),
-    ]);
-    return [head, prompt, verdicts(q, data), key, list].filter(Boolean);
+    return [head, prompt, verdicts(q, data), list].filter(Boolean);
   }
 
-  const total = (q, code) => q.t[code][1] + q.t[code][2];
+  const total = (q, code) => q.t[code][1] + (q.t[code][2] || 0);
+  const percent = (tenths) => `${(tenths / 10).toFixed(1)} %`;
 
   function verdicts(q, data) {
     const entry = (title, text, state, small) =>
       make("div", state, [make("dt", "", title), make("dd", "", [isolated(text), small ? make("small", "", ` ${small}`) : null])]);
     const said = (code) => (code < 0 ? "no readable answer" : q.a[code]);
-    const mark = (right) => (right ? "✓ right" : "✗ wrong");
-    const state = (right) => (right ? "right" : "wrong");
+    const mark = (correct) => (correct ? "✓ correct" : "✗ wrong");
+    const state = (correct) => (correct ? "correct" : "wrong");
     const gold = q.r.length ? q.r.map((code) => q.a[code]).join(" or ") : q.g || "none of the answers given";
+    const sure = data.kind === "probability" && q.v >= 0 ? percent(q.t[q.v][1]) : percent(1000 * q.f);
     return make("dl", "verdicts", [
-      entry(`${data.method} decides`, said(q.v), state(q.k & RIGHT), `${mark(q.k & RIGHT)}, confidence ${Math.round(100 * q.f)} %`),
-      entry("majority decides", said(q.m), state(q.k & MAJORITY_RIGHT), mark(q.k & MAJORITY_RIGHT)),
-      entry("right answer", gold, "", q.r.length ? "" : q.g ? "never given" : ""),
+      entry(`${data.method} decides`, said(q.v), state(q.k & CORRECT), `${mark(q.k & CORRECT)}, confidence ${sure}`),
+      entry("majority decides", said(q.m), state(q.k & MAJORITY_CORRECT), mark(q.k & MAJORITY_CORRECT)),
+      entry("correct answer", gold, "", q.r.length ? "" : q.g ? "never given" : ""),
     ]);
   }
 
@@ -166,24 +164,33 @@
     const name = make("span", "name", [isolated(q.a[code])]);
     if (code === q.v) name.append(make("span", "tag", `verdict of ${data.method}`));
     if (code === q.m && q.m !== q.v) name.append(make("span", "tag", "verdict of majority"));
-    if (q.r.includes(code)) name.append(make("span", "tag right", "✓ right answer"));
-    const sum = make("span", "num", [make("b", "", signed(total(q, code))), make("small", "", "weight")]);
-    const count = make("span", "num", [String(votes), make("small", "", votes === 1 ? "response" : "responses")]);
-    const details = make("details", "", make("summary", "", [name, bar(plus, minus, frame), sum, count]));
+    if (q.r.includes(code)) name.append(make("span", "tag correct", "✓ correct answer"));
+    const weighed = data.kind === "weight";
+    const label = weighed ? `weight for ${signed(plus)}, against ${signed(minus)}` : `${WORDS[data.kind]} ${percent(plus)}`;
+    const value = weighed ? signed(total(q, code)) : percent(plus);
+    const count = [String(votes), make("small", "", votes === 1 ? "response" : "responses")];
+    const summary = make("summary", code === q.v ? "verdict" : "", row(name, bar(plus, minus || 0, frame, label), value, WORDS[data.kind], count));
+    const details = make("details", "", summary);
     details.addEventListener("toggle", () => {
       if (details.open && !details.querySelector(".responses")) details.append(responses(q, data, code));
     });
     return make("li", "", details);
   }
 
+  const WORDS = { probability: "probability", share: "of the weight", weight: "weight" };
+
+  /** The cells of a line of the ballot. */
+  function row(name, drawn, value, unit, count) {
+    return [name, drawn, make("span", "num", [make("b", "", value), make("small", "", unit)]), make("span", "num", count)];
+  }
+
   /** A bar to both sides of a zero line, which stands where the question's largest weights leave it. */
-  function bar(plus, minus, [least, most]) {
+  function bar(plus, minus, [least, most], label) {
     const svg = (tag, attributes) => {
       const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
       for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
       return node;
     };
-    const label = `weight for ${signed(plus)}, against ${signed(minus)}`;
     const wide = (value) => (196 * Math.abs(value)) / (most - least);
     const view = `${-wide(least) - 2} 0 200 20`;
     const box = svg("svg", { class: "bar", viewBox: view, preserveAspectRatio: "none", role: "img", "aria-label": label });
@@ -191,6 +198,7 @@
     tip.textContent = label;
     box.append(
       tip,
+      svg("rect", { class: "track", x: -wide(least), y: 3, width: 196, height: 14 }),
       svg("rect", { class: "against", x: -wide(minus), y: 3, width: wide(minus), height: 14 }),
       svg("rect", { class: "for", x: 0, y: 3, width: wide(plus), height: 14 }),
       svg("line", { x1: 0, x2: 0, y1: 0, y2: 20 }),
@@ -212,13 +220,22 @@
     return make("ol", "responses", rows.map((row) => {
       const many = row.samples.length > 1 ? `${row.samples.length} × ` : "";
       const line = make("div", "", [
-        `${many}score ${row.score === null ? "missing" : row.score} · weight `,
-        make("b", row.weight < 0 ? "minus" : "plus", signed(row.weight)),
+        `${many}score ${row.score === null ? "missing" : row.score} · `,
+        ...worth(row.weight, data.kind, row.samples.length > 1 ? "one of them" : "it", q.t[code][0] === 1),
         make("span", "count", ` · sample ${row.samples.join(", ")}`),
       ]);
       const text = row.text >= 0 ? make("p", "text", data.texts[row.text], { dir: "auto" }) : null;
       return make("li", "", [line, text]);
     }), { tabindex: "0", "aria-label": "responses" });
+  }
+
+  /** What a response is worth to its answer, in words. */
+  function worth(value, kind, which, only) {
+    if (kind !== "probability") return ["weight ", make("b", "", signed(value))];
+    if (only) return ["without it nobody would have given this answer"];
+    if (value === 0) return [`without ${which} the answer would stand as it does`];
+    const points = `${Math.abs(value).toFixed(2)} points`;
+    return [`without ${which} the answer would ${value > 0 ? "lose" : "gain"} `, make("b", "", points)];
   }
 
   theme();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,8 +14,9 @@ from string import Template
 from typing import Any, cast
 
 from steelyard.caching import cache_folder, kept
-from steelyard.files import check_writable, write_atomically
+from steelyard.files import write_atomically
 from steelyard.methods import default_method
+from steelyard.outputs import Kind, check_output
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.ballot_data import encoded
 from steelyard.reports.comparison import comparison
@@ -32,6 +34,16 @@ contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). Wit
 */"""
 
 
+def _wrote(path: Path) -> bool:
+    """Whether Steelyard wrote a page to a file: its head says so."""
+    with path.open("rb") as file:
+        return GENERATOR.search(file.read(2000)) is not None
+
+
+GENERATOR = re.compile(rb'<meta name="generator" content="Steelyard \d')
+PAGE = Kind("a report", (".html", ".htm", ""), _wrote)
+
+
 def report(
     files: str | Path | Sequence[str | Path],
     output: str | Path = "report.html",
@@ -42,25 +54,29 @@ def report(
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
+    overwrite: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> int:
     """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
 
-    It is one HTML file that works without a network. The options are those of `steelyard report`.
+    It is one HTML file that works without a network. It takes the place of another report, and with `overwrite` of any
+    file. The options are those of `steelyard report`.
 
     >>> import steelyard as sy
     >>> sy.write(sy.simulate(60, 8), "labelled.parquet")
     >>> sy.report("labelled.parquet", "report.html") > 100_000
     True
     """
-    check_writable(output)
     files = [files] if isinstance(files, str | Path) else files
+    check_output(output, PAGE, inputs=files, overwrite=overwrite)
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
     parts = []
+    spelled: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, score=score, source=source, rename=rename, answers=answers))
+        pool = cast(LabelledPool, read(file, **spelled))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
@@ -71,6 +87,7 @@ def report(
             "share": calibrate,
             "seed": seed,
             "rename": rename,
+            "layout": layout,
         }
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     page = build(parts, bundle)

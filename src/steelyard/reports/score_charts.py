@@ -11,43 +11,87 @@ from steelyard.reports.charts import (
     layered,
 )
 from steelyard.reports.details import Offsets, Weights
-from steelyard.reports.style import RIGHT, WRONG, colour
+from steelyard.reports.style import colour
+
+SEEN = 0.25  # of the highest weight; a lowest weight that is less would hardly be seen on a straight axis
 
 
 def weights(found: Weights, method: str) -> Spec:
-    """The weight of a response over its score, the zero-crossings marked."""
+    """The weight of a response over its score, for and against its answer, the zero-crossings marked."""
     import altair as alt
 
     x = _score_axis("score:Q", None, found.frame)
+    y = _weight_axis(found)
     line = alt.Chart(inline(found.line)).encode(
-        x=x, y=alt.Y("weight:Q", title="weight of a response", axis=alt.Axis(minExtent=44)),
+        x=x, y=y,
         tooltip=[alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("weight:Q", format="+.2f")],
     )  # fmt: skip
     tint = colour(method)
     areas = [
-        line.mark_area(opacity=0.2, color=side, clip=True).transform_filter(f"datum.weight {sign} 0")
-        for side, sign in ((RIGHT, ">="), (WRONG, "<="))
+        line.mark_area(opacity=shade, color=tint, clip=True).transform_filter(f"datum.weight {sign} 0")
+        for shade, sign in ((0.22, ">="), (0.5, "<="))
     ]
-    zero = alt.Chart(alt.InlineData(values=[{"weight": 0}])).mark_rule(color=INK, opacity=0.7).encode(y="weight:Q")
+    zero = alt.Chart(alt.InlineData(values=[{"weight": 0}])).mark_rule(color=INK, opacity=0.7).encode(y=y)
     stroke = line.mark_line(color=tint, strokeWidth=3)
     points = line.mark_point(opacity=0, size=40)
-    return layered(*areas, zero, stroke, points, *_marks(found, label=True), height=220)
+    return layered(*areas, zero, stroke, points, *_sides(found, y), *_marks(found, label=True), height=240)
+
+
+def _weight_axis(found: Weights) -> Any:
+    """A straight axis where both signs are seen on it, else one that is straight near zero and logarithmic beyond."""
+    import altair as alt
+
+    values = [row["weight"] for row in found.line]
+    low, high = min(values), max(values)
+    near = -low if 0 < -low < SEEN * high else 0.0
+    title = "weight of a response" + (" (log beyond 0)" if near else "")
+    scale = alt.Scale(type="symlog", constant=near, nice=False, domain=[1.6 * low, high]) if near else alt.Scale()
+    ticks = [0.0, *(sign * 10.0**k for k in range(-4, 3) for sign in (-1, 1))] if near else []
+    shown = sorted(tick for tick in ticks if low <= tick <= high and (tick == 0 or abs(tick) > 0.3 * near))
+    axis = alt.Axis(minExtent=44, values=shown, format=".4~f") if near else alt.Axis(minExtent=44)
+    return alt.Y("weight:Q", title=title, scale=scale, axis=axis)
+
+
+def _sides(found: Weights, y: Any) -> list[Any]:
+    """What it means to lie above and below zero, in words beside the line."""
+    import altair as alt
+
+    values = [row["weight"] for row in found.line]
+    if min(values) >= 0:
+        return []
+    words = alt.Chart(alt.InlineData(values=[{"weight": 0}])).encode(y=y, x=alt.value("width"))
+    style: dict[str, Any] = {"align": "right", "dx": -6, "color": INK, "fontSize": 12}
+    above = [words.mark_text(dy=-9, **style).encode(text=alt.value("for its answer ↑"))] if max(values) > 0 else []
+    return [*above, words.mark_text(dy=10, **style).encode(text=alt.value("against its answer ↓"))]
 
 
 def scores(found: Weights) -> Spec:
-    """How often correct and incorrect responses have a score."""
+    """How often correct responses (upwards) and wrong ones (downwards) have a score."""
     import altair as alt
 
-    scale = alt.Scale(domain=["right", "wrong"], range=[RIGHT, WRONG])
-    bars = alt.Chart(inline(found.histogram)).mark_bar(opacity=0.55, clip=True).encode(
-        x=_score_axis("begin:Q", "score of the verifier", found.frame, bin="binned"),
-        x2="end:Q",
-        y=alt.Y("share:Q", title="% of responses", stack=None, axis=alt.Axis(format=".0%", minExtent=44)),
-        color=alt.Color("kind:N", scale=scale, legend=alt.Legend(title="responses that are", orient="top")),
-        tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("begin:Q", title="score from"), alt.Tooltip("end:Q", title="to"),
-                 alt.Tooltip("share:Q", format=".1%")],
+    rows = [row | {"height": row["share"] if row["kind"] == "correct" else -row["share"]} for row in found.histogram]
+    most = 1.35 * max(row["share"] for row in rows)
+    percent = "format(abs(datum.value), '.0%')"
+    y = alt.Y(
+        "height:Q", title="% of responses", stack=None, scale=alt.Scale(domain=[-most, most], nice=False),
+        axis=alt.Axis(labelExpr=percent, minExtent=44, tickCount=5),
     )  # fmt: skip
-    return layered(bars, *_marks(found, label=False), height=180)
+    tip = [
+        alt.Tooltip("kind:N"), alt.Tooltip("begin:Q", title="score from", format=".2f"),
+        alt.Tooltip("end:Q", title="to", format=".2f"), alt.Tooltip("share:Q", format=".1%"),
+    ]  # fmt: skip
+    bars = alt.Chart(inline(rows)).mark_bar(color=INK, clip=True).encode(
+        x=_score_axis("begin:Q", "score of the verifier", found.frame, bin="binned"), x2="end:Q", y=y, tooltip=tip,
+        opacity=alt.condition("datum.kind == 'correct'", alt.value(0.75), alt.value(0.35)),
+    )  # fmt: skip
+    names = [
+        {"kind": "correct responses ↑", "height": 0.9 * most},
+        {"kind": "wrong responses ↓", "height": -0.9 * most},
+    ]
+    words = alt.Chart(inline(names)).mark_text(align="right", dx=-6, color=INK, fontSize=12).encode(
+        y=y, x=alt.value("width"), text="kind:N"
+    )  # fmt: skip
+    return layered(bars, words, *_marks(found, label=False), height=200)
 
 
 def _score_axis(field: str, title: str | None, frame: tuple[float, float], **more: Any) -> Any:
@@ -64,7 +108,7 @@ def _marks(found: Weights, *, label: bool) -> list[Any]:
     marks = []
     low, high = found.frame
     for p in (p for p in found.crossings if low <= p <= high):
-        base = alt.Chart(inline([{"at": p, "text": f"b = {p:.3g}"}])).encode(x=alt.X("at:Q"))
+        base = alt.Chart(inline([{"at": p, "text": f"weight 0 at {p:.3g}"}])).encode(x=alt.X("at:Q"))
         marks.append(base.mark_rule(color=INK, strokeDash=[4, 3]))
         if label:
             marks.append(_label(base, left=p > low + 0.6 * (high - low)).encode(text="text:N", y=alt.value(10)))
@@ -94,7 +138,7 @@ def offsets(found: Offsets, method: str, frame: tuple[float, float]) -> Spec:
     best = [{"low": low, "high": high} for low, high in found.intervals]
     shade = (
         alt.Chart(inline(best))
-        .mark_rect(color="#009e73", opacity=0.35, clip=True)
+        .mark_rect(color=INK, opacity=0.15, clip=True)
         .encode(x=alt.X("low:Q", scale=across), x2="high:Q")
     )
     chosen = [{"b": found.b, "accuracy": found.at_b, "text": f"chosen: b = {found.b:.3g}"}]

@@ -53,6 +53,7 @@ def section(
     share: float,
     seed: int,
     rename: dict[str, str] | None,
+    layout: str | None,
     room: int,
     alone: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -60,7 +61,7 @@ def section(
     """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
     case = open_case(str(file), pool, method, share=share, seed=seed)
     found = summarise(case, share=share, seed=seed, progress=progress)
-    spoken = test_words(case, texts_of(file, rename=rename))
+    spoken = test_words(case, texts_of(file, rename=rename, layout=layout))
     data: dict[str, Any] = {}
     body = [_answer(found, alone), *_figures(number, case, found, spoken, data, seed)]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
@@ -148,12 +149,12 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
     domains, fewer = details.domains_of(case, domain, seed=seed)
     note = (
         f"Mean over {s.draws} random subsets of each question's samples, calibrated anew at each N; bands: 95 % over "
-        "test questions. Dashed, and soon out of the frame: pass-at-n, the ceiling no vote can pass."
+        "test questions. Dashed: pass-at-n, the ceiling no vote can pass. The table has more methods."
     )
     parts = ["<h2>Accuracy over the number of samples</h2>"]
     parts.append(figure("curves", titles.curves(s), note, charts.curves(s.curves, s.method), after=_table(s)))
     parts.append("<h2>What a score is worth</h2>")
-    note = "Learned on the calibration questions; below, the scores of their right and wrong responses."
+    note = titles.weights_note(s)
     specs = [score_charts.weights(weights, s.method)] if weights.line else []
     parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
     if offsets:
@@ -165,7 +166,7 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
             )
         )
     parts.append("<h2>Is the confidence calibrated?</h2>")
-    note = "Test questions in bins of confidence, with 95 % bands. On the dashed line 70 % sure is 70 % right."
+    note = "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin."
     parts.append(figure("reliability", titles.calibration(s), note, charts.calibration_curve(s.calibration, s.method)))
     if domains:
         left = f" The {fewer} smallest domains are left out." if fewer else ""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 # The built-in methods have Okabe and Ito's colours; what reads no scores is grey, oracles are dashed or hollow.
 # In reserve, for a method that gives no colour: those of Paul Tol's muted scheme that are none of these.
 RESERVE = ("#332288", "#117733", "#882255", "#999933", "#44aa99", "#aa4499")
-RIGHT, WRONG = "#0072b2", "#d55e00"
 WIDTH, HEIGHT = 560, 320
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from steelyard.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.errors import LabelError, SettingError
 from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_labels, paired_difference
-from steelyard.evaluation.auroc import auroc, auroc_within
 from steelyard.evaluation.compute_to_match import ComputeToMatch, compute_to_match, fine_sizes
 from steelyard.evaluation.curves import Curves, curves
+from steelyard.fitting.auroc import auroc, auroc_within
 from steelyard.methods import configured, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
@@ -54,6 +54,7 @@ class Summary:
     seed: int
     draws: int
     b: float | None  # None: the method has no such point
+    harmful: float | None  # share of the calibration responses that harm their answer; None: the method does not say
     accuracy: dict[str, Estimate]
     gain: dict[str, Estimate]  # the method's, paired, over each baseline
     match: dict[str, ComputeToMatch]  # samples to reach each baseline's accuracy at full N
@@ -106,6 +107,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         seed=seed,
         draws=draws,
         b=getattr(case.method, "b", None),
+        harmful=getattr(case.method, "harmful_response_share_", None),
         accuracy={name: accuracy(verdicts, test, seed=seed) for name, verdicts in case.verdicts.items()},
         gain={name: paired_difference(mine, case.verdicts[name], test, seed=seed) for name in others},
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},

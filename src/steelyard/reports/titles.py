@@ -22,19 +22,33 @@ def weights(s: Summary, weights: Weights) -> str:
     """The finding of the weight function."""
     if not weights.line:
         return f"What a score is worth to {named(s.method)} depends on the other responses of its question"
-    if weights.crossings:
+    if len(weights.crossings) == 1:
+        at = f"{weights.crossings[0]:.2g}"
+        if s.harmful is not None:
+            return f"One more response with a score below {at} lowers the chance of its answer"
         below = weights.below
-        at = " and ".join(f"{p:.2g}" for p in weights.crossings[:3])
         return (
             f"A score below {at} counts against its answer: {percent(below['wrong'])} % of the wrong and "
-            f"{percent(below['right'])} % of the correct responses"
-            if len(weights.crossings) == 1
-            else f"The weight changes its sign at {at}"
+            f"{percent(below['correct'])} % of the correct responses"
         )
+    if weights.crossings:
+        return f"The weight changes its sign at {' and '.join(f'{p:.2g}' for p in weights.crossings[:3])}"
     values = [row["weight"] for row in weights.line]
     if min(values) == max(values):
         return "Every score is worth the same: the fitted vote is the majority vote"
     return "No score counts against its answer" if min(values) >= 0 else "Every score counts against its answer"
+
+
+def weights_note(s: Summary) -> str:
+    """What the weight is measured in, and how often it is negative."""
+    below = "below, the scores of their correct and wrong responses."
+    if s.harmful is None:
+        return f"Learned on the calibration questions; {below}"
+    return (
+        f"What one more response adds to the log-odds of an answer that a quarter of the {s.n} samples gave; a first "
+        f"response always speaks for its answer. Of the calibration responses {percent(s.harmful)} % count against "
+        f"theirs: without them it would stand better. Learned on the calibration questions; {below}"
+    )
 
 
 def offsets(found: Offsets) -> str:

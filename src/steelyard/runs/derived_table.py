@@ -18,6 +18,7 @@ import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import RunError
+from steelyard.runs.imported import ImportedMaker, came_along
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
 from steelyard.runs.losses import check_nothing_lost
@@ -40,8 +41,8 @@ def fresh_table(folder: Path) -> Path:
         made_from = _made_from(folder, manifest)
         questions = read_questions(folder)
         index = Index(folder / JOURNAL, questions["question"].to_list())
-        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds)
-        make = TableMaker(questions, manifest, index)
+        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds | came_along(manifest))
+        make = (TableMaker if manifest.rows is None else ImportedMaker)(questions, manifest, index)
         write_sealed(folder / FILE, lambda path: derive(make, path), made_from | {"holds": index.holds})
     return folder / FILE
 
@@ -50,7 +51,7 @@ def readable_table(folder: Path) -> Path:
     """Return the path of the table of a run that has begun."""
     path = fresh_table(folder)
     if not (read_seal(path) or {}).get("rows"):
-        raise RunError(f"{folder} has no samples yet: go on with the 'steelyard generate' command of this run")
+        raise RunError(f"{folder} has no samples yet: go on with the command that makes this run")
     return path
 
 
@@ -75,7 +76,7 @@ def _position(journal: Path) -> dict[str, int]:
         return {"bytes": 0, "end": 0}
 
 
-def derive(make: TableMaker, target: Path) -> int:
+def derive(make: TableMaker | ImportedMaker, target: Path) -> int:
     """Write the table of a run to a file; return its rows."""
     from polars.io.plugins import register_io_source
 
@@ -91,7 +92,7 @@ def derive(make: TableMaker, target: Path) -> int:
     try:
         register_io_source(io_source=batches, schema=make.schema).sink_parquet(target, row_group_size=10 * BATCH)
     finally:
-        make.reader.close()
+        make.close()
     return len(index.keys)
 
 
@@ -146,12 +147,16 @@ class TableMaker:
             columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
+    def close(self) -> None:
+        """Let go of the reader of answers."""
+        self.reader.close()
+
     def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
         """Whether each answer is the gold one; null only where there is no gold answer."""
-        both = pl.concat((pl.Series(answers, dtype=pl.String), gold.alias("")))
-        keys = self.reader.keys(both, np.concatenate((which, which)))
-        same = keys.head(len(answers)).eq_missing(keys.tail(len(answers))) & keys.head(len(answers)).is_not_null()
-        return pl.select(pl.when(gold.is_not_null()).then(same)).to_series()
+        _, first, each = np.unique(which, return_index=True, return_inverse=True)
+        keys, same = self.reader.labelled(pl.Series(answers, dtype=pl.String), each.ravel(), gold.gather(first))
+        correct = pl.Series(same) & keys.is_not_null()
+        return pl.select(pl.when(gold.is_not_null()).then(correct)).to_series()
 
 
 def _probability(logprob: float | None) -> float | None:

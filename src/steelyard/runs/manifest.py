@@ -17,6 +17,7 @@ from steelyard.version import __version__
 FILE = "manifest.json"
 FORMAT = "steelyard-run"
 VERSION = 1
+IMPORTED = "imported"  # in `params`: the run was made from a table of responses
 _KINDS = {"n": int, "seed": int, "params": dict}  # the others are text
 MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n only upwards
 
@@ -52,6 +53,14 @@ class Manifest:
                 raise ValueError(f"{each.name} is {value!r:.40}")
         if not 1 <= self.n <= MOST_SAMPLES:
             raise ValueError(f"n is {self.n!r:.40}")
+        if self.rows is not None and (type(self.rows) is not int or self.rows < 1):
+            raise ValueError(f"params.{IMPORTED}.rows is {self.rows!r:.40}")
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the table has that a run was made from; None for a run of `generate`."""
+        found = self.params.get(IMPORTED)
+        return found.get("rows", 0) if isinstance(found, dict) else None if found is None else 0
 
     def changes(self, wanted: Manifest) -> list[str]:
         """What keeps samples of `wanted` out of this run, one sentence a setting.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, need_numbers
 
 MOST_SEED = 2**31 - 1
 MOST_SAMPLES = 100_000  # per question
@@ -24,6 +24,8 @@ class Sampling:
 
     def __post_init__(self) -> None:
         """Refuse what no server can do, before any is asked."""
+        need_numbers(n=self.n, temperature=self.temperature, top_p=self.top_p)
+        need_numbers(max_tokens=self.max_tokens, seed=self.seed)
         if not self.model.strip():
             raise SettingError("the model has no name: give the one the server knows it by with --model")
         if not 1 <= self.n <= MOST_SAMPLES:

@@ -120,7 +120,8 @@ class Run:
     @property
     def wanted(self) -> int:
         """How many samples the finished run has."""
-        return self.questions.height * self.manifest.n
+        rows = self.manifest.rows
+        return self.questions.height * self.manifest.n if rows is None else rows
 
     async def add(self, record: dict[str, Any]) -> None:
         """Return when a record is on the disk; tasks that wait at the same time share the price."""
@@ -194,8 +195,8 @@ def _locked(folder: Path) -> RunLock:
 
 
 def _check_empty(folder: Path) -> None:
-    """A new run needs a folder of its own; what a killed start left behind does no harm."""
-    ours = ("lock", "questions.parquet", "questions.json")
+    """A new run needs a folder of its own; what a killed start left behind, after it took the lock, does no harm."""
+    ours = ("lock", "questions.parquet", "questions.json") if (folder / "lock").exists() else ()
     strange = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
     if strange:
         raise RunError(f"{folder} holds other files ({sorted(strange)[0]}, ..): give the run a new folder with -o")

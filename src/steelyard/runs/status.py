@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.runs.derived_table import FILE, is_fresh
+from steelyard.runs.imported import came_along
 from steelyard.runs.lock import holder
 from steelyard.runs.losses import lost
 from steelyard.runs.run import Run
@@ -15,6 +16,7 @@ from steelyard.runs.state import Tally
 def status(run: str | Path) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
+    `made_from` is the table that the run was made from, None for a run of `generate`.
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
     what is gone in `lost`; `writer` is the process that writes to the run
     now; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
@@ -30,7 +32,7 @@ def status(run: str | Path) -> dict[str, Any]:
     writer = holder(folder)
     with Run.open(folder) as opened:
         table = "up to date" if is_fresh(folder, opened.manifest) else "older than the journal"
-        gone = "" if table == "up to date" else lost(folder / FILE, opened.state.holds)
+        gone = "" if table == "up to date" else lost(folder / FILE, opened.state.holds | came_along(opened.manifest))
         table = "made from more than the journal holds" if gone else table
         samples = opened.state.samples
         return {
@@ -38,6 +40,7 @@ def status(run: str | Path) -> dict[str, Any]:
             "model": opened.manifest.model,
             "questions": opened.questions.height,
             "n": opened.manifest.n,
+            "made_from": None if opened.manifest.rows is None else opened.manifest.questions_file or "a table",
             "samples": _counts(samples, opened.wanted),
             "verifiers": {
                 name: _counts(tally, len(samples.done)) for name, tally in sorted(opened.state.scores.items())

@@ -10,9 +10,9 @@ from steelyard.answers.annotated import Reading
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
-from steelyard.tables.reading import renamed
+from steelyard.tables.reading import first_rows
+from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import DAMAGE, first_line
-from steelyard.tables.sources.opening import open_table
 
 
 def read_answers(
@@ -20,6 +20,7 @@ def read_answers(
     *,
     answers: str = "math",
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
     """Read and group the answers of a table, keeping all its columns: `.table`, with `.rules` and `.merged` about it.
@@ -32,10 +33,11 @@ def read_answers(
     """
     reader = AnswerReader(answers)
     try:
-        table = renamed(open_table(source), rename or {}).collect()
+        table = open_responses(source, layout, rename).collect()
         check_columns(table.schema)
         if not table.height:
             raise TableError(f"{source} is empty: it has no rows to read")
+        reader.look(first_rows(table.lazy()))
         return annotated.read_answers(table, reader, progress)
     except DAMAGE as error:
         raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None

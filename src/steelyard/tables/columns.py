@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, did_you_mean
+from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
+from steelyard.tables.names import SCORE_LIKE, SCORES, key
+from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
 NO_SCORE = "none"
-SPELLING = re.compile(r"(?P<s>sigmoid\()?(?P<column>.+?)(?(s)\))(:(?P<reducer>[^:]*))?", re.DOTALL)
-REDUCERS = {
-    "last": lambda steps: steps.list.drop_nulls().list.last(),
-    "min": lambda steps: steps.list.min(),
-    "mean": lambda steps: steps.list.mean(),
-    "prod": lambda steps: steps.list.eval(pl.element().product()).list.first(),
-}
-
-
-@dataclass(frozen=True)
-class Score:
-    """A score as the user names it: `prm`, `prm:min`, `sigmoid(prm)`, `sigmoid(prm):min`."""
-
-    column: str
-    reducer: str | None
-    sigmoid: bool
-
-    @property
-    def name(self) -> str:
-        inner = f"sigmoid({self.column})" if self.sigmoid else self.column
-        return f"{inner}:{self.reducer}" if self.reducer else inner
-
-    def expression(self) -> pl.Expr:
-        """Return one float a response; null where the verifier said nothing."""
-        column = pl.col(self.column)
-        if self.reducer is None:
-            value = column.cast(pl.Float64) if not self.sigmoid else _sigmoid(column.cast(pl.Float64))
-            return value.alias("score")
-        steps = column.cast(pl.List(pl.Float64)).list.eval(pl.element().fill_nan(None))
-        if self.sigmoid:
-            steps = steps.list.eval(_sigmoid(pl.element()))
-        some = steps.list.drop_nulls().list.len() > 0
-        return pl.when(some).then(REDUCERS[self.reducer](steps)).alias("score")
-
-
-def _sigmoid(value: pl.Expr) -> pl.Expr:
-    return 1.0 / (1.0 + (-value).exp())
 
 
 def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
@@ -63,11 +28,9 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
         named = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
         if not named and not needed:
             return None
-        wanted = "score" if named else _only(candidates)
-    parts = None if wanted in schema else SPELLING.fullmatch(wanted)
-    column, reducer, sigmoid = wanted, None, False
-    if parts:
-        column, reducer, sigmoid = parts["column"], parts["reducer"], parts["s"] is not None
+        wanted = "score" if named else _only(candidates, schema)
+    meant = (None if wanted in schema else spelled(wanted)) or Score(wanted, None)
+    column, reducer = meant.column, meant.reducer
     if column not in schema:
         raise ColumnError(f"no score column {column!r}: {did_you_mean(column, candidates)}")
     if reducer is not None and reducer not in REDUCERS:
@@ -75,7 +38,7 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
     steps = _check_kind(column, schema[column], candidates)
     if reducer is not None and not steps:
         raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use score={column!r}")
-    return Score(column, (reducer or "last") if steps else None, sigmoid)
+    return replace(meant, reducer=(reducer or "last") if steps else None)
 
 
 def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
@@ -97,28 +60,36 @@ def _is_score(kind: pl.DataType) -> bool:
     return inner in (pl.Float32, pl.Float64, pl.Float16)
 
 
-def _only(candidates: list[str]) -> str:
+def _only(candidates: list[str], schema: pl.Schema) -> str:
+    """The score when none is named: the only column of floats, else the only one that is called as scores are."""
     if len(candidates) == 1:
         return candidates[0]
-    if not candidates:
+    whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
+    known = [name for name in candidates if SCORE_LIKE.search(key(name))] if candidates else whole
+    if len(known) == 1:
+        others = [name for name in candidates if name != known[0]]
+        beside = f", and none of {', '.join(others)}" if others else ""
+        warnings.warn(f"the score is {known[0]!r}, by its name{beside}", SteelyardNote, stacklevel=2)
+        return known[0]
+    if not candidates and not known:
         raise ScoreError(
             "there is no column of scores (floats, or lists of floats): add one ('steelyard score' does so for a run), "
             f"or read with score='{NO_SCORE}' for a majority vote"
         )
-    raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates)}")
+    raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
 
 
 def check_columns(schema: pl.Schema) -> None:
-    """Every table needs a question, and an answer or a response to read it out of."""
-    for name, fix in (
-        ("question", "the id that responses to one question share"),
-        ("answer", "or 'response', the full text"),
-    ):
-        if name not in schema and not (name == "answer" and "response" in schema):
-            near = did_you_mean(name, schema.names())
-            raise ColumnError(
-                f"the table has no column {name!r} ({fix}): rename one (rename={{'yours': '{name}'}}); {near}"
-            )
+    """Every table needs a question, and an answer or a response to read it out of; all that is missing is said."""
+    missing = [] if "question" in schema else ["'question' (the id that responses to one question share)"]
+    missing += [] if "answer" in schema or "response" in schema else ["'answer' (or 'response', the full text)"]
+    if missing:
+        ours = "question" if "question" not in schema else "answer"
+        others = [name for name in schema.names() if name not in KNOWN]
+        raise ColumnError(
+            f"the table has no column {' and no column '.join(missing)}: rename one (rename={{'yours': '{ours}'}}); "
+            f"{did_you_mean(ours, others)}"
+        )
 
 
 def label_expression(schema: pl.Schema) -> pl.Expr | None:

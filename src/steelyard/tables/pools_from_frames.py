@@ -41,19 +41,21 @@ def pool_from_frame(
     texts = frame["answer"].gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
     gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
-    known = texts if gold is None else pl.concat((texts, gold.alias(texts.name)))
 
     def place() -> Ints:
         """Where among the texts each response's answer stands; beyond them if it has none."""
         return np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
 
-    def votes() -> Ints:
+    def votes(golds: int = 0) -> Ints:
         """How many responses gave each text; a gold answer comes first, as labels depend on it."""
         given = np.bincount(place(), minlength=len(texts) + 1)[: len(texts)]
-        return given if gold is None else np.concatenate((given, np.full(len(questions), frame.height)))
+        return np.concatenate((given, np.full(golds, frame.height)))
 
-    keys = reader.keys(known, which if gold is None else np.concatenate((which, np.arange(len(questions)))), votes)
-    merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys.head(len(texts)))
+    if gold is None:
+        keys = reader.keys(texts, which, votes)
+    else:
+        keys, same = reader.labelled(texts, which, gold, votes)
+    merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys)
     answer = np.append(merged, np.int32(-1))[place()] if len(firsts) < len(texts) else codes
     pool = Pool(
         starts=starts,
@@ -70,7 +72,6 @@ def pool_from_frame(
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     if gold is not None:
-        same = keys.head(len(texts)).eq_missing(keys.tail(len(questions)).gather(which)).to_numpy()
         return _with_labels(pool, same, merged, which)
     if "correct" in frame.columns:
         raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))

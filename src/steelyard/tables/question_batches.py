@@ -46,7 +46,10 @@ def pools(
             heads = questions.slice(first, end - first)
             if not frame["question"].gather(places[:-1]).equals(heads):
                 raise cut_short()
-            yield pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, sources)
+            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, sources)
+            reader.responses += pool.n_responses
+            reader.unreadable += int((pool.answer < 0).sum())
+            yield pool
             first = end
         if progress:
             progress(min(1.0, read / total))

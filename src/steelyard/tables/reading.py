@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,18 +10,22 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.answers.auto_kind import LOOKED_AT
+from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import ColumnError, SteelyardError, SteelyardWarning, TableError, did_you_mean
+from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
+from steelyard.tables.repeated_rows import RepeatedRows
+from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores
-from steelyard.tables.source_column import single_llm, source_code, source_names
+from steelyard.tables.source_column import source_code, source_names
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.opening import open_table
+from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
 
 
 def read(
@@ -30,6 +34,7 @@ def read(
     score: str | None = None,
     source: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str = "math",
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -43,8 +48,9 @@ def read(
     a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
     the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names
     to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, re:PATTERN or exact; it decides how
-    answers are read out of a column `response` and which of them are the same.
+    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
+    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
+    are the same. A gold answer may be a worked solution, or a list of accepted answers.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
@@ -52,8 +58,15 @@ def read(
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
-    options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "need_score": need_score}
-    return join(list(pools_of(table, answers=answers, progress=progress, **options)))
+    options: dict[str, Any] = {
+        "score": score,
+        "source": source,
+        "rename": rename,
+        "layout": layout,
+        "need_score": need_score,
+        "progress": progress,
+    }
+    return join(list(pools_of(table, answers=answers, **options)))
 
 
 def pools_of(
@@ -62,6 +75,7 @@ def pools_of(
     score: str | None = None,
     source: str | None = None,
     rename: dict[str, str] | None = None,
+    layout: str | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
@@ -75,46 +89,44 @@ def pools_of(
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
         with named(table) as name, reading(name):
-            frame = renamed(open_table(table), rename or {})
+            frame = open_responses(table, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
             others = pl.Schema({column: kind for column, kind in schema.items() if column != source})
             chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
+            llms = _llms(frame, schema)
+            single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+            origin = Origin(chosen.name, single, name, parts, several, source)
             sources = source_names(frame, schema, source)
-            origin = Origin(chosen.name, single_llm(frame, schema, source), name, parts, source)
+            reader.look(first_rows(frame))
             wanted = _wanted(schema, chosen, labels)
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             rows = in_order(frame, wanted)
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
-            yield from pools(rows, origin, reader, progress, sources)
+            repeated = RepeatedRows()
+            for pool in pools(rows, origin, reader, progress, sources):
+                repeated.look(pool)
+                yield pool
     finally:
         reader.close()
-    reader.warn()
+    reader.warn(_showing(reader, name, rename, layout))
+    repeated.warn()
 
 
 @contextmanager
 def named(source: Any) -> Iterator[str]:
     """Say in every error which table it is about; yield its name."""
-    name = str(source) if isinstance(source, str | Path) else "the table"
+    files = source if isinstance(source, list | tuple) else [source]
+    name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
+    name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
+    name = SPOKEN_STDIN if name == STDIN else name
     try:
         yield name
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
-
-
-def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
-    """Give columns our names; a column that had the name before goes."""
-    names = frame.collect_schema().names()
-    for old in rename:
-        if old not in names:
-            raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
-    replaced = [new for new in rename.values() if new in names and new not in rename]
-    if replaced:
-        warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    return frame.drop(replaced).rename(rename)
 
 
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
@@ -123,9 +135,11 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if labels and "correct" not in schema and "gold" in schema:
         text.append("gold")
     for name in text:
+        if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
+            continue
         if schema[name].is_nested() or schema[name] == pl.Object:
             raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
-    wanted = [pl.col(name) if schema[name] == pl.String else pl.col(name).cast(pl.String) for name in text]
+    wanted = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
@@ -135,3 +149,35 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if label is not None:
         wanted.append(label.alias("correct"))
     return wanted
+
+
+def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as text; a list of accepted gold answers is one text too."""
+    if isinstance(kind, pl.List | pl.Array):
+        items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
+        return (pl.lit(LIST) + items.list.join(ITEM)).alias(name)
+    return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
+
+
+def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
+    """The first rows of what a kind of answer can be told by."""
+    schema = frame.collect_schema()
+    names = [name for name in ("gold", "response", "answer") if name in schema]
+    return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
+
+
+def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
+    """The command that shows what could not be read."""
+    file, kind = name if Path(name).exists() else "FILE", reader.kind.name
+    words = ["steelyard", "answers", file, "--only-unreadable", *(["--answers", kind] if kind != "math" else [])]
+    words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
+    return shlex.join([*words, *(["--layout", layout] if layout else [])])
+
+
+def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
+    """The names of the LLMs; none where rows say nothing, unless the others name several."""
+    if "llm" not in schema or schema["llm"].is_nested():
+        return ()
+    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    known = tuple(sorted(names.drop_nulls()))
+    return known if len(known) > 1 or not names.null_count() else ()

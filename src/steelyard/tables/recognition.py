@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from steelyard.registry import Registry, only_class
+from steelyard.registry import Registry, named_class, only_class
 
 Record = dict[str, Any]  # one line, row or sample as the tool wrote it
 
@@ -34,6 +34,10 @@ class Opened(ABC):
     def frame(self) -> pl.LazyFrame:
         """The same as columns, for layouts that are flat enough and may be large."""
 
+    def parts(self) -> Iterator[Opened]:
+        """The same file by file, for layouts in which the name of a file says something."""
+        yield self
+
 
 @dataclass(frozen=True)
 class Converted:
@@ -49,6 +53,7 @@ class Layout(ABC):
     name: ClassVar[str]  # as the user types it
     title: ClassVar[str]  # as it is said: "lm-eval samples"
     about: ClassVar[str]  # one line for `steelyard layouts`: the tool and its file, and what is read from where
+    turn: ClassVar[int] = 0  # layouts of tools are asked first, those that take any table last
 
     @abstractmethod
     def recognises(self, opened: Opened) -> bool:
@@ -64,4 +69,6 @@ LAYOUTS: Registry[type[Layout]] = Registry(
     "steelyard.tables.layouts",
     Path(__file__).parent / "layouts",
     only_class(Layout),  # type: ignore[type-abstract]
+    group="steelyard.layouts",
+    check=named_class(Layout),
 )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from steelyard.errors import ColumnError
-from steelyard.tables.columns import NO_SCORE, REDUCERS, SPELLING, Score, choose_score
+from steelyard.tables.columns import NO_SCORE, choose_score
+from steelyard.tables.score_spelling import REDUCERS, Score, parts_of, spelled
 
 EVERY = "*"
 
@@ -69,15 +70,15 @@ def same_scores(one: str, other: str) -> bool:
 
 
 def _plain(text: str) -> list[str]:
-    words = [spelled for word in text.split("+") for spelled in _every(word.strip())]
+    words = [spelled for word in parts_of(text) for spelled in _every(word)]
     return sorted(word.removesuffix(":last") for word in words)
 
 
 def _words(schema: pl.Schema, wanted: str) -> list[str]:
     """The parts of a text as single scores; just one where the text, or what it reduces, is a column."""
-    whole = SPELLING.fullmatch(wanted)
-    lone = wanted in schema or (whole and whole["column"] in schema and "+" not in (whole["reducer"] or ""))
-    parts = [wanted] if lone else [word.strip() for word in wanted.split("+")]
+    whole = spelled(wanted)
+    lone = wanted in schema or (whole and whole.column in schema and "+" not in (whole.reducer or ""))
+    parts = [wanted] if lone else parts_of(wanted)
     return [word for part in parts for word in _spread(schema, part)]
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import polars as pl
 
-from steelyard.errors import ColumnError, SteelyardWarning, did_you_mean
+from steelyard.errors import ColumnError, did_you_mean
 from steelyard.pools.sources import MOST, checked_names
 
 USUAL = "llm"
@@ -31,21 +29,6 @@ def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> 
 def source_code(column: str, names: tuple[str, ...]) -> pl.Expr:
     """The code of each row's source, as `source`."""
     return pl.col(column).cast(pl.String).cast(pl.Enum(names)).to_physical().cast(pl.Int32).alias("source")
-
-
-def single_llm(frame: pl.LazyFrame, schema: pl.Schema, source: str | None) -> str | None:
-    """The LLM's name, when the whole table has just one; several are told what they could be."""
-    if USUAL not in schema or schema[USUAL].is_nested():
-        return None
-    names = _distinct(frame, USUAL, 2)
-    if len(names.drop_nulls()) > 1 and source is None:
-        warnings.warn(
-            f"the column {USUAL!r} names several LLMs, which count alike here: source={USUAL!r} (--source {USUAL}) "
-            "makes them a committee, each worth what it has shown",
-            SteelyardWarning,
-            stacklevel=5,
-        )
-    return names[0] if len(names) == 1 else None
 
 
 def _distinct(frame: pl.LazyFrame, column: str, most: int) -> pl.Series:

@@ -6,23 +6,22 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.tables.reading import renamed
+from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import together
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.opening import open_table
 
 WORDS = ("prompt", "response", "domain", "gold")
 
 
-def texts_of(source: Any, *, rename: dict[str, str] | None = None) -> pl.DataFrame:
+def texts_of(source: Any, *, rename: dict[str, str] | None = None, layout: str | None = None) -> pl.DataFrame:
     """Return `question` and what there is of prompt, response, domain and gold, one row per response of the pool.
 
     >>> list(texts_of("grid:smol-misled").columns)
     ['question', 'prompt', 'response', 'domain', 'gold']
     """
     with reading(source):
-        frame = renamed(open_table(source), rename or {})
+        frame = open_responses(source, layout, rename)
         schema = frame.collect_schema()
         if is_grid(source):
             spoken = grid_texts(str(source).removeprefix(PREFIX).partition("/")[0])

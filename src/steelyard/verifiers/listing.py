@@ -18,8 +18,8 @@ def rows(protocols: Sequence[Protocol]) -> list[tuple[str, str, str, str]]:
 
 def _places(protocol: Protocol) -> str:
     if isinstance(protocol, TokenProtocol):
-        return "--local, --at vLLM" if protocol.served else "--local"
-    return "--at any server" if isinstance(protocol, ChatProtocol) else "nowhere"
+        return "--local, --upstream vLLM" if protocol.served else "--local"
+    return "--upstream any server" if isinstance(protocol, ChatProtocol) else "nowhere"
 
 
 def page_table(protocols: Sequence[Protocol]) -> str:

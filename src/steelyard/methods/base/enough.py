@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from steelyard.errors import CalibrationError, LabelError, ScoreError, SteelyardWarning
 from steelyard.pools.pool import LabelledPool, Pool
 
+P = TypeVar("P", bound=Pool)
 FEWEST_QUESTIONS = 10
+NAMED = 4  # LLMs in a message
 ENOUGH_QUESTIONS = 50
 
 
@@ -39,3 +43,39 @@ def check_calibration(pool: Pool) -> None:
             SteelyardWarning,
             stacklevel=3,
         )
+    if pool.origin.llms and pool.source is None:
+        warnings.warn(
+            f"the calibration responses are of {listed(pool.origin.llms)}, and one plan is fitted for all of them: "
+            "fit each LLM's rows by themselves if they are to vote by themselves, or make them a committee, each worth "
+            "what it has shown, with source='llm' (--source llm)",
+            SteelyardWarning,
+            stacklevel=3,
+        )
+
+
+def listed(llms: Sequence[str]) -> str:
+    """Several LLMs in a message.
+
+    >>> listed(["a", "b"])
+    '2 LLMs (a, b)'
+    """
+    more = ", .." if len(llms) > NAMED else ""
+    return f"{len(llms)} LLMs ({', '.join(llms[:NAMED])}{more})"
+
+
+def first_samples(pool: P, n: int | None) -> P:
+    """The first n samples of each question, all of them if n is None; say so where no question has as many."""
+    if n is None:
+        return pool
+    if n > pool.n:
+        warnings.warn(too_many(n, pool.n), SteelyardWarning, stacklevel=3)
+    return pool.first(n)
+
+
+def too_many(n: int, there: int) -> str:
+    """What to say of an n that is beyond what there is.
+
+    >>> too_many(64, 8)
+    'n = 64 is more than there is: no question has more than 8 samples, and those are used'
+    """
+    return f"n = {n} is more than there is: no question has more than {there} samples, and those are used"

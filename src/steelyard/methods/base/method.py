@@ -15,12 +15,14 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.confidence.answer_probabilities import AnswerProbabilities
 from steelyard.confidence.drift import reference_scores
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting.tally import tally
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SettingError
+from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.fitting.mixing import Mix
-from steelyard.methods.base.enough import check_calibration
+from steelyard.methods.base.enough import check_calibration, first_samples
 from steelyard.methods.base.plan import Provenance
 from steelyard.methods.base.stored import Stored
 from steelyard.pools.pool import LabelledPool, Pool
@@ -76,11 +78,13 @@ class Method(Stored, ABC):
             )
         self.check_kinds()
         self.check_settings()
-        pool = labelled if n is None else labelled.first(n)
+        pool = first_samples(labelled, n)
         if self.learns:
             check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        if self.scored and isinstance(pool, LabelledPool):
+            warn_of_leaked_labels(pool)
         before = dict(vars(self))
         try:
             self._fit(pool)
@@ -167,6 +171,10 @@ class Method(Stored, ABC):
 
     def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Return the probability that each verdict is correct [Q], where the method has learned one."""
+        return None
+
+    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:  # noqa: ARG002
+        """Return how likely each answer of a pool is the correct one, where the method has learned it."""
         return None
 
     def _parted(self, pool: P) -> tuple[P, P | None]:

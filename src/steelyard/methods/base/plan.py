@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 
 from steelyard.errors import PlanError
 from steelyard.files import write_atomically
+from steelyard.outputs import Kind, check_output
 from steelyard.version import __version__
 
 FORMAT = "steelyard-plan"
@@ -73,8 +75,18 @@ class Plan:
 KNOWN = tuple(f.name for f in fields(Provenance))
 
 
-def write_plan(plan: Plan, path: str | Path) -> None:
-    """Write a plan; the file appears whole or not at all."""
+def _wrote(path: Path) -> bool:
+    """Whether Steelyard wrote a plan to a file: its front says so."""
+    with path.open("rb") as file:
+        return re.match(rb'\{\s*"format":\s*"%s"' % FORMAT.encode(), file.read(200)) is not None
+
+
+PLAN = Kind("a plan", (".json", ""), _wrote)
+
+
+def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a plan where it may go (steelyard/outputs.py); the file appears whole or not at all."""
+    check_output(path, PLAN, overwrite=overwrite)
     content = {
         "format": FORMAT,
         "version": VERSION,

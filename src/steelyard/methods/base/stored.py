@@ -33,12 +33,12 @@ class Stored(Configured):
     stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
     mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted method as a plan, plain JSON."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
         stopping = self.stopping_.plain() if self.stopping_ else None
         mix = self.mix_.stored() if self.mix_ else None
         plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, stopping, mix, self.made_by())
-        write_plan(plan, path)
+        write_plan(plan, path, overwrite=overwrite)
 
     @classmethod
     def made_by(cls) -> str | None:

@@ -12,7 +12,7 @@ from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
 
 QUICK = ("pass-at-n", "best-of-n", "majority", "vanilla", "linear", "logit")  # added up or exact
-SLOW = ("optimal", "optimal-crossfit", "kde")  # vote again on every subset
+SLOW = ("optimal", "optimal-crossfit", "kde", "calibrated")  # vote again on every subset
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.measuring import rights
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
+from steelyard.reports.line_names import named_lines
 from steelyard.reports.style import HEIGHT, WIDTH, colour_of
 
+APART = 1.5  # the ratio of two sizes that are both named on the axis
 METHODS = ("majority", "vanilla", "kde", "linear", "logit")
 TEST = 0.5  # of the questions are the test set; the rest may be calibrated on
 SIZES = (12, 25, 50, 100, 200, 400, 800, 1600, 3200)
@@ -86,12 +88,17 @@ def draw(rows: pl.DataFrame) -> Any:
         "size:Q",
         title="calibration questions",
         scale=alt.Scale(type="log", domain=[sizes[0], sizes[-1]]),
-        axis=alt.Axis(values=sizes),
+        axis=alt.Axis(values=[size for size in sizes if size == sizes[-1] or sizes[-1] / size > APART]),
     )
-    y = alt.Y("accuracy:Q", title="accuracy on the test set", axis=alt.Axis(format=".1%"), scale=alt.Scale(zero=False))
+    values = mean["accuracy"].to_numpy()
+    frame = (float(values.min()) - 0.01, float(values.max()) + 0.01)
+    scale = alt.Scale(domain=list(frame), nice=False)
+    y = alt.Y("accuracy:Q", title="accuracy on the test set", axis=alt.Axis(format=".0%"), scale=scale)
     tips = ["method:N", "size:Q", alt.Tooltip("accuracy:Q", format=".1%")]
-    line = alt.Chart(mean).mark_line(point=True).encode(x, y, colour_of(list(METHODS)), tooltip=tips)
-    return line.properties(width=WIDTH, height=HEIGHT)
+    tints = colour_of(list(METHODS)).legend(None)
+    line = alt.Chart(mean).mark_line(point=True).encode(x, y, tints, tooltip=tips)
+    names = named_lines(mean.rename({"size": "n"}).to_dicts(), METHODS, frame, HEIGHT, colours=tints)
+    return alt.layer(line, *names).properties(width=WIDTH, height=HEIGHT)
 
 
 EXPERIMENT = Experiment(

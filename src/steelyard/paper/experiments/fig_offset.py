@@ -15,15 +15,19 @@ from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.figures_in_words import count
 from steelyard.paper.measuring import quiet
 from steelyard.paper.pair_grid import Grid, Pair
-from steelyard.paper.settings import RESERVE, Settings
+from steelyard.paper.settings import RESERVE as SHARE
+from steelyard.paper.settings import Settings
+from steelyard.reports.line_names import named_lines
+from steelyard.reports.style import RESERVE
 
 POINTS = 101
+TALL = 260  # pixels
 RANGES = {"linear": (-1.0, 1.0), "logit": (0.0, 1.0)}  # the paper's
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def one(pair: Pair) -> list[dict[str, Any]]:
-        cal = pair.pool.split(RESERVE, seed=settings.seed)[0]
+        cal = pair.pool.split(SHARE, seed=settings.seed)[0]
         with quiet():
             votes = {form: cast(Offset, method_class(form)().fit(cal)) for form in RANGES}
         rows: list[dict[str, Any]] = []
@@ -68,31 +72,33 @@ def draw(rows: pl.DataFrame) -> Any:
     import altair as alt
 
     llms = rows["llm"].unique(maintain_order=True).to_list()
-    colour = alt.Color("llm:N", scale=alt.Scale(domain=llms, scheme="tableau10"), title="model")
+    tints = alt.Scale(domain=llms, range=[RESERVE[i % len(RESERVE)] for i in range(len(llms))])
+    values = rows["accuracy"].to_numpy()
+    frame = (float(values.min()) - 0.02, float(values.max()) + 0.02)
+    scale = alt.Scale(domain=list(frame), nice=False)
+    y = alt.Y("accuracy:Q", title="accuracy on the calibration set", axis=alt.Axis(format=".0%"), scale=scale)
     panels = []
     for form, ends in RANGES.items():
         part = rows.filter(pl.col("form") == form)
-        x = alt.X("b:Q", title="offset b (score units)", scale=alt.Scale(domain=list(ends)))
-        y = alt.Y(
-            "accuracy:Q",
-            title="accuracy on the calibration set",
-            axis=alt.Axis(format=".0%"),
-            scale=alt.Scale(zero=False),
-        )
+        x = alt.X("b:Q", title="offset b (score units)", scale=alt.Scale(domain=list(ends)), axis=alt.Axis(tickCount=5))
         line = (
             alt.Chart(part)
             .mark_line(interpolate="step-after")
-            .encode(x, y, colour, tooltip=["llm:N", "verifier:N", "b:Q", alt.Tooltip("accuracy:Q", format=".1%")])
+            .encode(x, y, alt.Color("llm:N", scale=tints, legend=None))
+            .encode(tooltip=["llm:N", "verifier:N", "b:Q", alt.Tooltip("accuracy:Q", format=".1%")])
         )
-        fitted = part.group_by("llm", maintain_order=True).first().select("llm", b="chosen")
-        marks = fitted.filter(pl.col("b").is_between(*ends))
-        rule = alt.Chart(marks).mark_rule(strokeDash=[4, 3], strokeWidth=1.5).encode(alt.X("b:Q"), color=colour)
-        panels.append(
-            alt.layer(line, rule).properties(
-                width=330, height=260, title=f"{form}: weight {'p - b' if form == 'linear' else 'logit p - logit b'}"
-            )
+        near = (pl.col("b") - pl.col("chosen")).abs()
+        fitted = part.filter(pl.col("chosen").is_between(*ends)).sort(near).group_by("llm", maintain_order=True).first()
+        dots = alt.Chart(fitted).mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1)
+        dots = dots.encode(alt.X("chosen:Q"), y, alt.Color("llm:N", scale=tints, legend=None))
+        lines = part.select(pl.col("accuracy"), method="llm", n="b").to_dicts()
+        names = named_lines(lines, llms, frame, TALL, colours=alt.Color("method:N", scale=tints, legend=None))
+        weight = "p - b" if form == "linear" else "logit p - logit b"
+        heading = alt.TitleParams(
+            f"{form}: weight {weight}", subtitle="dots: the fitted b", fontSize=12, anchor="start"
         )
-    return alt.hconcat(*panels).resolve_scale(y="shared", color="shared")
+        panels.append(alt.layer(line, dots, *names).properties(width=270, height=TALL, title=heading))
+    return alt.hconcat(*panels)
 
 
 EXPERIMENT = Experiment(
@@ -100,8 +106,8 @@ EXPERIMENT = Experiment(
     where="Figure 3, left and middle",
     paper="The best offset is above zero for all LLMs and both forms: negative weights are needed.",
     differs=(
-        "Each model is shown with the verifier that discriminates best within its questions. Vertical lines are the "
-        "fitted b (the mean over bootstraps of the exact optimum); none is drawn outside the range searched."
+        "Each model is shown with the verifier that discriminates best within its questions. A dot is the fitted b "
+        "(the mean over bootstraps of the exact optimum); none is drawn outside the range searched."
     ),
     measure=measure,
     find=find,

@@ -20,10 +20,11 @@ from steelyard.paper.measuring import splits
 from steelyard.paper.pair_grid import Grid
 from steelyard.paper.settings import Settings
 from steelyard.pools.pool import LabelledPool
-from steelyard.reports.style import HEIGHT, WIDTH
+from steelyard.reports.style import colour
 
 SHOWN = 5
 GLOBAL = "all questions"
+PANEL = 200  # pixels
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
@@ -76,20 +77,36 @@ def find(rows: pl.DataFrame) -> Finding:
 def draw(rows: pl.DataFrame) -> Any:
     import altair as alt
 
-    names = rows["function"].unique(maintain_order=True).to_list()
-    palette = ["black", "#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00"]
-    colour = alt.Color(
-        "function:N",
-        scale=alt.Scale(domain=names, range=palette[: len(names)]),
-        legend=alt.Legend(title=None, labelLimit=300),
-    )
-    x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("weight:Q", title="weight log f1/f0, nats")
-    tips = ["function:N", "score:Q", "weight:Q"]
-    line = alt.Chart(rows).mark_line(strokeWidth=2).encode(x, y, colour, tooltip=tips)
-    thick = alt.Chart(rows.filter(pl.col("function") == GLOBAL)).mark_line(strokeWidth=4).encode(x, y, colour)
-    level = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(color="grey", strokeDash=[3, 3]).encode(y="y:Q")
-    return alt.layer(level, thick, line).properties(width=WIDTH, height=HEIGHT)
+    values = rows["weight"].to_numpy()
+    ends = [1.1 * float(values.min()), 1.1 * float(values.max())]
+    y = alt.Y("weight:Q", title="weight, nats", scale=alt.Scale(domain=ends, nice=False))
+    x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
+    everyone = alt.Chart(rows.filter(pl.col("function") == GLOBAL)).mark_line(strokeWidth=3, color="black")
+    level = alt.Chart(pl.DataFrame({"weight": [0.0]})).mark_rule(color="grey").encode(y=y)
+    panels: list[Any] = []
+    for (name,), part in rows.filter(pl.col("function") != GLOBAL).group_by("function", maintain_order=True):
+        own = (
+            alt.Chart(part)
+            .mark_line(strokeWidth=2.5, color=colour("kde"))
+            .encode(x, y, tooltip=["score:Q", "weight:Q"])
+        )
+        layers = [level, everyone.encode(x, y), own]
+        if not panels:
+            layers += _named(rows, part, x, y)
+        heading = alt.TitleParams(str(name), fontSize=12, anchor="start")
+        panels.append(alt.layer(*layers).properties(width=PANEL, height=150, title=heading))
+    return alt.vconcat(*(alt.hconcat(*panels[i : i + 3]) for i in range(0, len(panels), 3)))
+
+
+def _named(rows: pl.DataFrame, part: pl.DataFrame, x: Any, y: Any) -> list[Any]:
+    """The names of the two lines, in the first panel: above the end of one and below the lowest point of the other."""
+    import altair as alt
+
+    top = rows.filter(pl.col("function") == GLOBAL).tail(1)
+    low = part.filter(pl.col("score") > 0.2).sort("weight").head(1)
+    above = alt.Chart(top).mark_text(align="right", dx=-12, dy=-6, fontSize=12).encode(x, y, text=alt.value(GLOBAL))
+    below = alt.Chart(low).mark_text(align="left", dy=16, fontSize=12).encode(x, y, text=alt.value("this question"))
+    return [above, below]
 
 
 EXPERIMENT = Experiment(

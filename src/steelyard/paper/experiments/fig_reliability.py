@@ -55,7 +55,7 @@ def draw(rows: pl.DataFrame) -> Any:
 
     mean = rows.group_by("verifier", "source", maintain_order=True).agg(pl.col("error").mean())
     order = mean["verifier"].unique(maintain_order=True).to_list()
-    domain, colours = [ESTIMATED, CONSTANT], [colour("logit"), colour("majority")]
+    domain, colours = [ESTIMATED, CONSTANT], [colour("kde"), "#444444"]
     y = alt.Y("verifier:N", sort=order, title=None)
     x = alt.X(
         "error:Q",
@@ -69,8 +69,11 @@ def draw(rows: pl.DataFrame) -> Any:
         .mark_bar()
         .encode(x, y, tints, offset, tooltip=["verifier:N", "source:N", alt.Tooltip("error:Q", format=".3f")])
     )
-    line = alt.Chart(pl.DataFrame({"error": [0.2]})).mark_rule(strokeDash=[4, 3]).encode(x="error:Q")
-    return alt.layer(bars, line).properties(width=WIDTH, height=alt.Step(14))
+    bound = alt.Chart(pl.DataFrame({"error": [0.2], "text": ["0.2: most PRMs of the paper are above"]}))
+    line = bound.mark_rule(strokeDash=[4, 3]).encode(x="error:Q")
+    words = bound.mark_text(align="left", baseline="bottom", dx=-4, dy=-4, fontSize=12)
+    said = words.encode(x="error:Q", y=alt.value(0), text="text:N")
+    return alt.layer(bars, line, said).properties(width=WIDTH, height=alt.Step(14))
 
 
 EXPERIMENT = Experiment(

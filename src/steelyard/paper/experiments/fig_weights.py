@@ -13,13 +13,13 @@ from steelyard.paper.figures_in_words import listed
 from steelyard.paper.measuring import splits
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
-from steelyard.reports.style import RIGHT, WRONG
+from steelyard.reports.style import colour
 
 PAIRS = 6
 BINS = 25
+CHANCE = 0.55  # an AUROC within questions below this is hardly better than chance
 OUTER = (0.005, 0.995)  # of the scores; the weight function is drawn between
 WIDTH = 210
-CROSS = "M-1,-1L1,1M-1,1L1,-1"
 INDENT = 32  # pixels for the labels of every y axis, so that panels stand in line
 
 
@@ -55,7 +55,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 def find(rows: pl.DataFrame) -> Finding:
     weights = rows.filter(pl.col("kind") == "weight")
     pairs = weights.group_by("pair", maintain_order=True).agg(
-        pl.col("zero").first(), (pl.col("value") < 0).mean().alias("negative"), pl.col("value").min().alias("least")
+        pl.col("zero", "auroc_within").first(), pl.col("value").min().alias("least")
     )
     zeros = pairs.drop_nulls("zero")
     none = pairs.filter(pl.col("zero").is_null())["pair"].to_list()
@@ -67,9 +67,11 @@ def find(rows: pl.DataFrame) -> Finding:
         " This is pooled over questions: a low score may mean a hard question rather than a wrong response, and only "
         "the latter helps a vote."
     )
+    blind = zeros.filter(pl.col("auroc_within") < CHANCE).height
+    also = f", {blind} of them no better than chance within questions" if blind else ""
     holds = zeros.height == pairs.height
     return Finding(
-        f"Low scores get negative weights in {zeros.height} of {pairs.height} pairs; zero-crossing {crossing}",
+        f"Low scores get negative weights in {zeros.height} of {pairs.height} pairs{also}",
         ours,
         holds,
     )
@@ -79,33 +81,7 @@ def draw(rows: pl.DataFrame) -> Any:
     import altair as alt
 
     panels = []
-    axis = alt.Axis(minExtent=INDENT, tickCount=4)
-    for (name,), part in rows.group_by("pair", maintain_order=True):
-        x = alt.X("score:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(labels=False))
-        colour = alt.Color(
-            "kind:N", scale=alt.Scale(domain=["right", "wrong"], range=[RIGHT, WRONG]), title="responses"
-        )
-        scores = alt.Chart(part.filter(pl.col("kind") != "weight")).mark_area(
-            interpolate="step", opacity=0.45, line=True
-        )
-        density = scores.encode(
-            x, alt.Y("value:Q", title="density", stack=None, scale=alt.Scale(type="sqrt"), axis=axis), colour
-        )
-        weight = part.filter(pl.col("kind") == "weight")
-        under = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
-        line = (
-            alt.Chart(weight)
-            .mark_line(color="black")
-            .encode(under, alt.Y("value:Q", title="weight, nats", axis=axis), tooltip=["score:Q", "value:Q"])
-        )
-        level = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(color="grey", strokeDash=[3, 3]).encode(y="y:Q")
-        layers = [level, line]
-        zero = part["zero"][0]
-        if zero is not None:
-            cross = pl.DataFrame({"score": [zero], "value": [0.0], "text": [f"{zero:.2f}"]})
-            base = alt.Chart(cross).encode(x="score:Q", y="value:Q")
-            layers.append(base.mark_point(shape=CROSS, size=60, color=WRONG, strokeWidth=3, opacity=1))
-            layers.append(base.mark_text(dy=-12, color=WRONG, fontSize=12).encode(text="text:N"))
+    for number, ((name,), part) in enumerate(rows.group_by("pair", maintain_order=True)):
         heading = alt.TitleParams(
             str(name),
             subtitle=f"AUROC within questions {part['auroc_within'][0]:.2f}",
@@ -113,15 +89,61 @@ def draw(rows: pl.DataFrame) -> Any:
             subtitleFontSize=11,
             anchor="start",
         )
-        panels.append(
-            alt.vconcat(
-                density.properties(width=WIDTH, height=80, title=heading),
-                alt.layer(*layers).properties(width=WIDTH, height=110),
-                spacing=4,
-            ).resolve_scale(color="shared")
-        )
+        above = _densities(part, words=number == 0).properties(width=WIDTH, height=110, title=heading)
+        panels.append(alt.vconcat(above, _weight(part).properties(width=WIDTH, height=120), spacing=4))
     lines = [alt.hconcat(*panels[i : i + 3]) for i in range(0, len(panels), 3)]
     return alt.vconcat(*lines)
+
+
+def _densities(part: pl.DataFrame, *, words: bool) -> Any:
+    """The scores of correct responses upwards, those of wrong ones downwards."""
+    import altair as alt
+
+    x = alt.X("score:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(labels=False))
+    shown = part.filter(pl.col("kind") != "weight").with_columns(
+        height=pl.col("value") * pl.when(pl.col("kind") == "right").then(1).otherwise(-1)
+    )
+    most = 1.3 * float(shown["value"].to_numpy().max())
+    axis = alt.Axis(minExtent=INDENT, tickCount=4, labelExpr="format(abs(datum.value), '~g')")
+    y = alt.Y("height:Q", title="density", scale=alt.Scale(domain=[-most, most], nice=False), axis=axis)
+    layers = [
+        alt.Chart(shown.filter(pl.col("kind") == kind))
+        .mark_area(interpolate="step", opacity=shade, color="black")
+        .encode(x, y)
+        for kind, shade in (("right", 0.7), ("wrong", 0.35))
+    ]
+    if words:
+        said = pl.DataFrame(
+            {"height": [0.85 * most, -0.85 * most], "text": ["correct responses ↑", "wrong responses ↓"]}
+        )
+        base = alt.Chart(said).mark_text(align="right", fontSize=11)
+        layers.append(base.encode(y=y, x=alt.value(WIDTH), text="text:N"))
+    return alt.layer(*layers)
+
+
+def _weight(part: pl.DataFrame) -> Any:
+    """The weight function, what is negative of it shaded and said."""
+    import altair as alt
+
+    weight = part.filter(pl.col("kind") == "weight")
+    x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
+    low, high = float(weight["value"].to_numpy().min()), float(weight["value"].to_numpy().max())
+    room = 0.3 * (high - low)  # for the words above the line
+    scale = alt.Scale(domain=[low - 0.1 * room, high + room], nice=False)
+    y = alt.Y("value:Q", title="weight, nats", scale=scale, axis=alt.Axis(minExtent=INDENT, tickCount=4))
+    base = alt.Chart(weight).encode(x, y)
+    tint = colour("kde")
+    shade = base.mark_area(color=tint, opacity=0.5).transform_filter("datum.value <= 0")
+    level = alt.Chart(pl.DataFrame({"value": [0.0]})).mark_rule(color="grey").encode(y)
+    line = base.mark_line(color=tint, strokeWidth=2.5).encode(tooltip=["score:Q", "value:Q"])
+    zero = part["zero"][0]
+    said = "never positive" if zero is None else f"turns positive at {zero:.2f}"
+    words = alt.Chart(pl.DataFrame({"text": [said]})).mark_text(align="left", baseline="top", fontSize=12)
+    layers = [shade, level, line, words.encode(x=alt.value(4), y=alt.value(2), text="text:N")]
+    if zero is not None:
+        cross = alt.Chart(pl.DataFrame({"score": [zero], "value": [0.0]})).encode(x, y)
+        layers.append(cross.mark_point(filled=True, size=50, color="black", opacity=1))
+    return alt.layer(*layers)
 
 
 EXPERIMENT = Experiment(

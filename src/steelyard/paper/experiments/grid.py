@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from steelyard.evaluation.auroc import auroc
 from steelyard.evaluation.percentages import percent
+from steelyard.fitting.auroc import auroc
 from steelyard.paper.experiment import Experiment, Finding
 from steelyard.paper.figures_in_words import count
 from steelyard.paper.pair_grid import Grid

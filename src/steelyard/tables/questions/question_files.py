@@ -14,10 +14,18 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError, did_you_mean
+from steelyard.errors import (
+    ColumnError,
+    LabelError,
+    SettingError,
+    SteelyardWarning,
+    TableError,
+    did_you_mean,
+    need_numbers,
+)
 from steelyard.tables.questions.hub import from_hub, is_hub_name
 from steelyard.tables.questions.published_sets import Layout, layout_of
-from steelyard.tables.reading import renamed
+from steelyard.tables.renaming import renamed
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.opening import open_table
 
@@ -38,6 +46,7 @@ class Questions:
 
 def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, limit: int | None = None) -> Questions:
     """Read questions from a file, or from the hub by name; `limit` takes the first so many."""
+    need_numbers(limit=limit)
     if limit is not None and limit < 1:
         raise SettingError(f"cannot take the first {limit} questions: --limit is at least 1")
     name = str(source)

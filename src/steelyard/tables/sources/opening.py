@@ -1,4 +1,4 @@
-"""Any source -> one lazy polars frame: a path, bundled responses, or a table in memory."""
+"""Any source -> what it is before its rows have a meaning, or the columns as they stand."""
 
 from __future__ import annotations
 
@@ -7,29 +7,24 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.tables.recognition import Opened
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
-from steelyard.tables.sources.damage import DAMAGE, first_line
-from steelyard.tables.sources.table_files import open_file
+from steelyard.tables.sources.listing import all_listed
+from steelyard.tables.sources.opened_files import OpenedFile, OpenedFiles
+from steelyard.tables.sources.opened_tables import OpenedTable
+
+
+def opened(source: Any) -> Opened:
+    """Open files, standard input, bundled responses or a table in memory; nothing is read yet."""
+    if is_grid(source):
+        return OpenedTable(open_grid(str(source)))
+    named = [source] if isinstance(source, str | Path) else source
+    if isinstance(named, list | tuple) and named and all(isinstance(each, str | Path) for each in named):
+        files = tuple(OpenedFile(path) for path in all_listed(named))
+        return files[0] if len(files) == 1 else OpenedFiles(files)
+    return OpenedTable(source)
 
 
 def open_table(source: Any) -> pl.LazyFrame:
-    """Return a lazy frame over a path, over bundled responses or over anything that speaks Arrow."""
-    if isinstance(source, str | Path):
-        return open_grid(str(source)) if is_grid(source) else open_file(Path(source))
-    if isinstance(source, pl.LazyFrame):
-        return source
-    if isinstance(source, pl.DataFrame):
-        return source.lazy()
-    try:
-        if hasattr(source, "__arrow_c_stream__"):
-            return pl.DataFrame(source).lazy()
-        if hasattr(source, "to_polars"):  # Hugging Face datasets
-            return open_table(source.to_polars())
-        if isinstance(source, dict | list):
-            return pl.DataFrame(source, infer_schema_length=None).lazy()
-    except (*DAMAGE, TypeError, ValueError, ImportError) as error:
-        raise TableError(f"cannot read this {type(source).__name__} as a table: {first_line(error)}") from None
-    raise TableError(
-        f"cannot read a {type(source).__name__}: give a path, or a table of polars, pandas, pyarrow, DuckDB or datasets"
-    )
+    """Return a lazy frame over a source with the columns that it has, whatever they mean."""
+    return opened(source).frame()

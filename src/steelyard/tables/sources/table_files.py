@@ -10,20 +10,27 @@ import polars as pl
 from steelyard.errors import TableError
 from steelyard.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.frames_of_rows import frame_of_rows
+from steelyard.tables.sources.json_files import json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
-from steelyard.tables.sources.run_folders import table_of_run
-from steelyard.tables.sources.width import LONGEST_LINE, TEXT, check_width
+from steelyard.tables.sources.separated_values import open_separated
+from steelyard.tables.sources.unpacking import STDIN
+from steelyard.tables.sources.width import check_width
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file."""
+    if str(path) == STDIN:
+        return
+    if not path.exists():
+        raise TableError(f"no such file: {path}")
+    if not path.is_file():
+        raise TableError(f"{path} is a device or a pipe: save it as a file first, or give it as - (standard input)")
 
 
 def open_file(path: Path) -> pl.LazyFrame:
+    """Return a lazy frame over one file that is not packed."""
     try:
-        str(path).encode()
-        if not path.exists():
-            raise TableError(f"no such file: {path}")
-        if path.is_dir():
-            path = table_of_run(path)
-        if not path.is_file():
-            raise TableError(f"{path} is a device or a pipe: save it as a file first")
         opener = FORMATS.get(path.suffix.lower())
         if opener is None:
             raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
@@ -33,20 +40,17 @@ def open_file(path: Path) -> pl.LazyFrame:
             frame = opener(path)
             check_width(path, len(frame.collect_schema()))
         return frame
-    except (*DAMAGE, ValueError) as error:
+    except (*DAMAGE, ValueError, TypeError) as error:
         raise TableError(
             f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
         ) from None
 
 
-def _open_csv(path: Path) -> pl.LazyFrame:
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open("rb") as file:
-        check_width(path, 1 + file.readline(LONGEST_LINE).count(separator.encode()))
-    header = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
-    types = {name: kind for name, kind in TEXT.items() if name in header}
-    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
-    return table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines
+def _open_json(path: Path) -> pl.LazyFrame:
+    value = json_value(path)
+    if value is None:
+        return open_json_lines(path)
+    return frame_of_rows(json_rows(path, value)).lazy()
 
 
 def _open_parquet(path: Path) -> pl.LazyFrame:
@@ -62,8 +66,9 @@ FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
     ".pq": _open_parquet,
     ".jsonl": open_json_lines,
     ".ndjson": open_json_lines,
-    ".csv": _open_csv,
-    ".tsv": _open_csv,
+    ".json": _open_json,
+    ".csv": open_separated,
+    ".tsv": open_separated,
     ".arrow": _open_ipc,
     ".feather": _open_ipc,
 }

@@ -8,8 +8,9 @@ from typing import Any
 
 from steelyard.errors import VerifierError
 from steelyard.llm.address import CHAT, Address
+from steelyard.llm.advice import advice
 from steelyard.llm.client import Client
-from steelyard.llm.faults import TryError
+from steelyard.llm.faults import BusyError, GoneError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.verifiers.protocol import ChatProtocol
 from steelyard.verifiers.runners.many_requests import (
@@ -50,9 +51,10 @@ class Asked:
             return made
         except TryError as error:
             await made.close()
+            able = "use a server that returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
+            told = advice(error) if isinstance(error, BusyError | GoneError) else able
             raise VerifierError(
-                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; use a server that "
-                "returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
+                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; {told}"
             ) from None
         except BaseException:
             await made.close()

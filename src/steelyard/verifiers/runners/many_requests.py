@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from steelyard.errors import VerifierError
+from steelyard.llm.advice import advice
 from steelyard.llm.client import Client
 from steelyard.llm.faults import RefusedError, TryError
 from steelyard.llm.pace import Pace
@@ -56,7 +57,8 @@ async def post(client: Client, pace: Pace, path: str, body: dict[str, Any], trie
         return await persistently(pace, send, tries=tries, until=time.monotonic() + PATIENCE)
     except RefusedError as error:
         if error.everywhere:
-            raise VerifierError(f"{client.address.base} refuses to score: {error.reason}; check --at") from None
+            told = advice(error) or "check --upstream"
+            raise VerifierError(f"{client.address.base} refuses to score: {error.reason}; {told}") from None
         raise
 
 

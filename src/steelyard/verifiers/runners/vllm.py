@@ -160,7 +160,7 @@ async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
     """The name a server knows its model by, and how long an input may be."""
     reply = await get(client, "/v1/models")
     if not isinstance(reply, dict) or not isinstance(reply.get("data"), list):
-        raise VerifierError(f"{client.address.base} does not list models: is a vLLM server there? Check --at")
+        raise VerifierError(f"{client.address.base} does not list models: is a vLLM server there? Check --upstream")
     there = {str(model.get("id")): model.get("max_model_len") for model in reply["data"] if isinstance(model, dict)}
     name = wanted if wanted in there or len(there) != 1 else next(iter(there))
     if name not in there:

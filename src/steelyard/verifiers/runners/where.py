@@ -11,14 +11,14 @@ from steelyard.verifiers.scored_items import Runner
 def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None:
     """Refuse a place where a verifier cannot run, before anything is loaded."""
     if at and local:
-        raise SettingError("--at and --local exclude each other: name one place")
+        raise SettingError("--upstream and --local exclude each other: name one place")
     if isinstance(protocol, RecordedProtocol) and (at or local):
-        raise SettingError(f"{name} reads what the run recorded and asks nobody: leave --at and --local away")
+        raise SettingError(f"{name} reads what the run recorded and asks nobody: leave --upstream and --local away")
     if isinstance(protocol, ChatProtocol) and not at:
-        raise SettingError(f"{name} asks a chat server: name it with --at http://HOST:PORT/v1, or --at local")
+        raise SettingError(f"{name} asks a chat server: name it with --upstream http://HOST:PORT/v1 or local")
     if isinstance(protocol, TokenProtocol):
         if not (at or local):
-            raise SettingError(f"say where {name} runs: --local for this machine, --at URL for a vLLM server")
+            raise SettingError(f"say where {name} runs: --local for this machine, --upstream URL for a vLLM server")
         if at and not protocol.served:
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
 

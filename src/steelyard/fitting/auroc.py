@@ -17,13 +17,13 @@ from steelyard.pools.pool import LabelledPool
 def auroc(pool: LabelledPool) -> float:
     """Return the pooled AUROC over the responses with a score; NaN without both kinds."""
     scores, correct, _ = _known(pool)
-    return float(_by_group(scores, correct, np.zeros(len(scores), np.int64), 1)[0])
+    return float(by_question(scores, correct, np.zeros(len(scores), np.int64), 1)[0])
 
 
 def auroc_within(pool: LabelledPool) -> float:
     """Return the mean AUROC of the questions that have right and wrong responses; NaN if none has."""
     scores, correct, question = _known(pool)
-    each = _by_group(scores, correct, question, pool.n_questions)
+    each = by_question(scores, correct, question, pool.n_questions)
     mixed = ~np.isnan(each)
     return float(each[mixed].mean()) if mixed.any() else float("nan")
 
@@ -33,8 +33,8 @@ def _known(pool: LabelledPool) -> tuple[Floats, Bools, Ints]:
     return pool.known_scores[known], pool.correct[known], pool.spread(np.arange(pool.n_questions))[known]
 
 
-def _by_group(scores: Floats, correct: Bools, group: Ints, groups: int) -> NDArray[np.float64]:
-    """Return the AUROC of each group by the rank sum of Mann and Whitney, equal scores sharing a rank."""
+def by_question(scores: Floats, correct: Bools, group: Ints, groups: int) -> NDArray[np.float64]:
+    """Return the AUROC of each question (or group) by the rank sum of Mann and Whitney, equal scores sharing a rank."""
     order = np.lexsort((scores, group))
     group, scores, correct = group[order], scores[order], correct[order]
     new = np.ones(len(scores), bool)

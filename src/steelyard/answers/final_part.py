@@ -1,0 +1,64 @@
+"""Where the final answer of a response stands: after the thinking, and inside the answer tags if there are such.
+
+What follows the thinking beats all that was thought. A response that was cut off while it was thinking has no final
+part: only what its thoughts mark as an answer can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+TAIL = 20_000  # characters at the end of a response in which an answer is looked for
+
+_THOUGHT = re.compile(
+    r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
+    re.IGNORECASE,
+)
+_THINKING = re.compile(r"<(?:think|thinking|thought|thoughts|reasoning|scratchpad)>|\[THINK\]|◁think▷", re.IGNORECASE)
+_OPENED = re.compile(r"<(?:answer|final_answer|solution)>|\[ANSWER\]", re.IGNORECASE)
+_CLOSED = re.compile(r"</(?:answer|final_answer|solution)>|\[/ANSWER\]", re.IGNORECASE)
+
+
+class FinalPart(NamedTuple):
+    """A response in its parts: the content of the answer tags (None: no tags), the final text, and the thoughts."""
+
+    tagged: str | None
+    final: str
+    thoughts: str
+
+
+def final_part(response: str) -> FinalPart:
+    """Cut the end of a response into its parts.
+
+    >>> final_part("<think>4, no</think>It is <answer>5</answer>.")
+    FinalPart(tagged='5', final='It is <answer>5</answer>.', thoughts='<think>4, no')
+    >>> final_part("<think>4, or rather")
+    FinalPart(tagged=None, final='', thoughts='<think>4, or rather')
+    """
+    text = response[-TAIL:]
+    if "<" not in text and "[" not in text and "◁" not in text:
+        return FinalPart(None, text, "")
+    thought = _last(_THOUGHT, text)
+    final, thoughts = (text[thought.end() :], text[: thought.start()]) if thought else (text, "")
+    thinking = _THINKING.search(final)
+    if thinking:
+        final, thoughts = final[: thinking.start()], thoughts + final[thinking.start() :]
+    return FinalPart(_tagged(final), final, thoughts)
+
+
+def _tagged(text: str) -> str | None:
+    """The content of the last answer tags; tags that are never closed hold all that follows."""
+    opened = _last(_OPENED, text)
+    if opened is None:
+        return None
+    closed = _CLOSED.search(text, opened.end())
+    return text[opened.end() : closed.start() if closed else len(text)]
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = None
+    for found in pattern.finditer(text):  # noqa: B007 - the last one is wanted
+        pass
+    return found

@@ -1,0 +1,50 @@
+r"""The answers that count as correct: a gold answer goes through extraction too.
+
+A gold answer may be the answer itself, a worked solution ("steps .. #### 42", "so \boxed{42}"), an option with its text
+("B) Rome"), or a list of accepted answers: a JSON list of texts, or a column of lists.
+"""
+
+from __future__ import annotations
+
+import json
+
+from steelyard.answers.kind import Kind
+from steelyard.answers.letters import chosen
+
+LIST, ITEM = "\x1e", "\x1f"  # before a list of accepted answers that came from a column of lists; between its items
+_VALUES = ("code", "json")  # kinds whose answers may be lists themselves
+
+
+def accepted(gold: str, kind: Kind) -> list[str]:
+    r"""The answers that a gold answer accepts.
+
+    >>> from steelyard.answers.extract import kind_of
+    >>> accepted("6 * 7 = 42\n#### 42", kind_of("math")), accepted('["NYC", "New York"]', kind_of("text"))
+    (['42'], ['NYC', 'New York'])
+    >>> accepted("B) Rome", kind_of("choice"))
+    ['B', 'Rome']
+    """
+    if gold.startswith(LIST):
+        return [one for item in gold[1:].split(ITEM) if item.strip() for one in _one(item, kind)]
+    texts = None if kind.name in _VALUES else _texts(gold)
+    return [one for item in texts or [gold] for one in _one(item, kind)]
+
+
+def _texts(gold: str) -> list[str] | None:
+    """The items of a JSON list of texts; a list of numbers is an answer itself."""
+    if not gold.lstrip().startswith("["):
+        return None
+    try:
+        items = json.loads(gold)
+    except (ValueError, RecursionError):
+        return None
+    return items if items and all(isinstance(item, str) and item.strip() for item in items) else None
+
+
+def _one(gold: str, kind: Kind) -> list[str]:
+    found = kind.accepted(gold)
+    if kind.name != "choice":
+        return [found]
+    letter = chosen(gold)
+    _, _, words = gold.strip().partition(next((mark for mark in ")." if mark in gold[:4]), "\0"))
+    return [letter, words.strip()] if letter and words.strip(" ).") else [found]

@@ -1,0 +1,54 @@
+"""The answer field of a JSON reply, also of one that is not quite JSON: LaTeX in it is often not escaped."""
+
+from __future__ import annotations
+
+import json
+import re
+
+MOST_FIELDS = 3  # fields looked at, from the end
+_KEY = re.compile(r"""["'“](?:final[_ ]?)?answer["'”]\s{0,20}:\s{0,20}""", re.IGNORECASE)
+_DOUBLE = re.compile(r'"((?:[^"\\]|\\.){0,4000})"', re.DOTALL)
+_SINGLE = re.compile(r"'((?:[^'\\]|\\.){0,4000})'", re.DOTALL)
+_PLAIN = re.compile(r"-?[\d.][\d.,eE+-]{0,60}(?<![,.])|true|false|null", re.IGNORECASE)
+_DECODER = json.JSONDecoder()
+
+
+def json_field(text: str) -> str | None:
+    r"""The value of the last answer field; the empty text if the field says that there is none.
+
+    >>> json_field('{"reasoning": "5 + 7", "answer": "12"}'), json_field(r'{"answer": "\frac{1}{6}"}')
+    ('12', '\\frac{1}{6}')
+    >>> json_field('{"answer": ""}'), json_field('{"answer": [1, 2]}'), json_field("no field")
+    ('', '[1, 2]', None)
+    """
+    return last_field(text)[1]
+
+
+def last_field(text: str) -> tuple[int, str | None]:
+    """Where the last answer field stands, and its value; (-1, None) if there is none."""
+    if "nswer" not in text and "NSWER" not in text:
+        return -1, None
+    keys = list(_KEY.finditer(text))
+    for key in keys[-MOST_FIELDS:][::-1]:
+        value = _value(text, key.end())
+        if value is not None:
+            return key.start(), value
+    return -1, None
+
+
+def _value(text: str, at: int) -> str | None:
+    for pattern in (_DOUBLE, _SINGLE):
+        quoted = pattern.match(text, at)
+        if quoted:
+            inner = quoted[1]
+            return inner.replace("\\\\", "\\").replace('\\"', '"').replace("\\n", " ") if "\\" in inner else inner
+    if text[at : at + 1] in ("[", "{"):
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None
+        return text[at:end]
+    plain = _PLAIN.match(text, at)
+    if not plain:
+        return None
+    return "" if plain[0].lower() == "null" else plain[0]

@@ -1,0 +1,100 @@
+r"""math: an expression, number, tuple, set, interval, matrix or a few words.
+
+Marked: the last \boxed{..} or the `answer` field of a JSON reply, whichever is later; "final answer is .."; "#### ..";
+"Answer: .."; "the answer is ..". Loose: the maths or the value after "=" at the end; the last number.
+"""
+
+from __future__ import annotations
+
+import re
+
+from steelyard.answers.boxes import boxed, last_box
+from steelyard.answers.json_fields import json_field, last_field
+from steelyard.answers.kind import Kind, Named, short
+from steelyard.answers.normal import normal_form
+from steelyard.answers.numbers import last_number
+from steelyard.answers.sayings import sayings
+from steelyard.answers.statements import maths_said
+
+END = 600  # characters at the end in which loose maths is looked for
+_HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")
+_SPAN = re.compile(
+    r"\$\$([^$]{1,300})\$\$|\$((?:[^$\n\\]|\\.){1,300})\$|\\\(([^\n]{1,300}?)\\\)|\\\[(.{1,300}?)\\\]", re.DOTALL
+)
+_VALUE = re.compile(r"\d|\\(?:[dt]?frac|sqrt|pi|infty|emptyset|text|pm)(?![A-Za-z])")
+_NAMED = re.compile(r"\\(?:begin|end|text|mathrm|textbf|operatorname)\s?\{[^{}]*+\}")
+_NOT_MATHS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}+|[.?!]\s")
+
+
+def field_after_box(text: str) -> str | None:
+    """The answer field of a JSON reply whose boxes, if any, belong to its reasoning."""
+    at, value = last_field(text)
+    return value if at > last_box(text)[0] else None
+
+
+def hashes(text: str) -> str | None:
+    """What follows the last ####, as in GSM8K."""
+    if "####" not in text:
+        return None
+    found = None
+    for found in _HASHES.finditer(text):  # noqa: B007 - the last one is wanted
+        pass
+    if found is None:
+        return None
+    return maths_said(found[1].strip().strip("*# "))
+
+
+def final(text: str) -> str | None:
+    """What "the final answer is" says."""
+    return _stated(text, "final")
+
+
+def label(text: str) -> str | None:
+    """What follows "Answer:" at the beginning of a line."""
+    return _stated(text, "label")
+
+
+def said(text: str) -> str | None:
+    """What a sentence says of the answer."""
+    return _stated(text, "said")
+
+
+def maths_at_end(text: str) -> str | None:
+    """The maths the response ends in: "so the area is $\\frac{1}{2}$ of it."."""
+    end = text[-END:].rstrip()
+    found = None
+    for found in _SPAN.finditer(end):  # noqa: B007 - the last one is wanted
+        pass
+    if found is None or any(char.isdigit() for char in end[found.end() :]) or "\n" in end[found.end() :].strip():
+        return None
+    inside = next(part for part in found.groups() if part is not None)
+    value = inside.rpartition("=")[2].strip().strip(".,;")
+    return value if _VALUE.search(value) and not _NOT_MATHS.search(_NAMED.sub("", value)) else None
+
+
+def after_equals(text: str) -> str | None:
+    """What follows the last "=" of the last line."""
+    lines = text[-END:].rstrip().splitlines()
+    if not lines or "=" not in lines[-1]:
+        return None
+    value = lines[-1].rpartition("=")[2].strip().strip("$*`\\)]. ")
+    if not value or len(value) > 60 or _NOT_MATHS.search(value) or not _VALUE.search(value):
+        return None
+    return None if value[-1] in "+-*/^(,_" else value  # cut off
+
+
+def _stated(text: str, how: str) -> str | None:
+    """The maths of the last statement that has some; a long sentence without any states nothing."""
+    for said in sayings(text):
+        found = maths_said(said.text) if said.how == how else None
+        if found is not None and (len(found.split()) < 6 or _VALUE.search(found)):
+            return found
+    return None
+
+
+MARKED: tuple[Named, ...] = (
+    ("json", field_after_box), ("boxed", boxed), ("json", json_field), ("final", final),
+    ("hashes", hashes), ("label", label), ("said", said),
+)  # fmt: skip
+LOOSE: tuple[Named, ...] = (("maths", maths_at_end), ("equals", after_equals), ("number", last_number))
+KIND = Kind("math", MARKED, LOOSE, short, normal_form, maths=True)

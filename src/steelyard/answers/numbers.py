@@ -1,0 +1,44 @@
+"""Numbers in running text."""
+
+from __future__ import annotations
+
+import re
+
+NUMBER = re.compile(
+    r"(?:(?<![\w)\]}.$])[-−])?\$?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,4}(?!\w))?"
+    r"(?:/\d++)?(?:\s?\\?%)?"
+    r"|(?:(?<![\w)\]}])[-−])?(?<![\w.])\.\d++(?:\s?\\?%)?"
+)
+FRACTION = re.compile(r"-?\\[dt]?frac\s{0,3}\{\s{0,3}-?\d{1,30}\s{0,3}\}\s{0,3}\{\s{0,3}\d{1,30}\s{0,3}\}")
+POWER_OF_TEN = re.compile(
+    r"[-−]?\d{1,30}(?:\.\d{1,30})?\s{0,3}(?:\\times|\\cdot|×|x|\*)\s{0,3}10\s{0,3}(?:\^|\*\*)\s{0,3}\{?\s{0,3}[-−]?\d{1,3}\}?"
+)
+
+
+def last_number(text: str) -> str | None:
+    """The last number; the end of the text is looked at first.
+
+    >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
+    ('7', '−2', '1,200.50', None)
+    """
+    for start in (max(0, len(text) - 300), 0):
+        found = None
+        for found in NUMBER.finditer(text, start):  # noqa: B007 - the last one is wanted
+            pass
+        if found and (start == 0 or found.start() > start):  # else it may have begun before
+            return found[0].replace("$", "")
+    return None
+
+
+def number_within(text: str) -> str | None:
+    r"""The number that a short answer holds: a fraction, a power of ten, or its last number.
+
+    >>> number_within(r"\frac{3}{4} of it"), number_within("2.5 \\times 10^{3} m"), number_within("12 apples")
+    ('\\frac{3}{4}', '2.5 \\times 10^{3}', '12')
+    """
+    bare = text[-400:].replace("{,}", ",").replace(",\\!", ",")
+    for pattern in (FRACTION, POWER_OF_TEN):
+        found = list(pattern.finditer(bare))
+        if found:
+            return found[-1][0]
+    return last_number(bare)

@@ -1,0 +1,13 @@
+"""A number or an expression, with or without a per cent sign -> its exact value, rendered."""
+
+from __future__ import annotations
+
+from steelyard.answers.expressions import expression
+from steelyard.answers.polynomials import Poly, divide, number, render
+
+
+def scalar(text: str) -> str:
+    """The value; a per cent is a hundredth."""
+    percent = text.endswith("%")
+    value: Poly = expression(text.rstrip("% ") if percent else text)
+    return render(divide(value, number(100)) if percent else value)

@@ -1,0 +1,159 @@
+"""What is said often is said once: steelyard.toml in the working directory, and variables STEELYARD_*.
+
+    upstream = "http://127.0.0.1:8000/v1"   # for every verb that asks the LLM
+    score = "prm:min"                       # for every verb that reads a score
+    [verbs.score]                           # any option of one verb
+    upstream = "http://127.0.0.1:8001/v1"
+
+STEELYARD_UPSTREAM and STEELYARD_SCORE_UPSTREAM say the same in the environment. The command line goes before the
+environment, the environment before the file, and the file before the default.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steelyard.cli.show import plain
+from steelyard.cli.verb import kinds_of, options
+from steelyard.errors import SettingError, did_you_mean, nearest
+
+FILE, PREFIX, TABLE = Path("steelyard.toml"), "STEELYARD_", "verbs"
+ASKING = ("ask", "generate", "doctor")  # the LLM; the server of a verifier is another one
+SHARED: dict[str, tuple[str, ...] | None] = {
+    "upstream": ASKING, "model": ASKING, "key-env": None, "score": None, "answers": None, "rename": None, "seed": None,
+    "prompt": None, "temperature": None, "top-p": None, "max-tokens": None, "concurrency": None, "max-failures": None,
+}  # fmt: skip  # what may be said for all verbs, and for which; None: for every verb that has such an option
+SECRET_NAME = re.compile(r"(?:key|token|secret|password|credential|bearer)s?$", re.IGNORECASE)
+SECRET = re.compile(r"\b(?:sk|pk|hf|ghp|gsk|xai|api)[-_][\w-]{16,}|Bearer\s|AIza[\w-]{20,}|://[^/\s]*@")
+WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of texts"}
+
+
+@dataclass(frozen=True)
+class Given:
+    """One value for one verb, and where it was said."""
+
+    verb: str
+    key: str
+    parameter: str
+    value: Any
+    origin: str
+
+
+def given(commands: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> list[Given]:
+    """All values of the file and then of the environment, checked; a later one goes before an earlier one."""
+    said = [*_in_file(commands)] if FILE.exists() else []
+    return [*said, *_in_environment(commands, os.environ if environment is None else environment)]
+
+
+def _in_file(commands: Mapping[str, Any]) -> Iterator[Given]:
+    import tomllib
+
+    try:
+        content = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"cannot read {FILE}: {error.strerror or error}") from None
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise SettingError(f'{FILE} is not TOML ({error}): write lines such as upstream = "local"') from None
+    tables = content.pop(TABLE, {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise SettingError(f"{TABLE!r} in {FILE} must hold tables: write [{TABLE}.score] and options under it")
+    for key, value in content.items():
+        if key not in SHARED:
+            raise SettingError(_unknown(key, value, f"{FILE}", SHARED, commands))
+        yield from _shared(commands, key, value, str(FILE))
+    for verb, table in tables.items():
+        if verb not in commands:
+            raise SettingError(
+                f"there is no verb {verb!r} for [{TABLE}.{verb}] in {FILE}: {did_you_mean(verb, commands)}"
+            )
+        own = options(commands[verb])
+        for key, value in table.items():
+            where = f"[{TABLE}.{verb}] of {FILE}"
+            if key not in own:
+                raise SettingError(_unknown(key, value, where, own, commands))
+            yield Given(verb, key, own[key].name, _checked(commands[verb], own[key], value, where), where)
+
+
+def _shared(commands: Mapping[str, Any], key: str, value: Any, where: str) -> Iterator[Given]:
+    for verb in SHARED[key] or commands:
+        own = options(commands[verb])
+        if key in own:
+            yield Given(verb, key, own[key].name, _checked(commands[verb], own[key], value, where), where)
+
+
+def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[Given]:
+    """The value of every variable that has one; an empty one says nothing, and an unknown one is another program's."""
+    known = {_variable(key): key for key in SHARED}
+    for variable, key in known.items():
+        if text := environment.get(variable):
+            yield from _shared(commands, key, text, f"${variable}")
+    for verb, command in commands.items():
+        for key, parameter in options(command).items():
+            variable = _variable(f"{verb}-{key}")
+            if text := environment.get(variable):
+                value = _checked(command, parameter, text, f"${variable}")
+                yield Given(verb, key, parameter.name, value, f"${variable}")
+
+
+def misspelt(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Variables STEELYARD_* that are not read, each with the one that was probably meant."""
+    own = {_variable(f"{verb}-{key}") for verb, command in commands.items() for key in options(command)}
+    known = {_variable(key) for key in SHARED} | own
+    for variable in environment:
+        if variable.startswith(PREFIX) and variable not in known and (near := nearest(variable, known)):
+            yield variable, near
+
+
+def _variable(key: str) -> str:
+    return PREFIX + key.replace("-", "_").upper()
+
+
+def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], commands: Mapping[str, Any]) -> str:
+    if SECRET_NAME.search(key) or _secret(value):
+        return (
+            f"{key!r} in {where} looks like a secret: remove it here, put it into an environment variable, and name "
+            "that variable with key-env"
+        )
+    if any(key in options(command) for command in commands.values()):
+        verbs = [verb for verb, command in commands.items() if key in options(command)]
+        return f"{key!r} in {where} is not for all verbs: put it under [{TABLE}.{verbs[0]}]"
+    return f"unknown key {key!r} in {where}: {did_you_mean(key, known)}"
+
+
+def _secret(value: Any) -> bool:
+    return isinstance(value, str) and bool(SECRET.search(value))
+
+
+def _checked(command: Any, parameter: Any, value: Any, where: str) -> Any:
+    """The value as the option takes it; one of a wrong type, or one that the option refuses, is an error."""
+    key = max(parameter.opts, key=len).lstrip("-")
+    if _secret(value) or (key == "key-env" and not re.fullmatch(r"[A-Za-z_]\w{0,99}", str(value))):
+        raise SettingError(
+            f"the value of {key} in {where} looks like a secret: put it into an environment variable and give its name "
+            "as key-env"
+        )
+    wanted, many = kinds_of(command)[parameter.name]
+    texts = value if isinstance(value, list) else [value]
+    if many and all(isinstance(text, str) for text in texts):
+        return texts
+    if not many and where.startswith("$") and (read := _read(wanted, value)) is not None:
+        return read
+    if not many and type(value) in {bool: (bool,), int: (int,), float: (int, float), str: (str,)}[wanted]:
+        return value
+    raise SettingError(f"{key} in {where} must be {WORDS[list if many else wanted]}, not {plain(repr(value)):.60}")
+
+
+def _read(wanted: type, text: str) -> bool | float | str | None:
+    """The text of a variable as what is wanted; None where it is none."""
+    if wanted is bool:
+        return {"1": True, "true": True, "0": False, "false": False}.get(text.lower())
+    try:
+        read: float | str = wanted(text)
+    except ValueError:
+        return None
+    return read

@@ -1,0 +1,83 @@
+"""A verb of the command line. Spellings of the last version go on working here, and stand in no help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from typer.core import TyperCommand
+
+from steelyard.cli.show import aside
+
+OLD: dict[str, tuple[str, ...]] = {
+    "--n": ("-n",),
+    "--samples": ("-n",),
+    "--methods": ("--method",),
+    "--at": ("--verifier-upstream", "--upstream"),
+}  # an earlier spelling, and what takes its place: the first of these that the verb has
+
+NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
+
+
+class Verb(TyperCommand):
+    """A command that also understands what its options were called before."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put today's spelling in the place of an old one."""
+        own = {name for param in self.params for name in param.opts}
+        return super().parse_args(ctx, list(_translated(args, own)))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Say what the file of defaults adds to the command, and run it."""
+        added = [
+            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}"
+            for each in ctx.obj or []
+            if each.verb == self.name and not each.origin.startswith("$") and _defaulted(ctx, each.parameter)
+        ]
+        if added:
+            aside(f"From steelyard.toml: {'; '.join(added)}")
+        return super().invoke(ctx)
+
+
+def options(command: Any) -> dict[str, Any]:
+    """What can be set of a verb in a file of defaults, by the name of the option without its dashes."""
+    found: dict[str, Any] = {}
+    for parameter in command.params:
+        name = max(parameter.opts, key=len)
+        if name.startswith("-") and not getattr(parameter, "hidden", False) and name.lstrip("-") not in NOT_IN_A_FILE:
+            found[name.lstrip("-")] = parameter
+    return found
+
+
+def kinds_of(command: Any) -> dict[str, tuple[type, bool]]:
+    """The type of every parameter of a verb, bool, int, float or str, and whether it may have several values."""
+    return {name: _kind(hint) for name, hint in get_type_hints(command.callback).items()}
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    parts = [part for part in get_args(hint) if part is not NoneType] if NoneType in get_args(hint) else [hint]
+    many = get_origin(parts[0]) is list
+    kind = get_args(parts[0])[0] if many else parts[0]
+    return (str if kind is Path else kind), many
+
+
+def _defaulted(ctx: Any, parameter: str) -> bool:
+    return bool(ctx.get_parameter_source(parameter).name == "DEFAULT_MAP")
+
+
+def _translated(words: list[str], own: set[str]) -> Iterator[str]:
+    """The words of a command; those after -- are no options."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            yield word
+            yield from rest
+            return
+        old, sep, value = word.partition("=")
+        new = None if old in own else next((name for name in OLD.get(old, ()) if name in own), None)
+        if new is None:
+            yield word
+        else:
+            yield from (new, value) if sep else (new,)

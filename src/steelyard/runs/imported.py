@@ -1,0 +1,100 @@
+"""A run made from a table instead of by `generate`: its samples are the rows of the table, with the columns it had.
+
+The manifest keeps under `params.imported` how many rows there are and of what kind their columns are; a record of the
+journal keeps a row. The derived table has the columns of the table, and those of the verifiers beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import RunError
+from steelyard.runs.index import WIDE, Index
+from steelyard.runs.manifest import IMPORTED, Manifest
+
+KINDS: dict[str, pl.DataType] = {
+    "text": pl.String(),
+    "true or false": pl.Boolean(),
+    "whole number": pl.Int64(),
+    "number": pl.Float64(),
+    "list of numbers": pl.List(pl.Float64()),
+}
+OF_QUESTIONS = "prompt"  # the column that questions.parquet keeps: it is long, and the same for all samples
+
+
+def kind_of(dtype: pl.DataType) -> str | None:
+    """Under which kind a column is kept; None for one that cannot be.
+
+    >>> kind_of(pl.Float32()), kind_of(pl.List(pl.Int8())), kind_of(pl.Struct([]))
+    ('number', 'list of numbers', None)
+    """
+    if isinstance(dtype, pl.List | pl.Array):
+        inner = pl.DataType.from_python(dtype.inner) if isinstance(dtype.inner, type) else dtype.inner
+        return "list of numbers" if inner.is_numeric() else None
+    if dtype.is_numeric():
+        return "whole number" if dtype.is_integer() else "number"
+    if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+        return "text"
+    return "true or false" if dtype == pl.Boolean else None
+
+
+def columns_of(manifest: Manifest) -> dict[str, pl.DataType]:
+    """The columns of the table that a run was made from."""
+    try:
+        return {str(name): KINDS[kind] for name, kind in manifest.params[IMPORTED]["columns"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RunError(
+            f"manifest.json is damaged (params.{IMPORTED}: {error}): restore it, or start another run"
+        ) from None
+
+
+def came_along(manifest: Manifest) -> dict[str, int]:
+    """How many lists each such column of the table may hold: a table without its seal takes them for scores of ours."""
+    if manifest.rows is None:
+        return {}
+    lists = [name for name, dtype in columns_of(manifest).items() if isinstance(dtype, pl.List)]
+    return {f"scores of {name}": manifest.rows for name in lists}
+
+
+class ImportedMaker:
+    """Makes the rows of whole questions out of their records, as they were in the table they came from."""
+
+    def __init__(self, questions: pl.DataFrame, manifest: Manifest, index: Index) -> None:
+        self.questions = questions
+        self.index = index
+        self.columns = columns_of(manifest)
+        self.schema = pl.Schema(
+            {"question": pl.String(), "sample": pl.Int64()}
+            | self.columns
+            | dict.fromkeys(index.scores, pl.List(pl.Float64()))
+        )
+
+    def batch(self, file: Any, part: slice) -> pl.DataFrame:
+        """The rows of one part of the index."""
+        which = self.index.keys[part] >> WIDE
+        records = self.index.rows(file, part)
+        columns: dict[str, Any] = {
+            "question": self.questions["question"].gather(which),
+            "sample": self.index.keys[part] & ((1 << WIDE) - 1),
+        }
+        for name in self.columns:
+            columns[name] = [_cell(record, name) for record in records]
+        if OF_QUESTIONS in self.columns:
+            columns[OF_QUESTIONS] = self.questions[OF_QUESTIONS].gather(which)
+        for verifier in self.index.scores:
+            said = self.index.scored(file, verifier, part)
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+        return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema, strict=False)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def _cell(record: dict[str, Any], name: str) -> Any:
+    """What a row has in a column."""
+    if name == "response":
+        return record.get("response")
+    row = record.get("row")
+    return row.get(name) if isinstance(row, dict) else None

@@ -1,0 +1,49 @@
+"""Tables in which `answer` could be the correct answer: read as what the responses say, it would vote alone."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from steelyard.errors import ColumnError
+from steelyard.tables.names import RESPONSES, key
+
+NO_RESPONSES = {
+    "choices", "options", "steps", "messages", "tags", "stop", "tokens", "tools", "keywords", "categories", "subjects",
+    "gold", "domain", "images", "hints", "references", "sources",
+}  # fmt: skip
+LOOKED_AT = 5_000  # rows
+OURS = {"sample", "tokens"}  # beside the answers that a run has read itself
+ABSENT = 0.1  # share of the responses in which an answer that was read out of them may not be found as written
+
+
+def check_unknown_lists(schema: pl.Schema) -> None:
+    """Refuse an `answer` beside a list of texts that nobody knows: it would be the gold answer, voting alone."""
+    texts = [name for name, kind in schema.items() if not kind.is_nested()]
+    if "answer" not in texts or any(key(name) in RESPONSES - {"text", "output"} for name in texts):
+        return
+    lists = [name for name, kind in schema.items() if kind == pl.List(pl.String) and key(name) not in NO_RESPONSES]
+    if lists:
+        raise ColumnError(
+            f"{lists[0]!r} holds a list of texts beside 'answer': if these are the responses, read the table with "
+            f"rename={{'{lists[0]}': 'response'}}; if they are not, with layout='long'"
+        )
+
+
+def check_gold_alone(frame: pl.LazyFrame) -> None:
+    """Refuse a table in which all responses of each question have the same `answer`, and many do not say it."""
+    schema = frame.collect_schema()
+    columns = ("question", "answer", "response")
+    if any(schema.get(name) != pl.String for name in ("answer", "response")) or "question" not in schema:
+        return
+    if "gold" in schema or "correct" in schema or set(schema) >= OURS:
+        return
+    rows = frame.select(columns).head(LOOKED_AT).collect().drop_nulls()
+    counts = rows.group_by("question").agg(pl.col("answer").n_unique(), pl.col("response").n_unique())
+    if counts["answer"].max() != 1 or (counts["response"].max() or 0) < 2:  # type: ignore[operator]
+        return
+    said = rows.select(pl.col("response").str.contains(pl.col("answer").str.strip_chars(), literal=True).mean()).item()
+    if 1 - said > ABSENT:
+        raise ColumnError(
+            "'answer' is the same for all responses of each question, and many of them do not say it: if it is the "
+            "correct answer, read it with rename={'answer': 'gold'}; if it is what they answer, with layout='long'"
+        )

@@ -1,0 +1,117 @@
+"""Inspect: a log of an evaluation, .eval (a zip archive) or .json; epochs are samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.errors import TableError
+from steelyard.tables.layout_rows import Row, by_task, counted, failures, need, one_gold, said, table_of, within
+from steelyard.tables.marks import Marks, add_marks, mark
+from steelyard.tables.messages import prompt_of, text_of
+from steelyard.tables.recognition import Converted, Layout, Opened, Record
+from steelyard.tables.sources.eval_archives import archived_log
+
+ATTACHED = "attachment://"
+
+
+class InspectLog(Layout):
+    """The text of the answer is read; the scorer that says correct or not gives the labels, numbers are scores."""
+
+    name = "inspect-log"
+    title = "Inspect log"
+    about = (
+        "Inspect, .eval or .json: id, epoch (epochs are samples), output, target as gold, scores as labels or scores"
+    )
+
+    def recognises(self, opened: Opened) -> bool:
+        return any(path.suffix.lower() == ".eval" for path in opened.paths) or _is_log(opened.first)
+
+    def read(self, opened: Opened) -> Converted:
+        rows: list[Row] = []
+        marks: list[Marks] = []
+        seen: set[tuple[Any, ...]] = set()
+        status: list[str] = []
+        for part in opened.parts():
+            header, samples = _log(part)
+            task, llm = str(within(header, "eval", "task") or ""), within(header, "eval", "model")
+            if header.get("status") not in (None, "success"):
+                status.append(f"the log of {task} ended as {header['status']}")
+            for _, epoch, sample in sorted(((_id(s), _epoch(s), s) for s in samples), key=lambda each: each[1]):
+                key = (task, str(llm), _id(sample), epoch)
+                where = f"sample {_id(sample)!r}, epoch {epoch}"
+                if key in seen:
+                    raise TableError(f"{where} of {task} stands twice for {llm}: give one log per task and LLM")
+                seen.add(key)
+                rows.append({**_row(sample, where), "domain": task or None, "llm": str(llm) if llm else None})
+                marks.append(_marks(sample))
+        many, graded = one_gold(rows), add_marks(rows, marks, "scorer")
+        by_task(rows)
+        return Converted(table_of(rows), said(counted(rows, "epochs"), graded, many, failures(rows), *status))
+
+
+def _is_log(record: Record) -> bool:
+    return {"version", "status", "eval"} <= record.keys() and isinstance(record["eval"], dict)
+
+
+def _log(part: Opened) -> tuple[Record, Iterator[Record]]:
+    """The header of a log and its samples."""
+    if part.paths and part.paths[0].suffix.lower() == ".eval":
+        return archived_log(part.paths[0])
+    log = next(part.records(), {})
+    if not _is_log(log):
+        raise TableError(f"{part.paths[0].name if part.paths else 'this'} is no log of Inspect: give only its logs")
+    if not log.get("samples") or not isinstance(log["samples"], list):
+        raise TableError("the log holds no samples: run the evaluation with log_samples")
+    return log, iter(log["samples"])
+
+
+def _id(sample: Record) -> str:
+    return str(need(sample, "id", (int, str), "a sample"))
+
+
+def _epoch(sample: Record) -> int:
+    return int(need(sample, "epoch", int, f"sample {_id(sample)!r}"))
+
+
+def _row(sample: Record, where: str) -> Row:
+    found = within(sample, "output", "choices")
+    choices = found if isinstance(found, list) else []
+    if len(choices) > 1:
+        raise TableError(
+            f"{where} has {len(choices)} choices, of which one was scored: ask for epochs, not num_choices"
+        )
+    text = text_of(within(choices[0], "message", "content")) if choices else None
+    prompt = prompt_of(sample.get("input"))
+    target = sample.get("target")
+    return {
+        "question": _id(sample),
+        "response": None if sample.get("error") else _attached(text, sample, where) or None,
+        "gold": target if isinstance(target, list) else (str(target) if target not in (None, "") else None),
+        "prompt": _attached(prompt, sample, where),
+    }
+
+
+def _attached(text: str | None, sample: Record, where: str) -> str | None:
+    """Long texts may be stored once, beside the messages."""
+    if text is None or not text.startswith(ATTACHED):
+        return text
+    found = within(sample, "attachments", text.removeprefix(ATTACHED))
+    if not isinstance(found, str):
+        raise TableError(
+            f"{where} points to an attachment that is not there: convert the log with 'inspect log convert'"
+        )
+    return found
+
+
+def _marks(sample: Record) -> Marks:
+    """What each scorer said; one that gave several values is a column for each."""
+    marks: Marks = {}
+    scores = sample.get("scores")
+    for name, score in scores.items() if isinstance(scores, dict) else ():
+        value = within(score, "value")
+        if isinstance(value, dict):
+            marks |= {f"{name}.{key}": mark(each) for key, each in value.items()}
+        else:
+            marks[name] = mark(value)
+    return marks

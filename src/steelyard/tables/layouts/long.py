@@ -1,0 +1,94 @@
+"""One row per response, with our names or with others that are known."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from steelyard.errors import ColumnError
+from steelyard.tables.chat_texts import flattened, with_step_scores
+from steelyard.tables.gold_or_answer import check_gold_alone, check_unknown_lists
+from steelyard.tables.names import (
+    ANSWERS,
+    GOLDS,
+    LABELS,
+    LATE_GOLDS,
+    QUESTION_IDS,
+    QUESTION_TEXTS,
+    RESPONSES,
+    ROW_IDS,
+    first_of,
+    is_label,
+    named,
+    only,
+)
+from steelyard.tables.recognition import Converted, Layout, Opened
+
+
+class Long(Layout):
+    name = "long"
+    title = "long table"
+    about = "any table: one row per response, by the names of docs/table.md or known others (prompt, completion, ..)"
+    turn = 9  # what no other layout recognises
+
+    def recognises(self, opened: Opened) -> bool:
+        frame = opened.frame()
+        check_unknown_lists(frame.collect_schema())
+        check_gold_alone(frame)
+        return True
+
+    def read(self, opened: Opened) -> Converted:
+        frame = with_step_scores(flattened(opened.frame()))
+        schema = frame.collect_schema()
+        flat = [name for name, kind in schema.items() if not kind.is_nested()]
+        meant = _texts(schema, flat) | _labels(frame, schema, flat)
+        question = None if "question" in schema else _question(frame, flat)
+        if question:
+            meant["question"] = question
+        said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
+        return Converted(frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items()), said)
+
+
+def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
+    """Where the response and its answer stand, in a table that has neither by our names."""
+    if "answer" in schema or "response" in schema:
+        return {}
+    found = {ours: only(named(flat, known), ours) for ours, known in (("response", RESPONSES), ("answer", ANSWERS))}
+    return {ours: theirs for ours, theirs in found.items() if theirs}
+
+
+def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str, str]:
+    """Where it stands what is correct, in a table that has neither `correct` nor `gold`."""
+    if "correct" in schema or "gold" in schema:
+        return {}
+    labels = [name for name in named(flat, LABELS) if is_label(schema[name]) and _is_binary(frame, name)]
+    correct = only(labels, "correct")
+    if correct:
+        return {"correct": correct}
+    gold = first_of(flat, (GOLDS,), "gold") or only(
+        [name for name in named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
+    )
+    return {"gold": gold} if gold else {}
+
+
+def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
+    return bool(frame.select(pl.col(name).cast(pl.Float64).is_in([0.0, 1.0]).all()).collect(engine="streaming").item())
+
+
+def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
+    """The column that responses to one question share: its id, or its text where an id is that of a row."""
+    found = first_of(flat, (QUESTION_IDS,), "question")
+    rows, texts = only(named(flat, ROW_IDS), "question"), named(flat, QUESTION_TEXTS)
+    if found or not rows:
+        return found or only(texts, "question")
+    if not texts:
+        return rows
+    counts = frame.select(pl.len(), pl.col(rows).n_unique().alias("ids"), pl.struct(texts).n_unique().alias("texts"))
+    size, ids, distinct = counts.collect(engine="streaming").row(0)
+    if ids == size and distinct < size:  # it numbers the rows
+        return only(texts, "question")
+    if ids != distinct:
+        raise ColumnError(
+            f"several columns could be 'question': {', '.join((rows, *texts))}, and they tell different questions "
+            f"apart; choose one with rename={{'{rows}': 'question'}}"
+        )
+    return rows

@@ -1,0 +1,73 @@
+"""One row per question, with its responses, scores and labels as lists that stand beside each other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import ColumnError
+from steelyard.tables.chat_texts import json_lists
+from steelyard.tables.names import SCORE_LIKE, key
+from steelyard.tables.parallel_lists import long_from_lists
+from steelyard.tables.recognition import Converted, Layout, Opened
+from steelyard.tables.wide_meaning import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LISTS, check_not_both, text_lists
+
+
+class WideLists(Layout):
+    name = "wide"
+    title = "one row per question"
+    about = "search-and-learn, RLHFlow, Weaver or any: lists of completions, scores, labels; 'answer' is gold"
+    turn = 1
+
+    def recognises(self, opened: Opened) -> bool:
+        frame = opened.frame()
+        schema = frame.collect_schema()
+        if not text_lists(schema) and not _written_as_json(frame, schema, RESPONSE_LISTS | ANSWER_LISTS):
+            return False
+        check_not_both(schema)
+        return True
+
+    def read(self, opened: Opened) -> Converted:
+        return long_from_lists(_with_lists(opened.frame()))
+
+
+def _written_as_json(frame: pl.LazyFrame, schema: pl.Schema, known: set[str]) -> list[str]:
+    """Columns of text that hold JSON lists and are called as lists of responses are."""
+    names = [name for name, kind in schema.items() if kind == pl.String and key(name) in known]
+    return list(json_lists(frame, names))
+
+
+def _with_lists(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Read the lists that were written as JSON, as a CSV file must."""
+    schema = frame.collect_schema()
+    known = RESPONSE_LISTS | ANSWER_LISTS | LABEL_LISTS
+    names = [
+        name
+        for name, kind in schema.items()
+        if kind == pl.String and (key(name) in known or SCORE_LIKE.search(key(name)))
+    ]
+    found = list(json_lists(frame, names))
+    if not found:
+        return frame
+    table = frame.collect()
+    return table.with_columns(_parsed(table[name]) for name in found).lazy()
+
+
+def _parsed(texts: pl.Series) -> pl.Series:
+    values: list[Any] = []
+    for i, text in enumerate(texts):
+        try:
+            value = None if text is None else json.loads(text)
+        except (ValueError, RecursionError):
+            value = text
+        if value is not None and not isinstance(value, list):
+            raise ColumnError(f"row {i + 1} has no JSON list in {texts.name!r}, as the rows before: correct it")
+        values.append(value)
+    try:
+        return pl.Series(texts.name, values, strict=False)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise ColumnError(
+            f"the lists in {texts.name!r} hold things of different kinds: give texts or numbers"
+        ) from None

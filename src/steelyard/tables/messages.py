@@ -1,0 +1,106 @@
+"""Messages of a chat -> text: contents are a text or parts, and reasoning is no part of what is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from steelyard.errors import TableError
+
+SPOKEN_PARTS = ("text", "output_text", "input_text")
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a message; None where there is none.
+
+    >>> text_of("4"), text_of([{"type": "reasoning", "reasoning": "5?"}, {"type": "text", "text": "4"}]), text_of([])
+    ('4', '4', None)
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    texts = [part if isinstance(part, str) else _of_part(part) for part in content]
+    spoken = [text for text in texts if text]
+    return "\n".join(spoken) if spoken else None
+
+
+def _of_part(part: Any) -> str | None:
+    if not isinstance(part, dict) or part.get("type", "text") not in SPOKEN_PARTS:
+        return None
+    text = part.get("text")
+    return text if isinstance(text, str) else None
+
+
+def prompt_of(messages: Any) -> str | None:
+    """What was asked: a text as it is; of messages the only one, or all with their roles."""
+    if isinstance(messages, str):
+        return messages
+    if not isinstance(messages, list):
+        return None
+    spoken = [(m.get("role"), text) for m in messages if isinstance(m, dict) and (text := text_of(m.get("content")))]
+    if len(spoken) == 1:
+        return spoken[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in spoken) or None
+
+
+def choices_of(body: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """The rows of one completion: response, logprob and tokens of each choice, in the order of their indices."""
+    if body.get("object") == "response" or ("output" in body and "choices" not in body):
+        return [{"response": _of_output(body.get("output")), "tokens": _usage(body, "output_tokens")}]
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices or not all(isinstance(each, dict) for each in choices):
+        raise TableError(f"{where} has no choices: it is no chat completion; remove it, or write the file again")
+    indices = [choice.get("index", i) for i, choice in enumerate(choices)]
+    if not all(isinstance(index, int) for index in indices) or len(set(indices)) < len(indices):
+        raise TableError(f"{where} has two choices with one index: write the file again, or remove it")
+    ordered = [choice for _, choice in sorted(zip(indices, choices, strict=True), key=lambda pair: pair[0])]
+    rows = [_row(choice) for choice in ordered]
+    if len(rows) == 1 and rows[0]["tokens"] is None:
+        rows[0]["tokens"] = _usage(body, "completion_tokens")
+    return rows
+
+
+def _row(choice: dict[str, Any]) -> dict[str, Any]:
+    message = choice.get("message")
+    text = text_of(message.get("content")) if isinstance(message, dict) else text_of(choice.get("text"))
+    values = token_logprobs(choice.get("logprobs"))
+    return {"response": text, "logprob": likelihood(values), "tokens": len(values) or None}
+
+
+def token_logprobs(logprobs: Any) -> list[float]:
+    """The log-probabilities of the tokens of a choice, of chat completions and of completions."""
+    if not isinstance(logprobs, dict):
+        return []
+    content = logprobs.get("content")
+    found: Any = (
+        [each.get("logprob") if isinstance(each, dict) else None for each in content]
+        if isinstance(content, list)
+        else logprobs.get("token_logprobs")
+    )
+    whole = isinstance(found, list) and all(isinstance(v, int | float) for v in found)
+    return [float(value) for value in found] if whole else []
+
+
+def likelihood(values: Sequence[float]) -> float | None:
+    """exp(mean log-probability), as the verifier `logprob` has it; None without any, or where one is no number.
+
+    >>> likelihood([0.0, 0.0]), likelihood([])
+    (1.0, None)
+    """
+    mean = math.fsum(values) / len(values) if values else math.nan
+    return math.exp(min(mean, 0.0)) if math.isfinite(mean) else None
+
+
+def _of_output(output: Any) -> str | None:
+    """What a response of the Responses API says: the text of its messages."""
+    items = output if isinstance(output, list) else []
+    spoken = [text for item in items if isinstance(item, dict) and (text := text_of(item.get("content")))]
+    return "\n".join(spoken) or None
+
+
+def _usage(body: dict[str, Any], name: str) -> int | None:
+    usage = body.get("usage")
+    tokens = usage.get(name) if isinstance(usage, dict) else None
+    return tokens if isinstance(tokens, int) else None

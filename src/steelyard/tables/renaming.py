@@ -1,0 +1,46 @@
+"""Columns by the names that the user gives them, before anything looks at what they mean."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+
+import polars as pl
+
+from steelyard.errors import ColumnError, SteelyardWarning, did_you_mean
+from steelyard.tables.recognition import Opened, Record
+
+
+def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
+    """Give columns our names; a column that had the name before goes."""
+    names = frame.collect_schema().names()
+    for old in rename:
+        if old not in names:
+            raise ColumnError(f"cannot rename {old!r}, there is no such column: {did_you_mean(old, names)}")
+    replaced = [new for new in rename.values() if new in names and new not in rename]
+    if replaced:
+        warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
+    return frame.drop(replaced).rename(rename)
+
+
+class Renamed(Opened):
+    """A table of columns, some of which the user has given another name."""
+
+    def __init__(self, opened: Opened, rename: dict[str, str]) -> None:
+        self.opened, self.rename, self.paths = opened, rename, opened.paths
+
+    @cached_property
+    def first(self) -> Record:
+        return {self.rename.get(name, name): value for name, value in self.opened.first.items()}
+
+    def records(self) -> Iterator[Record]:
+        for record in self.opened.records():
+            yield {self.rename.get(name, name): value for name, value in record.items()}
+
+    def frame(self) -> pl.LazyFrame:
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        return renamed(self.opened.frame(), self.rename)

@@ -1,0 +1,65 @@
+"""Any source -> one long table with our names, by the layout it is written in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
+from steelyard.tables.recognition import LAYOUTS, Layout
+from steelyard.tables.renaming import Renamed, renamed
+from steelyard.tables.sources.bundled_grid import is_grid
+from steelyard.tables.sources.opening import opened
+
+PLAIN = "long"  # what no other layout recognises, and what need not be said
+
+
+def open_responses(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.LazyFrame:
+    """Return the responses of a source as one long table, and say which layout it was read by.
+
+    `layout` names one of `LAYOUTS`; without it each is asked whether it recognises the source, those that take any
+    table last. `rename` gives columns our names: those of the file where the layout takes any table, else those that
+    the layout makes.
+    """
+    file, rename = opened(source), rename or {}
+    if is_grid(source):
+        return renamed(file.frame(), rename)
+    found = None if layout is None else LAYOUTS.get(layout)()
+    found = found or next((each for each in _asked(0) if each.recognises(file)), None)
+    if rename and (found is None or found.turn):
+        columns = set(file.frame().collect_schema())
+        file = Renamed(file, {old: new for old, new in rename.items() if old in columns})
+        rename = {old: new for old, new in rename.items() if old not in columns}
+    found = found or next(each for each in _asked(1) if each.recognises(file))
+    converted = found.read(file)
+    if converted.found or found.name != PLAIN:
+        said = f"{found.title}: {converted.found}" if converted.found else f"read as {found.title}"
+        warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
+    return renamed(converted.frame, rename)
+
+
+def _asked(turn: int) -> list[Layout]:
+    """The layouts of tools (0), or those that take any table (1)."""
+    return [each for each in every_layout() if bool(each.turn) == bool(turn)]
+
+
+def layouts() -> dict[str, str]:
+    """Return what is read from each layout, by the name that `layout=` takes, in the order in which they are tried.
+
+    >>> list(layouts())[-1]
+    'long'
+    """
+    return {layout.name: layout.about for layout in every_layout()}
+
+
+def every_layout() -> list[Layout]:
+    """All layouts in the order in which they are asked."""
+    every: list[Layout] = []
+    for name in LAYOUTS.names:
+        try:
+            every.append(LAYOUTS.get(name)())
+        except SettingError as error:  # of another package: it cannot be asked, and the table may be no concern of it
+            warnings.warn(str(error), SteelyardWarning, stacklevel=4)
+    return sorted(every, key=lambda each: each.turn)

@@ -1,0 +1,89 @@
+"""How a score is spelled: a column, what turns it into a number in [0, 1], and what reduces its steps.
+
+prm   prm:min   sigmoid(prm)   sigmoid(prm):min   score/100   (score-1)/4   (score+1)/2:last
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+REDUCERS = {
+    "last": lambda steps: steps.list.drop_nulls().list.last(),
+    "min": lambda steps: steps.list.min(),
+    "mean": lambda steps: steps.list.mean(),
+    "prod": lambda steps: steps.list.eval(pl.element().product()).list.first(),
+}
+_NUMBER = r"\d+(?:\.\d+)?"
+_SPELLINGS = [
+    re.compile(pattern + r"(:(?P<reducer>[^:]*))?", re.DOTALL)
+    for pattern in (
+        r"sigmoid\((?P<column>.+?)\)",
+        rf"\(\s*(?P<column>.+?)\s*(?P<shift>[+-]\s*{_NUMBER})\s*\)\s*/\s*(?P<span>{_NUMBER})",
+        rf"(?P<column>.+?)\s*/\s*(?P<span>{_NUMBER})",
+        r"(?P<column>.+?)",
+    )
+]
+_PLUS = re.compile(r"\+(?![^()]*\))")  # one that is in no parentheses
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score as the user names it: `prm`, `prm:min`, `sigmoid(prm)`, `score/100`, `(score-1)/4`."""
+
+    column: str
+    reducer: str | None
+    sigmoid: bool = False
+    shift: str = ""  # "-1"
+    span: str = ""  # "4"
+
+    @property
+    def name(self) -> str:
+        inner = f"sigmoid({self.column})" if self.sigmoid else self.column
+        inner = f"({inner}{self.shift})" if self.shift else inner
+        inner = f"{inner}/{self.span}" if self.span else inner
+        return f"{inner}:{self.reducer}" if self.reducer else inner
+
+    def expression(self) -> pl.Expr:
+        """Return one float per response; null where the verifier said nothing."""
+        column = pl.col(self.column)
+        if self.reducer is None:
+            return self._scaled(column.cast(pl.Float64)).alias("score")
+        steps = column.cast(pl.List(pl.Float64)).list.eval(pl.element().fill_nan(None))
+        if self.sigmoid or self.span:
+            steps = steps.list.eval(self._scaled(pl.element()))
+        some = steps.list.drop_nulls().list.len() > 0
+        return pl.when(some).then(REDUCERS[self.reducer](steps)).alias("score")
+
+    def _scaled(self, value: pl.Expr) -> pl.Expr:
+        if self.sigmoid:
+            return 1.0 / (1.0 + (-value).exp())
+        shifted = value + float(self.shift) if self.shift else value
+        return shifted / float(self.span) if self.span else shifted
+
+
+def spelled(text: str) -> Score | None:
+    """What a text says, as far as that can be said without a table.
+
+    >>> spelled("(judge-1)/4:min")
+    Score(column='judge', reducer='min', sigmoid=False, shift='-1', span='4')
+    """
+    for pattern in _SPELLINGS:
+        if parts := pattern.fullmatch(text):
+            given = parts.groupdict()
+            shift = "".join((given.get("shift") or "").split())
+            span = given.get("span") or ""
+            if not span or float(span) > 0:
+                return Score(given["column"], given["reducer"], text.startswith("sigmoid("), shift, span)
+    return None
+
+
+def parts_of(text: str) -> list[str]:
+    """The scores that are read together: those between the pluses that stand in no parentheses.
+
+    >>> parts_of("prm:min+(judge+1)/2")
+    ['prm:min', '(judge+1)/2']
+    """
+    return [part.strip() for part in _PLUS.split(text)]

@@ -1,0 +1,93 @@
+"""Files, opened but not understood: JSON, JSON lines, separated values, Parquet, Arrow, packed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import TableError
+from steelyard.tables.recognition import Opened, Record
+from steelyard.tables.sources.damage import DAMAGE, reading
+from steelyard.tables.sources.json_files import json_records, json_value
+from steelyard.tables.sources.json_lines import json_line_records
+from steelyard.tables.sources.table_files import FORMATS, check_file, open_file
+from steelyard.tables.sources.unpacking import STDIN, Plain, plain_file, spoken
+
+LINES = (".jsonl", ".ndjson")
+ROWS = 1_000  # turned into Python objects at a time
+
+
+class OpenedFile(Opened):
+    """One file. A zip archive, or a file of a suffix that is none of ours, is left to the layouts."""
+
+    def __init__(self, path: Path) -> None:
+        self.paths = () if str(path) == STDIN else (path,)
+        self._file = path
+
+    @cached_property
+    def _plain(self) -> Plain:
+        check_file(self._file)
+        return plain_file(self._file)
+
+    @property
+    def _suffix(self) -> str:
+        return self._plain.path.suffix.lower()
+
+    @cached_property
+    def _json(self) -> Any:
+        """What a .json file holds, parsed once."""
+        return json_value(self._plain.path)
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        with spoken(self._plain):
+            return open_file(self._plain.path)
+
+    @cached_property
+    def first(self) -> Record:
+        try:
+            return next(self.records(), {})
+        except (TableError, *DAMAGE):
+            return {}  # whoever reads the whole of it says what is wrong
+
+    def records(self) -> Iterator[Record]:
+        with spoken(self._plain), reading(self._plain.name):
+            path = self._plain.path
+            if self._suffix == ".json" and self._json is not None:
+                yield from json_records(path, self._json)
+            elif self._suffix in (*LINES, ".json"):
+                yield from json_line_records(path)
+            elif self._suffix not in FORMATS:
+                open_file(path)  # which says what it is not
+            else:
+                for batch in self._frame.collect_batches(chunk_size=ROWS, maintain_order=True):
+                    yield from batch.iter_rows(named=True)
+
+    def frame(self) -> pl.LazyFrame:
+        return self._frame
+
+
+class OpenedFiles(Opened):
+    """Several files of one kind, one after the other."""
+
+    def __init__(self, files: tuple[OpenedFile, ...]) -> None:
+        self.files = files
+        self.paths = tuple(path for file in files for path in file.paths)
+
+    @cached_property
+    def first(self) -> Record:
+        return self.files[0].first
+
+    def records(self) -> Iterator[Record]:
+        for file in self.files:
+            yield from file.records()
+
+    def frame(self) -> pl.LazyFrame:
+        return pl.concat([file.frame() for file in self.files], how="diagonal_relaxed")
+
+    def parts(self) -> Iterator[Opened]:
+        yield from self.files

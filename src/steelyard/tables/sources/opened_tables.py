@@ -1,0 +1,65 @@
+"""Tables in memory, opened but not understood: polars, pandas, pyarrow, DuckDB, datasets, lists of dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import TableError
+from steelyard.tables.recognition import Opened, Record
+from steelyard.tables.sources.damage import DAMAGE, first_line
+
+ROWS = 1_000  # turned into Python objects at a time
+
+
+class OpenedTable(Opened):
+    """A table in memory, or a list of records that may be too nested for one."""
+
+    paths = ()
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    @cached_property
+    def first(self) -> Record:
+        try:
+            return next(self.records(), {})
+        except (TableError, *DAMAGE):
+            return {}
+
+    def records(self) -> Iterator[Record]:
+        if isinstance(self.source, list):
+            yield from (each if isinstance(each, dict) else {} for each in self.source)
+            return
+        for batch in self._frame.collect_batches(chunk_size=ROWS, maintain_order=True):
+            yield from batch.iter_rows(named=True)
+
+    def frame(self) -> pl.LazyFrame:
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        return framed(self.source)
+
+
+def framed(source: Any) -> pl.LazyFrame:
+    """Return a lazy frame over anything that speaks Arrow, or over Python's own rows or columns."""
+    if isinstance(source, pl.LazyFrame):
+        return source
+    if isinstance(source, pl.DataFrame):
+        return source.lazy()
+    try:
+        if hasattr(source, "__arrow_c_stream__"):
+            return pl.DataFrame(source).lazy()
+        if hasattr(source, "to_polars"):  # Hugging Face datasets
+            return framed(source.to_polars())
+        if isinstance(source, dict | list):
+            return pl.DataFrame(source, infer_schema_length=None).lazy()
+    except (*DAMAGE, TypeError, ValueError, ImportError) as error:
+        raise TableError(f"cannot read this {type(source).__name__} as a table: {first_line(error)}") from None
+    raise TableError(
+        f"cannot read a {type(source).__name__}: give a path, or a table of polars, pandas, pyarrow, DuckDB or datasets"
+    )

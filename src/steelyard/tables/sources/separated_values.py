@@ -1,0 +1,43 @@
+"""Separated values -> a lazy frame, whatever separates them: commas, semicolons, tabs, bars; decimal commas too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.tables.sources.width import LONGEST_LINE, TEXT, check_width
+
+SEPARATORS = (",", ";", "\t", "|")
+LOOKED_AT = 1_000  # rows
+_QUOTED = re.compile(rb'"[^"]*"')
+_DECIMAL_COMMA = r"^\s*-?\d+(,\d+)?\s*$"
+
+
+def open_separated(path: Path) -> pl.LazyFrame:
+    """Read a table by the separator that its header has most often; blank lines are no rows."""
+    with path.open("rb") as file:
+        header = _QUOTED.sub(b"", file.readline(LONGEST_LINE))
+    counts = {each: header.count(each.encode()) for each in SEPARATORS}
+    separator = "\t" if path.suffix.lower() == ".tsv" else max(counts, key=lambda each: counts[each])
+    check_width(path, 1 + counts[separator])
+    names = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
+    types = {name: kind for name, kind in TEXT.items() if name in names}
+    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
+    return _with_decimal_points(table.filter(~pl.all_horizontal(pl.all().is_null())))
+
+
+def _with_decimal_points(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Read 0,5 as a number, in columns whose first rows have nothing else."""
+    texts = [name for name, kind in table.collect_schema().items() if kind == pl.String and name not in TEXT]
+    if not texts:
+        return table
+    first = table.select(texts).head(LOOKED_AT).collect()
+    decimal = [
+        column.name
+        for column in first.iter_columns()
+        if column.str.contains(_DECIMAL_COMMA).all() and column.str.contains(",", literal=True).any()
+    ]
+    points = (pl.col(name).str.strip_chars().str.replace(",", ".", literal=True) for name in decimal)
+    return table.with_columns(column.cast(pl.Float64) for column in points)

@@ -1,0 +1,129 @@
+"""What the columns of a table with one row per question mean: which lists are parallel, and what is said once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from steelyard.errors import ColumnError
+from steelyard.tables.chat_texts import is_chat
+from steelyard.tables.names import (
+    ANSWERS,
+    GOLDS,
+    LABELS,
+    LATE_GOLDS,
+    QUESTION_IDS,
+    QUESTION_TEXTS,
+    RESPONSES,
+    ROW_IDS,
+    SCORE_LIKE,
+    first_of,
+    key,
+    named,
+    only,
+    plurals,
+)
+
+RESPONSE_LISTS = plurals(RESPONSES | {"sample", "candidate", "rollout"}) - {"prediction", "predictions"}
+ANSWER_LISTS = plurals(ANSWERS | {"prediction"})
+LABEL_LISTS = plurals(LABELS) | {"correct"}
+RESPONSE_NAMES = ("response", "completion", "generation", "llm_response", "output", "prediction")
+KEPT = ("llm", "model", "domain", "prompt")
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Columns of a table with one row per question, by what they mean."""
+
+    texts: dict[str, str]  # ours (response, answer): the list that holds it
+    labels: str | None
+    scores: tuple[str, ...]  # lists that must be as long as the texts
+    others: tuple[str, ...]  # lists that are taken along where they are as long
+    once: dict[str, str]  # ours (question, gold, prompt, ..): a column that says it once per question
+
+    @property
+    def main(self) -> str:
+        """The list that tells how many responses there are."""
+        return next(iter(self.texts.values()))
+
+    @property
+    def needed(self) -> list[str]:
+        return [*self.texts.values(), *([self.labels] if self.labels else []), *self.scores]
+
+
+def text_lists(schema: pl.Schema) -> list[str]:
+    """The columns that hold a list of responses or of answers, by their name and by what they hold."""
+    known = {name: kind for name, kind in schema.items() if key(name) in RESPONSE_LISTS | ANSWER_LISTS}
+    return [name for name, kind in known.items() if _is_texts(kind, numbers=key(name) in ANSWER_LISTS)]
+
+
+def check_not_both(schema: pl.Schema) -> None:
+    """Refuse a table that has a list of responses and one response per row as well."""
+    alone = [name for name, kind in schema.items() if kind == pl.String and key(name) in RESPONSE_NAMES]
+    lists = text_lists(schema)
+    if alone and lists:
+        raise ColumnError(
+            f"{lists[0]!r} holds a list per row and {alone[0]!r} one text, so a row is a question or a response: "
+            "read the lists with layout='wide', or one response per row with layout='long'"
+        )
+
+
+def wide_meaning(schema: pl.Schema) -> Wide:
+    """Say what each column means; what could be meant twice is refused."""
+    texts = _texts(schema)
+    taken = set(texts.values())
+    lists = [name for name, kind in schema.items() if isinstance(kind, pl.List) and name not in taken]
+    numbers = [name for name in lists if _is_numbers(schema[name])]
+    labels = only([name for name in named(numbers, LABEL_LISTS) if not _is_steps(schema[name])], "correct")
+    rest = [name for name in numbers if name != labels]
+    scores = tuple(name for name in rest if SCORE_LIKE.search(key(name)))
+    others = tuple(name for name in lists if name not in scores and name != labels)
+    return Wide(texts, labels, scores, others, _once(schema))
+
+
+def _texts(schema: pl.Schema) -> dict[str, str]:
+    lists = text_lists(schema)
+    responses = only(named(lists, RESPONSE_LISTS), "response")
+    answers = only(named(lists, ANSWER_LISTS), "answer")
+    found = {"response": responses, "answer": answers}
+    return {ours: name for ours, name in found.items() if name}
+
+
+def _once(schema: pl.Schema) -> dict[str, str]:
+    """What a row says once: the question, its text, the correct answer, the LLM."""
+    flat = [name for name, kind in schema.items() if not kind.is_nested()]
+    texts = [name for name in named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
+    question = "question" if "question" in flat else first_of(flat, (QUESTION_IDS, ROW_IDS), "question")
+    once = {"question": question or only(texts, "question"), "gold": _gold(schema, flat)}
+    once["prompt"] = "prompt" if "prompt" in flat else next(iter(texts), None)
+    once["llm"] = next(iter(named(flat, {"llm", "model"})), None)
+    once["domain"] = next(iter(named(flat, {"domain"})), None)
+    return {ours: name for ours, name in once.items() if name}
+
+
+def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
+    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold."""
+    if "gold" in flat:
+        return "gold"
+    late = [name for name in flat if schema[name] == pl.String]
+    return first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
+
+
+def _is_texts(kind: Any, *, numbers: bool) -> bool:
+    """Whether a column holds a list of texts, of structs or of chats (one chat is one text); answers may be numbers."""
+    if not isinstance(kind, pl.List) or is_chat(kind):
+        return False
+    inner: Any = kind.inner
+    return inner == pl.String or (numbers and inner.is_numeric()) or isinstance(inner, pl.Struct) or is_chat(inner)
+
+
+def _is_steps(kind: Any) -> bool:
+    return isinstance(kind, pl.List) and isinstance(kind.inner, pl.List)
+
+
+def _is_numbers(kind: Any) -> bool:
+    while isinstance(kind, pl.List):
+        kind = kind.inner
+    return bool(kind.is_numeric()) or kind in (pl.Boolean, pl.Null)

@@ -1,0 +1,64 @@
+"""How long work will take: told from its pace, as soon as that is known, and only where it is long."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.cli import live_progress, show, time_left
+from steelyard.jobs.progress import Progress
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time_left, "time", made)
+    monkeypatch.setattr("steelyard.jobs.progress.time", made)
+    monkeypatch.setattr(show, "QUIET", 10.0)
+    monkeypatch.setattr(live_progress, "QUIET", 10.0)
+    return made
+
+
+def test_the_time_before_the_first_news_is_no_pace(clock: Clock) -> None:
+    end = time_left.TimeLeft()
+    assert end.at(0.1) is None
+    clock.now += 10
+    assert end.at(0.2) == pytest.approx(80)
+
+
+def test_long_work_says_its_length_after_the_first_batches_and_goes_on_saying_it(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with show.progress("Scoring run") as progress:
+        for second in range(21):
+            progress(second / 100)
+            clock.now += 1
+    assert capsys.readouterr().err.splitlines() == [
+        "Scoring run: 3 %, about 1 min 37 s left",
+        "Scoring run: 14 %, about 1 min 26 s left",
+    ]
+
+
+def test_short_work_says_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with show.progress("Scoring run") as progress:
+        for second in range(6):
+            progress(second / 5)
+            clock.now += 1
+    assert capsys.readouterr().err == ""
+
+
+def test_sampling_says_its_length_after_the_first_batches(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Progress(wanted=1000, there=0, began=clock.now)
+    with live_progress.live("Sampling") as told:
+        told(job)
+        clock.now += 4
+        job.done = 40
+        told(job)
+    assert capsys.readouterr().err == "Sampling: 40/1,000, 10.0 samples/s, about 1 min 36 s left\n"
