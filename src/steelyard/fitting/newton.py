@@ -60,7 +60,6 @@ def maximise(
 
 def ridge(objective: Objective, penalty: Vector) -> Objective:
     """The objective less penalty_v theta_v^2 / 2 for every entry."""
-
     curvature = np.diag(penalty)
 
     def penalised(theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
