@@ -126,7 +126,7 @@ def test_evaluate_without_scores_measures_what_needs_none_and_says_so(file: Path
     done = steelyard("evaluate", tmp_path / "t.parquet", "--score", "none", "--resamples", 2, "--json")
     assert done.code == 0, done.err
     assert {row["method"] for row in json.loads(done.out)["rows"]} == {"majority", "pass-at-n"}
-    assert "note: without scores there are majority and pass-at-n" in done.err
+    assert "note: without scores there are majority, pass-at-n" in done.err
 
 
 def test_a_majority_plan_breaks_ties_by_the_score_it_was_fitted_with(tmp_path: Path) -> None:
