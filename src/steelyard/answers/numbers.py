@@ -9,6 +9,7 @@ NUMBER = re.compile(
     r"(?:/\d++)?(?:\s?\\?%)?"
     r"|(?:(?<![\w)\]}])[-−])?(?<![\w.])\.\d++(?:\s?\\?%)?"
 )
+_LAST_DIGIT = re.compile(r".*\d", re.DOTALL)  # goes back from the end once
 FRACTION = re.compile(r"-?\\[dt]?frac\s{0,3}\{\s{0,3}-?\d{1,30}\s{0,3}\}\s{0,3}\{\s{0,3}\d{1,30}\s{0,3}\}")
 POWER_OF_TEN = re.compile(
     r"[-−]?\d{1,30}(?:\.\d{1,30})?\s{0,3}(?:\\times|\\cdot|×|x|\*)\s{0,3}10\s{0,3}(?:\^|\*\*)\s{0,3}\{?\s{0,3}[-−]?\d{1,3}\}?"
@@ -16,18 +17,20 @@ POWER_OF_TEN = re.compile(
 
 
 def last_number(text: str) -> str | None:
-    """The last number; the end of the text is looked at first.
+    """The last number: the one that the last digit belongs to.
 
     >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
     ('7', '−2', '1,200.50', None)
     """
-    for start in (max(0, len(text) - 300), 0):
-        found = None
-        for found in NUMBER.finditer(text, start):  # noqa: B007 - the last one is wanted
-            pass
-        if found and (start == 0 or found.start() > start):  # else it may have begun before
-            return found[0].replace("$", "")
-    return None
+    digit = _LAST_DIGIT.match(text)
+    if digit is None:
+        return None
+    end = digit.end()
+    start = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end))  # no number is cut in two there
+    found = None
+    for found in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - the last one is wanted
+        pass
+    return found[0].replace("$", "") if found else None
 
 
 def number_within(text: str) -> str | None:
