@@ -76,17 +76,17 @@ def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
 
 def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
     """The column that responses to one question share: its id, or its text where an id is that of a row."""
-    found = first_of(flat, (QUESTION_IDS,), "question")
-    rows, texts = only(named(flat, ROW_IDS), "question"), named(flat, QUESTION_TEXTS)
-    if found or not rows:
-        return found or only(texts, "question")
+    found, texts = first_of(flat, (QUESTION_IDS,), "question"), named(flat, QUESTION_TEXTS)
+    rows = found or only(named(flat, ROW_IDS), "question")
+    if not rows:
+        return only(texts, "question")
     if not texts:
         return rows
     counts = frame.select(pl.len(), pl.col(rows).n_unique().alias("ids"), pl.struct(texts).n_unique().alias("texts"))
     size, ids, distinct = counts.collect(engine="streaming").row(0)
     if ids == size and distinct < size:  # it numbers the rows
         return only(texts, "question")
-    if ids != distinct:
+    if ids != distinct and not found:
         raise ColumnError(
             f"several columns could be 'question': {', '.join((rows, *texts))}, and they tell different questions "
             f"apart; choose one with rename={{'{rows}': 'question'}}"
