@@ -53,6 +53,7 @@ def test_a_gold_answer_never_votes_alone_whatever_the_other_columns_are_called(
     tmp_path: Path, names: tuple[str, str], numbers: bool
 ) -> None:
     question, response = names
+    gold = range(10, 14) if numbers else "abcd"
     path = lines(
         tmp_path / "table.jsonl",
         *(
