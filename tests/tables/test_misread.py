@@ -30,7 +30,9 @@ def test_thousands_in_a_csv_file_are_no_decimal_commas(tmp_path: Path) -> None:
 def test_decimal_commas_of_three_digits_are_numbers_where_others_show_it(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("question;answer;score\n1;a;0,125\n1;b;1,000\n1;c;0,5\n")
-    assert sy.read(path).scores.tolist() == [0.125, 1.0, 0.5]
+    scores = sy.read(path).scores
+    assert scores is not None
+    assert scores.tolist() == [0.125, 1.0, 0.5]
 
 
 @pytest.mark.parametrize(("a", "b"), [("007", "7"), ("1.10", "1.1"), ("1e3", "1000")])
@@ -60,7 +62,7 @@ def test_a_gold_answer_never_votes_alone_whatever_the_other_columns_are_called(
             {
                 question: f"q{q}",
                 response: f"so \\boxed{{{s}}}",
-                "answer": q + 10 if numbers else f"{q + 10}",
+                "answer": gold[q],
                 "score": 0.5,
             }
             for q in range(4)
@@ -90,7 +92,9 @@ def test_numbers_that_are_no_scores_are_not_taken_for_one_by_themselves(tmp_path
     path = lines(tmp_path / "table.jsonl", *({"question": 1, "answer": a, name: 0.5} for a in "ab"))
     with pytest.raises(ScoreError, match=f"the only column of numbers is '{name}'"):
         sy.read(path)
-    assert sy.read(path, score=name).scores.tolist() == [0.5, 0.5]
+    scores = sy.read(path, score=name).scores
+    assert scores is not None
+    assert scores.tolist() == [0.5, 0.5]
 
 
 def test_an_id_that_numbers_the_rows_is_not_the_question_whatever_it_is_called(tmp_path: Path) -> None:
@@ -101,3 +105,12 @@ def test_an_id_that_numbers_the_rows_is_not_the_question_whatever_it_is_called(t
     ]
     pool = sy.read(lines(tmp_path / "table.jsonl", *rows))
     assert list(pool.questions) == ["p0", "p1", "p2", "p3"]
+
+
+def test_a_label_that_is_the_same_for_all_answers_of_a_question_is_no_label_of_answers(tmp_path: Path) -> None:
+    """It is the class that a question belongs to: 1 for yes, 0 for no."""
+    rows = [{"question": q, "answer": a, "score": 0.5, "label": q % 2} for q in range(10) for a in ("yes", "no")]
+    with pytest.raises(ColumnError, match="'label' is the same for different answers of each question"):
+        sy.read(lines(tmp_path / "table.jsonl", *rows))
+    rows[0]["label"] = 1
+    assert sy.read(lines(tmp_path / "other.jsonl", *rows)).n_questions == 10

@@ -18,9 +18,9 @@ _GROUPED = re.compile(  # thousands parted by spaces or apostrophes, or by point
     r"(?P<whole>[-−]?\d{1,3}(?:[ '’\u00a0\u202f]\d{3})++)(?P<rest>[.,]\d++)?"
     r"|(?P<points>[-−]?\d{1,3}(?:\.\d{3})++)(?P<decimals>,\d{1,2})"
 )
-_AS_A_WHOLE = re.compile(
+_AS_A_WHOLE = re.compile(  # 3 1/2, 2^{10}
     r"[-−]?\d{1,9} \d{1,4}/\d{1,4}|[-−]?\d{1,12}(?:\^|\*\*)(?:\d{1,3}|\{\d{1,3}\})"
-)  # 3 1/2, 2^{10}
+)
 
 
 def last_number(text: str) -> str | None:

@@ -78,8 +78,8 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
         )
     if len(candidates) == 1:
         raise ScoreError(
-            f"the only column of numbers is {candidates[0]!r}, and by its name more of it is not better: if it is a score, "
-            f"read it with score='{candidates[0]}', else read with score='{NO_SCORE}' for a majority vote"
+            f"the only column of numbers is {candidates[0]!r}, and by its name more of it is not better: if it is a "
+            f"score, read it with score='{candidates[0]}', else read with score='{NO_SCORE}' for a majority vote"
         )
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
 

@@ -13,6 +13,7 @@ NO_RESPONSES = {
 }  # fmt: skip
 LOOKED_AT = 5_000  # rows
 OURS = {"sample", "tokens"}  # beside the answers that a run has read itself
+FEWEST = 5  # questions with different answers and one label before it is doubted
 ABSENT = 0.1  # share of the responses in which an answer that was read out of them may not be found as written
 
 
@@ -46,6 +47,21 @@ def check_gold_alone(frame: pl.LazyFrame) -> None:
         raise ColumnError(
             "'answer' is the same for all responses of each question, and many of them do not say it: if it is the "
             "correct answer, read it with rename={'answer': 'gold'}; if it is what they answer, with layout='long'"
+        )
+
+
+def check_label_of_questions(frame: pl.LazyFrame, label: str) -> None:
+    """Refuse a column, taken for labels by its name, that calls all answers of a question the same: it is its class."""
+    if not {"question", "answer", "correct"} <= set(frame.collect_schema()):
+        return
+    rows = frame.select("question", "answer", "correct").head(LOOKED_AT).collect().drop_nulls()
+    counts = rows.group_by("question").agg(pl.col("answer", "correct").n_unique(), pl.col("correct").max().alias("any"))
+    told = counts.filter(pl.col("answer") > 1, pl.col("any") == 1)
+    if told.height >= FEWEST and told["correct"].max() == 1:
+        raise ColumnError(
+            f"{label!r} is the same for different answers of each question, so it says nothing of an answer: if it is "
+            f"the correct answer, read it with rename={{'{label}': 'gold'}}; if it labels answers, with "
+            f"rename={{'{label}': 'correct'}}"
         )
 
 

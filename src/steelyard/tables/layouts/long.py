@@ -6,7 +6,7 @@ import polars as pl
 
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
-from steelyard.tables.gold_or_answer import check_gold_alone, check_unknown_lists
+from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,
@@ -45,7 +45,10 @@ class Long(Layout):
         if question:
             meant["question"] = question
         said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
-        return Converted(frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items()), said)
+        frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
+        if "correct" in meant:
+            check_label_of_questions(frame, meant["correct"])
+        return Converted(frame, said)
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
