@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Rename,
@@ -22,6 +22,8 @@ from steelyard.cli.options import (
     names,
     numbers,
     renames,
+    source_of,
+    spoken,
 )
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
@@ -29,7 +31,7 @@ EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --
 
 
 def run(
-    file: File,
+    files: Files,
     score: ScoreName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
@@ -61,9 +63,9 @@ def run(
 
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in (sy.method_names() if chosen is None else chosen))
-    with show.progress(f"Reading {file}") as counted:
+    with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
-            file,
+            source_of(files),
             score=score,
             rename=renames(rename),
             layout=layout,

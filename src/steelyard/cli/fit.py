@@ -11,7 +11,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Overwrite,
@@ -25,6 +25,8 @@ from steelyard.cli.options import (
     only_given,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
@@ -37,7 +39,7 @@ DEFAULT = "calibrated"
 
 
 def run(
-    file: File,
+    files: Files,
     method: Annotated[list[str] | None, method_option("Default: calibrated.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -84,10 +86,10 @@ def run(
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
-        check_output(output, PLAN, inputs=[file], overwrite=overwrite)
-    with show.progress(f"Reading {file}") as progress:
+        check_output(output, PLAN, inputs=files, overwrite=overwrite)
+    with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(
-            file,
+            source_of(files),
             score=score,
             rename=renames(rename),
             layout=layout,
@@ -109,16 +111,16 @@ def run(
         return
     if learned:
         show.say(f"{learned['explained']}\n")
-    _show(voter, learned, file)
+    _show(voter, learned, spoken(files))
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
 
-def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
+def _show(voter: Method, learned: dict[str, Any], where: str) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary().items()
     rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
-    show.table(f"Fitted {voter.name} on {file}", ("", "value"), rows)
+    show.table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
     if hasattr(voter, "weight"):

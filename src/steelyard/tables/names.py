@@ -27,7 +27,9 @@ GOLDS = {
 LATE_GOLDS = {"solution", "label"}  # taken when nothing else says what is correct; a label only as text
 LABELS = {"is_correct", "label", "acc", "exact_match", "correctness", "passed", "success", "answer_correct"}
 SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge"}
-SCORE_LIKE = re.compile(r"score|reward|prm|orm\b|logprob|verdict|prob|confidence|verifier|judge")
+SCORE_LIKE = re.compile(
+    r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge"
+)
 
 
 def key(name: str) -> str:

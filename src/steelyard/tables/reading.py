@@ -101,7 +101,7 @@ def pools_of(
                 yield pool
     finally:
         reader.close()
-    reader.warn(_showing(reader, name, rename, layout))
+    reader.warn(_showing(reader, source, rename, layout))
     repeated.warn()
 
 
@@ -155,12 +155,23 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
 
 
-def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
+def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
     """The command that shows what could not be read."""
-    file, kind = name if Path(name).exists() else "FILE", reader.kind.name
-    words = ["steelyard", "answers", file, "--only-unreadable", *(["--answers", kind] if kind != "math" else [])]
+    files = [str(each) for each in (source if isinstance(source, list | tuple) else [source]) if _is_file(each)]
+    kind = reader.kind.name
+    words = [
+        "steelyard",
+        "answers",
+        *(files or ["FILE"]),
+        "--only-unreadable",
+        *(["--answers", kind] if kind != "math" else []),
+    ]
     words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
     return shlex.join([*words, *(["--layout", layout] if layout else [])])
+
+
+def _is_file(source: Any) -> bool:
+    return isinstance(source, str | Path) and Path(source).exists()
 
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ from steelyard.tables.names import (
     only,
     plurals,
 )
+from steelyard.tables.several_files import FILE
 
 RESPONSE_LISTS = plurals(RESPONSES | {"sample", "candidate", "rollout"}) - {"prediction", "predictions"}
 ANSWER_LISTS = plurals(ANSWERS | {"prediction"})
 LABEL_LISTS = plurals(LABELS) | {"correct"}
 RESPONSE_NAMES = ("response", "completion", "generation", "llm_response", "output", "prediction")
-KEPT = ("llm", "model", "domain", "prompt")
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def _once(schema: pl.Schema) -> dict[str, str]:
     once["prompt"] = "prompt" if "prompt" in flat else next(iter(texts), None)
     once["llm"] = next(iter(named(flat, {"llm", "model"})), None)
     once["domain"] = next(iter(named(flat, {"domain"})), None)
+    once[FILE] = FILE if FILE in flat else None
     return {ours: name for ours, name in once.items() if name}
 
 
