@@ -67,6 +67,12 @@ def first_of(names: Iterable[str], tiers: Iterable[set[str]], ours: str) -> str 
     return next((only(found, ours) for tier in tiers if (found := named(present, tier))), None)
 
 
+def accepted_lists(schema: pl.Schema) -> list[str]:
+    """The columns that hold a list of accepted answers."""
+    known = plurals(GOLDS | {"gold"}) | {"accepted_answers"}
+    return [name for name in named(schema, known) if schema[name] == pl.List(pl.String)]
+
+
 def is_label(kind: pl.DataType) -> bool:
     """Whether a column may hold true and false, or 1 and 0."""
     return kind == pl.Boolean or kind.is_numeric()

@@ -19,6 +19,7 @@ from steelyard.tables.names import (
     RESPONSES,
     ROW_IDS,
     SCORE_LIKE,
+    accepted_lists,
     first_of,
     key,
     named,
@@ -105,11 +106,18 @@ def _once(schema: pl.Schema) -> dict[str, str]:
 
 
 def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
-    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold."""
+    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold.
+
+    A list of texts that is called so holds the accepted answers.
+    """
     if "gold" in flat:
         return "gold"
+    lists = accepted_lists(schema)
+    if "gold" in lists:
+        return "gold"
     late = [name for name in flat if schema[name] == pl.String]
-    return first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
+    found = first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
+    return found or only(lists, "gold")
 
 
 def _is_texts(kind: Any, *, numbers: bool) -> bool:
