@@ -14,6 +14,7 @@ from steelyard.answers.auto_kind import LOOKED_AT
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
+from steelyard.pools.arrays import ScoreRangeError
 from steelyard.pools.pool import Pool, Source
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
@@ -21,7 +22,7 @@ from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
-from steelyard.tables.score_parts import Scores, choose_scores
+from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
@@ -96,9 +97,12 @@ def pools_of(
             if not len(table.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()
-            for pool in pools(table, origin, reader, progress):
-                repeated.look(pool)
-                yield pool
+            try:
+                for pool in pools(table, origin, reader, progress):
+                    repeated.look(pool)
+                    yield pool
+            except ScoreRangeError as error:
+                raise range_of_all(frame, chosen) or error from None
     finally:
         reader.close()
     reader.warn(_showing(reader, source, rename, layout))

@@ -29,8 +29,8 @@ def test_repeats_are_samples_and_every_question_counts_once_although_each_filter
 
 def test_the_filters_that_are_not_used_are_said() -> None:
     assert note(SUMS) == (
-        "lm-eval samples: 4 questions, 3 repeats, answers read from the responses and not from the filters "
-        "strict-match and flexible-extract"
+        "lm-eval samples: 4 questions, 3 repeats, filters strict-match and flexible-extract not used "
+        "(answers are read from the responses)"
     )
     assert note(ONCE) == "lm-eval samples: 4 questions, 1 repeat"
 

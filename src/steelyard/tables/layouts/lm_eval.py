@@ -41,7 +41,7 @@ class LmEval(Layout):
         by_task(rows)
         unused = [name for name in dict.fromkeys(filters) if name != "none"]
         word = "filter" if len(unused) == 1 else "filters"
-        beside = f"answers read from the responses and not from the {word} {listing(unused)}" if unused else ""
+        beside = f"{word} {listing(unused)} not used (answers are read from the responses)" if unused else ""
         number = f"{len(tasks)} tasks" if len(tasks) > 1 else ""
         return Converted(table_of(rows), said(number, counted(rows, "repeats"), beside, many))
 
