@@ -15,7 +15,7 @@ import polars as pl
 import steelyard as sy
 from benchmarks.measuring import Row
 
-PARTS = ("startup", "tally", "calibration", "kde", "curves", "files", "runs", "sampling")
+PARTS = ("startup", "tally", "calibration", "committee", "kde", "curves", "files", "runs", "sampling")
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 

@@ -50,6 +50,8 @@ from steelyard.methods.base.configured import clone as clone
 from steelyard.methods.base.method import Method as Method
 from steelyard.methods.best_of_n import BestOfN as BestOfN
 from steelyard.methods.calibrated import CalibratedVote as CalibratedVote
+from steelyard.methods.committee import CommitteeVote as CommitteeVote
+from steelyard.methods.consensus import ConsensusVote as ConsensusVote
 from steelyard.methods.kde import KDEVote as KDEVote
 from steelyard.methods.linear import LinearVote as LinearVote
 from steelyard.methods.logit import LogitVote as LogitVote

@@ -48,7 +48,7 @@ def test_a_sum_of_columns_is_read_as_its_parts_and_their_mean() -> None:
     frame = table(10)
     pool = read(frame)
     assert pool.parts is not None
-    assert pool.source.parts == ("good", "other")
+    assert pool.origin.parts == ("good", "other")
     assert np.array_equal(pool.parts, frame.select("good", "other").to_numpy())
     z = logit.clipped_logit(pool.parts)
     assert np.allclose(logit.clipped_logit(pool.known_scores), z.mean(axis=1))
@@ -56,15 +56,15 @@ def test_a_sum_of_columns_is_read_as_its_parts_and_their_mean() -> None:
 
 def test_a_star_stands_for_every_reducer() -> None:
     pool = read(score="steps:* + good")
-    assert pool.source.score == "good+steps:last+steps:mean+steps:min+steps:prod"
-    assert read(score="sigmoid(steps):*").source.parts[0] == "sigmoid(steps):last"
+    assert pool.origin.score == "good+steps:last+steps:mean+steps:min+steps:prod"
+    assert read(score="sigmoid(steps):*").origin.parts[0] == "sigmoid(steps):last"
 
 
 def test_a_column_with_a_plus_in_its_name_is_that_column() -> None:
     frame = table(10).rename({"good": "a+b"})
     for score in ("a+b", "sigmoid(a+b)"):
         pool = labelled(frame, score=score)
-        assert (pool.source.score, pool.parts) == (score, None)
+        assert (pool.origin.score, pool.parts) == (score, None)
 
 
 def test_the_parts_follow_their_responses_everywhere() -> None:
@@ -147,8 +147,8 @@ def test_the_likelihood_within_questions_has_the_slope_it_says(pool: Labelled, s
 def test_a_method_votes_by_the_mixed_probability(kind: Any) -> None:
     pool = read()
     vote = kind().fit(pool)
-    plain = replace(Mix.fit(pool).apply(pool), source=sy.Pool.from_arrays(question=[0], answer=[0]).source)
-    alone = kind().fit(replace(Mix.fit(pool).crossfit_scores(pool), source=plain.source))
+    plain = replace(Mix.fit(pool).apply(pool), origin=sy.Pool.from_arrays(question=[0], answer=[0]).origin)
+    alone = kind().fit(replace(Mix.fit(pool).crossfit_scores(pool), origin=plain.origin))
     assert np.array_equal(vote.weigh(pool), alone.weigh(plain))
     assert np.array_equal(vote.predict(pool).code, alone.predict(plain).code)
     assert vote.fitted_on_.accuracy == alone.fitted_on_.accuracy

@@ -68,8 +68,8 @@ def test_texts_stand_in_the_order_of_the_grid(grid: pl.DataFrame) -> None:
 
 def test_a_pair_is_read_with_its_reducer() -> None:
     pool = sy.load_grid("smol-misled", "prm_soft:min")
-    assert (pool.n_questions, pool.n, pool.source.score) == (1000, 64, "prm_soft:min")
-    assert pool.source.llm == "smol-misled"
+    assert (pool.n_questions, pool.n, pool.origin.score) == (1000, 64, "prm_soft:min")
+    assert pool.origin.llm == "smol-misled"
 
 
 def test_grid_names_are_sources_of_every_verb(tmp_path: Path) -> None:

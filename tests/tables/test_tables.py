@@ -15,7 +15,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
-from steelyard.pools.pool import Source
+from steelyard.pools.pool import Origin
 from steelyard.tables import pools_of, row_order
 from steelyard.tables import question_batches as batches
 from tests.building import Labelled, labelled
@@ -135,7 +135,7 @@ def test_step_scores_are_reduced_by_name(score: str, expected: float | None) -> 
     else:
         pool = sy.read(table, score=score)
         assert pool.known_scores.tolist() == [expected]
-        assert pool.source.score == ("prm:last" if score == "prm" else score)
+        assert pool.origin.score == ("prm:last" if score == "prm" else score)
 
 
 def test_steps_that_are_missing_are_passed_over_and_no_steps_is_no_score() -> None:
@@ -162,9 +162,9 @@ def test_logits_are_read_through_a_sigmoid() -> None:
 
 def test_the_score_is_the_column_score_else_the_only_float_column() -> None:
     base = {"question": ["a"], "answer": ["1"], "tokens": [7.0]}
-    assert sy.read(pl.DataFrame(base | {"score": [0.5], "prm": [0.1]})).source.score == "score"
-    assert sy.read(pl.DataFrame(base | {"prm": [0.1]})).source.score == "prm"
-    assert sy.read(pl.DataFrame(base | {"prm": [[0.1]]})).source.score == "prm:last"
+    assert sy.read(pl.DataFrame(base | {"score": [0.5], "prm": [0.1]})).origin.score == "score"
+    assert sy.read(pl.DataFrame(base | {"prm": [0.1]})).origin.score == "prm"
+    assert sy.read(pl.DataFrame(base | {"prm": [[0.1]]})).origin.score == "prm:last"
     assert sy.read(pl.DataFrame(base), score="none").scores is None
 
 
@@ -283,7 +283,7 @@ def test_rows_that_come_in_another_order_the_second_time_are_noticed() -> None:
     for other in (table.reverse(), table.head(11), pl.concat((table, table.head(1)))):
         ordered = row_order.Ordered(other.lazy(), [pl.col("question"), pl.col("answer")], order)
         with pytest.raises(sy.TableError, match="or it changed; run it again"):
-            list(batches.pools(ordered, Source(None), reader, None))
+            list(batches.pools(ordered, Origin(None), reader, None))
 
 
 def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,8 +299,8 @@ def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.Monkey
 
 
 def test_the_name_of_the_only_llm_is_kept() -> None:
-    assert sy.read(TABLE.with_columns(llm=pl.lit("m"))).source.llm == "m"
-    assert sy.read(TABLE.with_columns(llm=pl.Series(list("mmmnn")))).source.llm is None
+    assert sy.read(TABLE.with_columns(llm=pl.lit("m"))).origin.llm == "m"
+    assert sy.read(TABLE.with_columns(llm=pl.Series(list("mmmnn")))).origin.llm is None
 
 
 def test_verdicts_are_written_and_read_back(tmp_path: Path) -> None:

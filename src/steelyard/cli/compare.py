@@ -15,6 +15,7 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    SourceName,
     calibrate_option,
     method_option,
     n_option,
@@ -52,9 +53,12 @@ def run(
     ] = None,
     method: Annotated[
         list[str] | None,
-        method_option("The two to compare: logit,majority; or the one for files of responses. Default: calibrated."),
+        method_option(
+            "The two to compare: logit,majority; or the one for files of responses. Default: calibrated; committee."
+        ),
     ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     answers: Answers = "math",
@@ -67,7 +71,7 @@ def run(
     from steelyard.jobs.compare import compare
 
     first, second, responses, voter = _asked(a, b, on, names(method) or [])
-    options = {"score": score, "answers": answers, "rename": renames(rename), "layout": layout}
+    options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
     found = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}
@@ -92,17 +96,17 @@ def run(
     show.table(f"They differ on {differing.height}; the first of them", heads, told)
 
 
-def _asked(a: str, b: str | None, on: Path | None, methods: list[str]) -> tuple[str, str, Path | None, str]:
+def _asked(a: str, b: str | None, on: Path | None, methods: list[str]) -> tuple[str, str, Path | None, str | None]:
     """The two to compare, the responses they vote on, and the method for files of responses."""
     if b is None:
         if len(methods) != 2 or on is not None:
             raise SettingError(
                 f"there is nothing to compare {a} with: name two methods (--method logit,majority), or a second file"
             )
-        return methods[0], methods[1], Path(a), "calibrated"
+        return methods[0], methods[1], Path(a), None
     if len(methods) > 1:
         raise SettingError("two files are compared by one --method; to compare two methods, name one FILE")
-    return a, b, on, methods[0] if methods else "calibrated"
+    return a, b, on, methods[0] if methods else None
 
 
 def _told(answer: str | None, correct: bool | None) -> str:

@@ -16,6 +16,7 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    SourceName,
     calibrate_option,
     method_option,
     n_option,
@@ -33,6 +34,7 @@ EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --
 def run(
     files: Files,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
     method: Annotated[
@@ -62,11 +64,12 @@ def run(
     from steelyard.evaluation.curves import all_methods
 
     chosen = names(method)
-    scored = any(sy.method_class(name).scored for name in (sy.method_names() if chosen is None else chosen))
+    scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
             source_of(files),
             score=score,
+            source=source,
             rename=renames(rename),
             layout=layout,
             answers=answers,
@@ -82,20 +85,20 @@ def run(
         result = sy.evaluate(chosen, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
-        trust = confidence_table(chosen or all_methods(), cal, test)
+        trust = confidence_table(chosen or all_methods(cal), cal, test)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
         show.as_json(
             {
                 "rows": result.to_dicts(),
                 **sizes,
-                "score": pool.source.score,
+                "score": pool.origin.score,
                 "resamples": draws,
                 "confidence": trust.to_dicts(),
             }
         )
         return
-    oracles = {name for name in chosen or all_methods() if sy.method_class(name).oracle}
+    oracles = {name for name in chosen or all_methods(cal) if sy.method_class(name).oracle}
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:

@@ -18,6 +18,7 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    SourceName,
     calibrate_option,
     method_option,
     n_option,
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: steelyard fit labelled.parquet --score prm:last -o plan.json"
 DEFAULT = "calibrated"
+FOR_SOURCES = "committee"
 
 
 def run(
     files: Files,
-    method: Annotated[list[str] | None, method_option("Default: calibrated.")] = None,
+    method: Annotated[list[str] | None, method_option("Default: calibrated, with --source committee.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,6 +53,15 @@ def run(
         ),
     ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
+    unlabelled: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Responses without labels: a committee with few labels learns from who agrees with whom.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[Path | None, output_option("the plan (.json)")] = None,
     n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
     calibrate: Annotated[
@@ -76,7 +87,7 @@ def run(
     from steelyard.outputs import check_output
 
     named = one_name(method, "--method")
-    name = DEFAULT if named is None else named
+    name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
     before = only_given(  # the options of 0.1, in place of --set
         rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
@@ -86,23 +97,19 @@ def run(
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
-        check_output(output, PLAN, inputs=files, overwrite=overwrite)
+        check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
-        pool = sy.read(
-            source_of(files),
-            score=score,
-            rename=renames(rename),
-            layout=layout,
-            answers=answers,
-            need_score=voter.scored,
-            progress=progress,
-        )
+        options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
+        pool = sy.read(source_of(files), score=score, need_score=voter.scored, progress=progress, **options)
+    more = _unlabelled(voter, unlabelled, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
+    if named is None and source is not None and len(pool.sources) < 2:
+        show.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
+        voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
-        show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
-        voter = sy.method_class("vanilla")()
-    voter.fit(pool, n=n)
+        voter = _without_labels(pool)
+    voter.fit(pool, n=n, **more)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
         voter.save(output, overwrite=overwrite)
@@ -115,14 +122,40 @@ def run(
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
 
 
+def _without_labels(pool: Pool) -> Method:
+    """What can be made of a file without labels."""
+    import steelyard as sy
+
+    if len(pool.sources) > 1:
+        show.note("no labels: the plan is consensus, every source weighs what its agreement with the others shows")
+        return sy.method_class("consensus")()
+    show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
+    return sy.method_class("vanilla")()
+
+
+def _unlabelled(voter: Method, file: Path | None, options: dict[str, Any]) -> dict[str, Pool]:
+    """The responses without labels that a committee also learns from, if there are any."""
+    import steelyard as sy
+
+    if file is None:
+        return {}
+    if voter.name != FOR_SOURCES or options["source"] is None:
+        raise sy.SettingError("--unlabelled is for a committee: add --source COLUMN, and no other --method")
+    return {"unlabelled": sy.read(file, score="none", **options)}
+
+
 def _show(voter: Method, learned: dict[str, Any], where: str) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
-    found = voter.summary().items()
-    rows = [(names.get(name, name), show.value(value)) for name, value in found if name != "mix" and value is not None]
+    found = voter.summary()
+    plain = [(name, value) for name, value in found.items() if name not in ("mix", "sources") and value is not None]
+    rows = [(names.get(name, name), show.value(value)) for name, value in plain]
     show.table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
+    if "sources" in found:
+        worth = [(name, f"{weight:.2f}") for name, weight in found["sources"].items()]
+        show.table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
         show.beam(voter.weight)
     if learned:

@@ -26,6 +26,15 @@ ScoreName = Annotated[
         show_default=False,
     ),
 ]
+SourceName = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="COLUMN",
+        help="Column that says who answered, as llm: every source weighs what it is worth.",
+        show_default=False,
+    ),
+]
 Rename = Annotated[
     list[str] | None,
     typer.Option(

@@ -18,6 +18,7 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    SourceName,
     calibrate_option,
     method_option,
     n_option,
@@ -45,10 +46,12 @@ def run(
     ] = None,
     plan: Plan = None,
     method: Annotated[
-        list[str] | None, method_option("Without a plan: the one to fit here. Default: calibrated.")
+        list[str] | None,
+        method_option("Without a plan: the one to fit here. Default: calibrated, with --source committee."),
     ] = None,
     output: Annotated[Path | None, output_option("the plan with its stopping rule (.json)")] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     calibrate: Annotated[
         float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
@@ -70,8 +73,10 @@ def run(
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
         check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
-    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or "calibrated")()
-    trained = voter.fitted_on_.score if voter.fitted_on_ else None
+    usual = "calibrated" if source is None else "committee"
+    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
+    fitted = voter.fitted_on_
+    trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
     options: dict[str, Any] = {
         "rename": renames(rename),
         "layout": layout,
@@ -79,7 +84,7 @@ def run(
         "need_score": voter.scored,
     }
     with show.progress(f"Reading {spoken(files)}") as progress:
-        pool = sy.read(source_of(files), score=score or trained, progress=progress, **options)
+        pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
     used = first_samples(pool, n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:

@@ -16,6 +16,7 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     Seed,
+    SourceName,
     calibrate_option,
     method_option,
     one_name,
@@ -36,8 +37,11 @@ def run(
         ),
     ],
     output: Annotated[Path, output_option("the page (.html)", show_default=True)] = Path("report.html"),
-    method: Annotated[list[str] | None, method_option("The page is about it. Default: calibrated.")] = None,
+    method: Annotated[
+        list[str] | None, method_option("The page is about it. Default: calibrated, with --source committee.")
+    ] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     answers: Answers = "math",
     rename: Rename = None,
@@ -49,10 +53,11 @@ def run(
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
     from steelyard.reports.page import report
 
-    name = one_name(method, "--method") or "calibrated"
+    usual = "calibrated" if source is None else None
+    name = one_name(method, "--method") or usual
     with show.progress("Measuring") as progress:
         size = report(
-            files, output, score=score, method=name, calibrate=calibrate, seed=seed,
+            files, output, score=score, source=source, method=name, calibrate=calibrate, seed=seed,
             rename=renames(rename), layout=layout, answers=answers, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if json:

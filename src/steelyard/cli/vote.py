@@ -17,6 +17,7 @@ from steelyard.cli.options import (
     Plan,
     Rename,
     ScoreName,
+    SourceName,
     method_option,
     n_option,
     one_name,
@@ -34,10 +35,11 @@ def run(
     files: Files,
     plan: Plan = None,
     method: Annotated[
-        list[str] | None, method_option("Without a plan: majority (the default), vanilla or best-of-n.")
+        list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
     ] = None,
     output: Annotated[Path | None, output_option("the verdicts (.parquet, .jsonl, .csv)")] = None,
     score: ScoreName = None,
+    source: SourceName = None,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     risk: Annotated[
         float | None,
@@ -67,7 +69,7 @@ def run(
     with show.progress(f"Reading {spoken(files)}") as progress:
         found = voted(
             source_of(files), plan, method=one_name(method, "--method"), risk=risk,
-            confidence_level=confidence_level if sure is None else sure, score=score, n=n,
+            confidence_level=confidence_level if sure is None else sure, score=score, source=source, n=n,
             rename=renames(rename), layout=layout, answers=answers, progress=progress,
         )  # fmt: skip
     if output:

@@ -25,6 +25,8 @@ from steelyard.fitting.conditional_logit import Theta, choice_probabilities
 from steelyard.pools.arrays import Bools, Floats, Ints
 from steelyard.pools.pool import LabelledPool
 
+# log-odds [Q'], features [Q', 2] and correctness [Q'] of verdicts on a pool, of which these are the questions [Q]
+Decided = Callable[[LabelledPool, Ints], tuple[Vector, Vector, Bools]]
 NUMBERS = 3 * SIZE + 4  # of a model
 FEWEST = 10  # questions for a model
 MOST, FAR = 64, 500.0  # models, and what they learn: e^FAR times any odds is still finite
@@ -41,16 +43,25 @@ class CorrectnessBySamples:
         cls, pool: LabelledPool, logits: Callable[[Floats], Vector], fold: Ints, thetas: Sequence[Theta]
     ) -> CorrectnessBySamples:
         """Learn from the first 1, 2, 4, .. samples of questions with so many; thetas[k] decides those of fold k."""
+
+        def verdicts(some: LabelledPool, which: Ints) -> tuple[Vector, Vector, Bools]:
+            answers = answer_features(some, logits(some.known_scores))
+            odds, f, winner = winners(answers, crossfit_probabilities(answers, fold[which], thetas))
+            return odds, f, answers.correct[winner]
+
+        return cls.learn(pool, verdicts)
+
+    @classmethod
+    def learn(cls, pool: LabelledPool, verdicts: Decided) -> CorrectnessBySamples:
+        """Learn from the verdicts on the first 1, 2, 4, .. samples of questions with so many."""
         models = []
         for n in octaves(pool.n):
             long = np.flatnonzero(pool.sizes >= n)
-            some = pool.take(long).first(n)
-            answers = answer_features(some, logits(some.known_scores))
-            if len(answers.starts) >= FEWEST:
-                models.append(CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold[long], thetas), n))
+            odds, f, correct = verdicts(pool.take(long).first(n), long)
+            if len(odds) >= FEWEST:
+                models.append(CorrectnessModel.fit(odds, f, correct, n))
         if not models:
-            answers = answer_features(pool, logits(pool.known_scores))
-            models = [CorrectnessModel.fit(answers, crossfit_probabilities(answers, fold, thetas), pool.n)]
+            models = [CorrectnessModel.fit(*verdicts(pool, np.arange(pool.n_questions)), pool.n)]
         return cls(tuple(models))
 
     @property
@@ -80,9 +91,13 @@ class CorrectnessBySamples:
     def predict_parts(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> tuple[Vector, Vector]:
         """Return P(the verdict is correct) and P(some answer that was given is) [Q]; 0 where there is no answer."""
         odds, f, _ = winners(answers, chance)
-        place = np.interp(
-            np.log(sizes[answers.question]), np.log([j.samples for j in self.models]), np.arange(len(self.models))
-        )
+        found = np.zeros((2, len(sizes)))
+        found[:, answers.question] = self.parts_from(odds, f, sizes[answers.question])
+        return found[0], found[1]
+
+    def parts_from(self, odds: Vector, f: Vector, sizes: Ints) -> tuple[Vector, Vector]:
+        """The same of verdicts by their log-odds, features and numbers of samples."""
+        place = np.interp(np.log(sizes), np.log([j.samples for j in self.models]), np.arange(len(self.models)))
         p_correct, p_among = np.zeros(len(odds)), np.zeros(len(odds))
         for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(place - i))
@@ -90,9 +105,7 @@ class CorrectnessBySamples:
                 this, among = model.predict_factors(odds, f)
                 p_correct += near * (this * among)
                 p_among += near * among
-        found = np.zeros((2, len(sizes)))
-        found[:, answers.question] = p_correct, p_among
-        return found[0], found[1]
+        return p_correct, p_among
 
 
 def octaves(n: int) -> list[int]:

@@ -44,12 +44,11 @@ class CorrectnessModel:
     theta: Vector
 
     @classmethod
-    def fit(cls, features: AnswerFeatures, chance: Vector, samples: int) -> CorrectnessModel:
-        """Learn from chances that were not fitted on the same questions."""
-        odds, f, winner = winners(features, chance)
+    def fit(cls, odds: Vector, f: Vector, correct: Bools, samples: int) -> CorrectnessModel:
+        """Learn from verdicts whose log-odds were not fitted on the same questions."""
         middle, spread = f.mean(axis=0), f.std(axis=0)
         spread = np.where(spread > LEAST, spread, 1.0)
-        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), features.correct[winner]))
+        return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), correct))
 
     def predict_factors(self, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
         """Return the two factors of P(correct) of verdicts after so many samples."""

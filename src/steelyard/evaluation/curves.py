@@ -18,7 +18,7 @@ from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.methods import method_class, method_names
 from steelyard.methods.base.method import Method
 from steelyard.pools.notebook import html_table
-from steelyard.pools.pool import LabelledPool
+from steelyard.pools.pool import LabelledPool, Pool
 
 MOST_RESAMPLES = 100_000
 RECALIBRATE = ("each", "full")
@@ -107,7 +107,9 @@ def curves(
     (1, 2, 4, 8)
     """
     cal, test = need_labels(cal), need_labels(test)
-    chosen = [method_class(m)() if isinstance(m, str) else m for m in (all_methods() if methods is None else methods)]
+    chosen = [
+        method_class(m)() if isinstance(m, str) else m for m in (all_methods(cal) if methods is None else methods)
+    ]
     if not chosen:
         raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
     sizes = sorted(set(n or default_sizes(test.n)))
@@ -170,13 +172,19 @@ def _warn(cal: LabelledPool, test: LabelledPool) -> None:
         warnings.warn(text, SteelyardWarning, stacklevel=4)
 
 
-def all_methods() -> list[str]:
-    """Every method by name: the baseline, those that learn nothing, those that do, the oracles."""
+def all_methods(pool: Pool) -> list[str]:
+    """Every method of use for a pool by name: the baseline, those that learn nothing, those that do, the oracles."""
 
     def order(name: str) -> tuple[bool, bool, bool, str]:
         return method_class(name).oracle, method_class(name).learns, name != "majority", name
 
-    return sorted(method_names(), key=order)
+    committee = len(pool.sources) > 1
+
+    def useful(name: str) -> bool:
+        kind = method_class(name)
+        return not ((kind.weighs_sources and not committee) or (kind.scored and committee and pool.scores is None))
+
+    return sorted(filter(useful, method_names()), key=order)
 
 
 def default_sizes(n: int) -> list[int]:

@@ -44,7 +44,7 @@ def evaluate(
     """
     import polars as pl
 
-    chosen: list[Method | str] = list(all_methods() if methods is None else methods)
+    chosen: list[Method | str] = list(all_methods(cal) if methods is None else methods)
     names = [m if isinstance(m, str) else m.name for m in chosen]
     listed = len(chosen)
     if chosen and baseline not in names:

@@ -13,7 +13,7 @@ from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
-from steelyard.methods import method_class
+from steelyard.methods import default_method, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
 from steelyard.stopping.rule import Rule
@@ -44,7 +44,7 @@ def frontier(
     >>> table["budget"].unique().to_list(), int(table["chosen"].sum())
     ([4.0], 1)
     """
-    voter = method or method_class("calibrated")()
+    voter = method or method_class(default_method(cal))()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     return frontier_of(shelf, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)

@@ -19,7 +19,7 @@ from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
-from steelyard.methods import method_class
+from steelyard.methods import default_method, method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
 from steelyard.stopping.rule import Rule
@@ -50,7 +50,7 @@ def samples_needed(
     """
     import polars as pl
 
-    voter = method or method_class("calibrated")()
+    voter = method or method_class(default_method(cal))()
     shelf = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
     seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
     goal = np.full(test.n_questions, target) if isinstance(target, float | int) else _goal(target, cal, test)

@@ -25,7 +25,7 @@ def warn_of_leaked_labels(pool: LabelledPool) -> None:
     if pool.scores is None:
         return
     columns = pool.scores[:, None] if pool.parts is None else pool.parts
-    names = pool.source.parts if pool.parts is not None else (pool.source.score or "score",)
+    names = pool.origin.parts if pool.parts is not None else (pool.origin.score or "score",)
     question = pool.spread(np.arange(pool.n_questions))
     for name, scores in zip(names, columns.T, strict=True):
         known = ~np.isnan(scores)

@@ -57,9 +57,9 @@ class Mix:
         parts = _parts(pool)
         voting = pool.readable
         z = [clipped_logit(parts[voting, v]) for v in range(parts.shape[1])]
-        for name, column in zip(pool.source.parts, z, strict=True):
+        for name, column in zip(pool.origin.parts, z, strict=True):
             if np.isnan(column).all():
-                raise ScoreError(f"every score of {name!r} is missing: leave it out of score={pool.source.score!r}")
+                raise ScoreError(f"every score of {name!r} is missing: leave it out of score={pool.origin.score!r}")
         mean = np.array([np.nanmean(column) for column in z])
         spread = np.array([np.nanstd(column) for column in z])
         spread = np.where(spread > FLAT, spread, 0.0)
@@ -69,13 +69,13 @@ class Mix:
         c = fit_within_questions(logit, PENALTY, spread > 0)
         for v in np.flatnonzero((c == 0) & _against(logit)):
             warnings.warn(
-                f"{pool.source.parts[v]!r} is higher where responses are wrong: it is left out of the mix; "
+                f"{pool.origin.parts[v]!r} is higher where responses are wrong: it is left out of the mix; "
                 "check whether it is upside down",
                 SteelyardWarning,
                 stacklevel=4,
             )
         scale, intercept = _level(x @ c, correct)
-        return cls(pool.source.parts, scale * c, mean, spread, intercept)
+        return cls(pool.origin.parts, scale * c, mean, spread, intercept)
 
     def apply(self, pool: P) -> P:
         """Return the pool with the mixed probability as its one score."""

@@ -23,7 +23,7 @@ from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.pools.notebook import html_facts
-from steelyard.pools.pool import Pool, Source
+from steelyard.pools.pool import Origin, Pool
 from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
 from steelyard.surrogates import is_whole
@@ -179,7 +179,7 @@ class Ballot:
             width=np.array([len(self._names)]),
             questions=QUESTION,
             names=self._names,
-            source=Source(score=fitted.score if fitted else None),
+            origin=Origin(score=fitted.score if fitted else None),
         )
 
 

@@ -18,7 +18,7 @@ from steelyard.answers.grouping import same
 from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
 from steelyard.jobs.plan_fits import warn_of_plan
-from steelyard.methods import load, method_class, method_names
+from steelyard.methods import default_method, load, method_class, method_names
 from steelyard.methods.base.enough import first_samples
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables import read
@@ -67,7 +67,7 @@ def compare(
     b: str | Path,
     *,
     on: Any = None,
-    method: str = "calibrated",
+    method: str | None = None,
     calibrate: float = 0.3,
     seed: int = 0,
     n: int | None = None,
@@ -76,7 +76,7 @@ def compare(
     """Decide the same questions by a and by b: each a method, a plan (.json), verdicts or responses.
 
     Methods and plans vote on the responses of `on`; verdicts take their labels from it; files of
-    responses are voted on by `method`. `options` are those of `read`: score, rename, answers.
+    responses are voted on by `method`. `options` are those of `read`: score, source, rename, answers.
 
     >>> import steelyard as sy
     >>> sy.write(sy.simulate(200, 8), "labelled.parquet")
@@ -84,7 +84,7 @@ def compare(
     >>> found.names, found.table.height, found.difference() >= 0
     (('pass-at-n', 'majority'), 140, True)
     """
-    names, method = (_named(a), _named(b)), _named(method)
+    names = (_named(a), _named(b))
     pool = need_labels(read(on, **options)) if on is not None else None
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
     sides = []
@@ -98,7 +98,8 @@ def compare(
                 sides.append(_decided(name, pool, checker))
             else:
                 own = need_labels(read(name, **options))
-                sides.append(_voted(method, *own.split(calibrate, seed=seed), n))
+                chosen = default_method(own) if method is None else _named(method)
+                sides.append(_voted(chosen, *own.split(calibrate, seed=seed), n))
         table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
         if not table.height:
             raise TableError(
@@ -125,7 +126,7 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     voter = load(name) if name.endswith(".json") else method_class(name)().fit(cal, n=n)
     used = first_samples(test, n)
     if name.endswith(".json"):
-        warn_of_plan(voter, used.source, bool(used.scores is None or not np.isnan(used.scores).all()))
+        warn_of_plan(voter, used.origin, bool(used.scores is None or not np.isnan(used.scores).all()))
     verdicts = voter.predict(used)
     decided = verdicts.to_polars().select(pl.col("question").cast(pl.String), pl.col("answer").cast(pl.String))
     return decided.with_columns(correct=pl.Series(verdicts.correct(used)))

@@ -7,26 +7,26 @@ import warnings
 from steelyard.errors import SteelyardWarning
 from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Source
+from steelyard.pools.pool import Origin
 
 
-def warn_of_plan(voter: Method, source: Source, any_score: bool) -> None:
+def warn_of_plan(voter: Method, origin: Origin, any_score: bool) -> None:
     """Say when responses are of another LLM than a plan's, or of several, and when there is no score to weigh by."""
     fitted = voter.fitted_on_
-    if fitted and voter.scored and not any_score:
+    if fitted and voter.reads_scores() and not any_score:
         _warn(
-            f"every score {source.score or fitted.score!r} is missing, and the plan weighs by it: all responses weigh "
+            f"every score {origin.score or fitted.score!r} is missing, and the plan weighs by it: all responses weigh "
             "the same, as in a majority vote; score them first ('steelyard score'), or name the column with the scores"
         )
     if not (fitted and voter.learns and fitted.llm):
         return
-    if source.llms:
+    if origin.llms:
         _warn(
-            f"the plan was fitted on responses of {fitted.llm}, and these are of {listed(source.llms)}, which vote "
+            f"the plan was fitted on responses of {fitted.llm}, and these are of {listed(origin.llms)}, which vote "
             "together: its weights may not hold; vote on the rows of one LLM"
         )
-    elif source.llm not in (None, fitted.llm):
-        _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {source.llm}: its weights may not hold")
+    elif origin.llm not in (None, fitted.llm):
+        _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {origin.llm}: its weights may not hold")
 
 
 def _warn(text: str) -> None:

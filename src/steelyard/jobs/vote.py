@@ -18,10 +18,12 @@ from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.jobs.plan_fits import warn_of_plan
 from steelyard.methods import load, method_class, method_names
+from steelyard.methods.base.configured import clone
 from steelyard.methods.base.enough import too_many
 from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Source
+from steelyard.pools.pool import Origin
 from steelyard.tables import pools_of
+from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import named
 from steelyard.tables.score_parts import same_scores
 
@@ -36,11 +38,12 @@ class Voted(NamedTuple):
 
 
 def vote(
-    source: Any,
+    table: Any,
     plan: Method | str | Path | None = None,
     *,
     method: str | None = None,
     score: str | None = None,
+    source: str | None = None,
     n: int | None = None,
     risk: float | None = None,
     confidence_level: float = 0.9,
@@ -61,14 +64,14 @@ def vote(
     [('q0', 4), ('q1', 4)]
     """
     return voted(
-        source, plan, method=method, score=score, n=n, risk=risk,
+        table, plan, method=method, score=score, source=source, n=n, risk=risk,
         confidence_level=confidence_level, rename=rename, layout=layout, answers=answers,
         progress=progress,
     ).verdicts  # fmt: skip
 
 
 def voted(
-    source: Any,
+    table: Any,
     plan: Method | str | Path | None,
     *,
     method: str | None,
@@ -78,10 +81,23 @@ def voted(
 ) -> Voted:
     """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
     voter = _voter(plan, method)
+    if voter.weighs_sources and voter.fitted_on_ is None:
+        kept = ("source", "n", "rename", "layout", "answers")
+        voter = _fitted_here(voter, table, **{key: options[key] for key in kept})
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
-    verdicts = decide_file(voter, source, **options)
+    verdicts = decide_file(voter, table, **options)
     unreadable = verdicts["answer"].null_count()
     return Voted(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
+
+
+def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
+    """Let a method that needs no labels learn from the votes of the whole table."""
+    if source is None:
+        raise SettingError(f"{voter.name} weighs sources: name the column that says who answered, as source='llm'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again, and then says it
+        pool = join(list(pools_of(table, source=source, need_score=False, labels=False, **options)))
+    return clone(voter).fit(pool, n=n)
 
 
 def _voter(plan: object, method: object) -> Method:
@@ -122,7 +138,7 @@ class Decided:
     """What was decided a batch at a time, what was noticed meanwhile, and mean logits of some questions."""
 
     verdicts: list[pl.DataFrame] = field(default_factory=list)
-    source: Source = field(default_factory=Source)
+    origin: Origin = field(default_factory=Origin)
     largest: int = 0  # the most samples a question had
     short: int = 0  # questions with fewer than n
     any_score: bool = False
@@ -131,9 +147,10 @@ class Decided:
 
 def decide_file(
     voter: Method,
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     n: int | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
@@ -143,29 +160,29 @@ def decide_file(
     """Return one row per question, decided by a fitted method on the score it was fitted on."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
-    if voter.scored and score is not None and trained and not same_scores(score, trained):
+    if voter.reads_scores() and score is not None and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     options: dict[str, Any] = {
         "rename": rename,
         "layout": layout,
         "answers": answers,
-        "need_score": voter.scored,
+        "need_score": voter.reads_scores(),
         "labels": False,
     }
-    options["progress"] = progress
+    options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
     try:
-        decided = _decided(voter, source, n, score=trained if score is None else score, **options)
+        decided = _decided(voter, table, n, score=trained if score is None else score, **options)
     except ColumnError as error:
         if not trained or score is not None:
             raise
-        if voter.scored:
+        if voter.reads_scores():
             your = "columns to its" if "+" in trained else "column to it"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
-        decided = _decided(voter, source, n, score=None, **options)  # it would only have broken ties
-    warn_of_plan(voter, decided.source, decided.any_score)
+        decided = _decided(voter, table, n, score=None, **options)  # it would only have broken ties
+    warn_of_plan(voter, decided.origin, decided.any_score)
     if n is not None and decided.short:
         warnings.warn(_short(n, decided), SteelyardWarning, stacklevel=2)
-    if voter.learns and fitted and decided.largest != fitted.n:
+    if voter.learns and not voter.weighs_sources and fitted and decided.largest != fitted.n:
         warnings.warn(
             f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decided.largest}: "
             f"fit with -n {decided.largest} for the best offset",
@@ -182,14 +199,14 @@ def decide_file(
     return pl.concat(decided.verdicts)
 
 
-def _decided(voter: Method, source: Any, n: int | None, **options: Any) -> Decided:
+def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decided:
     """Vote on the questions of a table, each once."""
     fitted = voter.fitted_on_
     found = Decided()
-    with named(source), closing(pools_of(source, **options)) as pools:
+    with named(table), closing(pools_of(table, **options)) as pools:
         for pool in pools:
             used = pool if n is None else pool.first(n)
-            found.source, found.largest = pool.source, max(found.largest, used.n)
+            found.origin, found.largest = pool.origin, max(found.largest, used.n)
             found.short += 0 if n is None else int((pool.sizes < n).sum())
             found.any_score |= pool.scores is not None and not bool(np.isnan(pool.scores).all())
             if fitted and fitted.reference_scores and pool.scores is not None:

@@ -9,6 +9,13 @@ from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
 from steelyard.kernels.codes import code_keys, distinct, label_answers
+from steelyard.kernels.committee import (
+    agreement,
+    committee_likelihood,
+    modal_answers,
+    source_weights,
+    vote_units,
+)
 from steelyard.kernels.offset_lines import correct_at, intervals, lines
 from steelyard.kernels.pass_at import pass_at
 from steelyard.kernels.permutations import permutations
@@ -21,9 +28,11 @@ from steelyard.kernels.voting import best_weights, tally
 __all__ = [
     "QUANTIZER",
     "add_up_answers",
+    "agreement",
     "best_of",
     "best_weights",
     "code_keys",
+    "committee_likelihood",
     "compiled",
     "correct_at",
     "distinct",
@@ -32,10 +41,13 @@ __all__ = [
     "label_answers",
     "lines",
     "log_likelihood",
+    "modal_answers",
     "pass_at",
     "permutations",
     "question_ratios",
     "resample",
     "rivals",
+    "source_weights",
     "tally",
+    "vote_units",
 ]

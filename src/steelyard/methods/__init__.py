@@ -17,6 +17,7 @@ from steelyard.errors import PlanError, SteelyardError
 
 if TYPE_CHECKING:
     from steelyard.methods.base.method import Method
+    from steelyard.pools.pool import Pool
     from steelyard.registry import Registry
 
 SHOWN = 500  # characters of what is wrong with a plan, which may hold anything
@@ -63,6 +64,18 @@ def method_class(name: str) -> type[Method]:
     'BestOfN'
     """
     return registry().get(name)
+
+
+def default_method(pool: Pool) -> str:
+    """Return the name of the method that suits a pool: `committee` where it has two sources or more.
+
+    >>> from steelyard import Pool
+    >>> default_method(Pool.from_arrays(question=[0, 0], answer=[4, 9]))
+    'calibrated'
+    >>> default_method(Pool.from_arrays(question=[0, 0], answer=[4, 9], source=["gpt", "llama"]))
+    'committee'
+    """
+    return "committee" if len(pool.sources) > 1 else "calibrated"
 
 
 def configured(name: str, settings: dict[str, Any]) -> Method:

@@ -27,10 +27,11 @@ from steelyard.pools.arrays import (
     small_codes,
 )
 from steelyard.pools.notebook import html_facts
+from steelyard.pools.sources import coded_sources
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Where a pool came from; what a plan records and compares."""
 
     score: str | None = None
@@ -38,6 +39,7 @@ class Source:
     file: str | None = None
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
+    source: str | None = None  # the column that says who answered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,24 +58,32 @@ class Pool:
     width: Ints  # [Q] codes are below this
     questions: Any  # [Q] ids: an array or a polars Series
     names: Any = None  # answers by base + code; None: the code is its own name
-    source: Source = field(default_factory=Source)
-    parts: Floats | None = None  # [R, V] several scores, named in the source; `scores` is then the mean of their logits
+    origin: Origin = field(default_factory=Origin)
+    parts: Floats | None = None  # [R, V] several scores, named in the origin; `scores` is then the mean of their logits
+    source: Codes | None = None  # [R] who said it, as a code; None: it is not known
+    sources: tuple[str, ...] = ()  # their names, by code
 
     @staticmethod
     def from_arrays(
-        *, question: ArrayLike, answer: ArrayLike, scores: ArrayLike | None = None, correct: ArrayLike | None = None
+        *,
+        question: ArrayLike,
+        answer: ArrayLike,
+        scores: ArrayLike | None = None,
+        correct: ArrayLike | None = None,
+        source: ArrayLike | None = None,
     ) -> Pool:
         """Make a pool from one entry per response; a LabelledPool when `correct` is given.
 
         Questions come in the order they are first seen, responses of a question in the order
         given; weights for `tally` follow that order. Nothing is copied when the responses of each
-        question stand together and answers are small int32 codes.
+        question stand together and answers are small int32 codes. `source` names who gave each response: an LLM, a
+        prompt, an annotator.
 
         >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
         >>> pool
         Pool(2 questions, 4 responses, 1 unreadable)
         """
-        given = {"question": question, "answer": answer, "scores": scores, "correct": correct}
+        given = {"question": question, "answer": answer, "scores": scores, "correct": correct, "source": source}
         columns = {name: np.asarray(values) for name, values in given.items() if values is not None}
         rows = columns["question"].size
         for name, column in columns.items():
@@ -87,7 +97,9 @@ class Pool:
         codes, width, names = small_codes(starts, columns["answer"])
         score = checked_scores(columns["scores"]) if "scores" in columns else None
         ids = columns["question"][starts[:-1]]
-        pool = Pool(starts, codes, score, np.cumsum(width) - width, width, ids, names)
+        who, sources = coded_sources(columns["source"]) if "source" in columns else (None, ())
+        base = np.cumsum(width) - width
+        pool = Pool(starts, codes, score, base, width, ids, names, source=who, sources=sources)
         return pool.labelled(columns["correct"]) if "correct" in columns else pool
 
     def labelled(self, correct: NDArray[Any]) -> LabelledPool:
@@ -172,6 +184,13 @@ class Pool:
         rows = _ranges(self.starts[index], sizes)
         return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
 
+    def by_source(self) -> Self:
+        """The same pool with the responses of every question in the order of their sources."""
+        if self.source is None:
+            return self
+        order = np.lexsort((self.source, self.spread(np.arange(self.n_questions))))
+        return self._rows(order, self.sizes)
+
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
         return self.resampled(rng.integers(2**64, size=self.n_questions, dtype=np.uint64), 0, copies)
@@ -211,8 +230,8 @@ class Pool:
         if len(names) < 2:
             raise ScoreError(f"there is nothing to mix in {list(names)}: give two scores or more, or one as `scores`")
         together = np.column_stack(columns)
-        source = replace(self.source, score="+".join(names), parts=names)
-        return replace(self, scores=mean_score(together), parts=together, source=source)
+        origin = replace(self.origin, score="+".join(names), parts=names)
+        return replace(self, scores=mean_score(together), parts=together, origin=origin)
 
     def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
         """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
@@ -237,14 +256,16 @@ class Pool:
         starts = np.concatenate(([0], np.cumsum(sizes)))
         scores = None if self.scores is None else self.scores[rows]
         parts = None if self.parts is None else self.parts[rows]
-        return replace(self, starts=starts, answer=self.answer[rows], scores=scores, parts=parts)
+        source = None if self.source is None else self.source[rows]
+        return replace(self, starts=starts, answer=self.answer[rows], scores=scores, parts=parts, source=source)
 
     def __repr__(self) -> str:
         unreadable = int((self.answer < 0).sum())
-        score = f", score {self.source.score}" if self.source.score else ""
+        score = f", score {self.origin.score}" if self.origin.score else ""
+        sources = f", {len(self.sources)} sources" if self.sources else ""
         return (
             f"{type(self).__name__}({self.n_questions} questions, {self.n_responses} responses, "
-            f"{unreadable} unreadable{score})"
+            f"{unreadable} unreadable{score}{sources})"
         )
 
     def _repr_html_(self) -> str:
@@ -258,10 +279,11 @@ class Pool:
             "responses": self.n_responses,
             "responses per question": many if few == many else f"{few} to {many}",
             "unreadable": int((self.answer < 0).sum()),
-            "score": self.source.score,
+            "score": self.origin.score,
             "without a score": None if self.scores is None else int(np.isnan(self.scores).sum()),
-            "LLM": self.source.llm,
-            "file": self.source.file,
+            "sources": len(self.sources) or None,
+            "LLM": self.origin.llm,
+            "file": self.origin.file,
         }
 
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from steelyard.caching import cache_folder, kept
 from steelyard.files import write_atomically
+from steelyard.methods import default_method
 from steelyard.outputs import Kind, check_output
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.ballot_data import encoded
@@ -48,7 +49,8 @@ def report(
     output: str | Path = "report.html",
     *,
     score: str | None = None,
-    method: str = "calibrated",
+    source: str | None = None,
+    method: str | None = None,
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
@@ -72,15 +74,16 @@ def report(
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
     parts = []
+    spelled: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, score=score, rename=rename, layout=layout, answers=answers))
+        pool = cast(LabelledPool, read(file, **spelled))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
                 progress((before + done) / len(files))
 
         options: dict[str, Any] = {
-            "method": method,
+            "method": method or default_method(pool),
             "share": calibrate,
             "seed": seed,
             "rename": rename,

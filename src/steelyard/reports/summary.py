@@ -95,8 +95,8 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
     others = [name for name in BASELINES if name != method]
     return Summary(
         file=case.name,
-        llm=test.source.llm,
-        score=test.source.score or "",
+        llm=test.origin.llm,
+        score=test.origin.score or "",
         method=method,
         learns=case.method.learns,
         n=test.n,

@@ -12,9 +12,10 @@ from steelyard.tables.reading import read
 
 
 def read_labelled(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
@@ -33,9 +34,9 @@ def read_labelled(
     ...
     steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
-    options: dict[str, Any] = {"score": score, "rename": rename, "layout": layout, "answers": answers}
-    pool = read(source, **options, need_score=need_score, progress=progress)
+    options: dict[str, Any] = {"source": source, "rename": rename, "layout": layout, "answers": answers}
+    pool = read(table, score=score, **options, need_score=need_score, progress=progress)
     if isinstance(pool, LabelledPool):
         return pool
-    name = str(source) if isinstance(source, str | Path) else "the table"
+    name = str(table) if isinstance(table, str | Path) else "the table"
     raise LabelError(f"{name} has no labels: add a column 'correct' (true/false) or 'gold' (the answer)")

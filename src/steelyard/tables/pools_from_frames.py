@@ -21,7 +21,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     number_keys,
 )
-from steelyard.pools.pool import LabelledPool, Pool, Source
+from steelyard.pools.pool import LabelledPool, Origin, Pool
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
 # cannot be made to collide, and by chance they do so once in 10^19 pairs.
@@ -29,7 +29,12 @@ SECRET = randbits(64)
 
 
 def pool_from_frame(
-    frame: pl.DataFrame, questions: pl.Series, starts: Ints, origin: Source, reader: AnswerReader
+    frame: pl.DataFrame,
+    questions: pl.Series,
+    starts: Ints,
+    origin: Origin,
+    reader: AnswerReader,
+    sources: tuple[str, ...] = (),
 ) -> Pool:
     """Code the answers of each question and check scores and labels."""
     codes, rows, width = _coded(starts, frame["answer"])
@@ -60,7 +65,9 @@ def pool_from_frame(
         width=fewer,
         questions=questions,
         names=texts.gather(firsts).str.strip_chars(),
-        source=origin,
+        origin=origin,
+        source=frame["source"].to_numpy().astype(np.int32) if sources else None,
+        sources=sources,
     )
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
@@ -144,6 +151,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         answer=np.concatenate([pool.answer for pool in pools]),
         scores=None if first.scores is None else np.concatenate([pool.known_scores for pool in pools]),
         parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
+        source=None if first.source is None else np.concatenate([cast(Codes, pool.source) for pool in pools]),
         base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

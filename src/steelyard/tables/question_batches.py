@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.pools.pool import Pool, Source
+from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
 
@@ -16,7 +16,11 @@ BATCH_OF_TEXT = 2_000  # rows whose answers are yet to be read, so that progress
 
 
 def pools(
-    table: Ordered, origin: Source, reader: AnswerReader, progress: Callable[[float], None] | None
+    table: Ordered,
+    origin: Origin,
+    reader: AnswerReader,
+    progress: Callable[[float], None] | None,
+    sources: tuple[str, ...] = (),
 ) -> Iterator[Pool]:
     """Cut a table into batches of whole questions and code each as a pool.
 
@@ -42,7 +46,7 @@ def pools(
             heads = questions.slice(first, end - first)
             if not frame["question"].gather(places[:-1]).equals(heads):
                 raise cut_short()
-            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader)
+            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, sources)
             reader.responses += pool.n_responses
             reader.unreadable += int((pool.answer < 0).sum())
             yield pool

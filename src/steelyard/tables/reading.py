@@ -15,7 +15,7 @@ from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.arrays import ScoreRangeError
-from steelyard.pools.pool import Pool, Source
+from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -23,15 +23,17 @@ from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
+from steelyard.tables.source_column import source_code, source_names
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
 
 
 def read(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
@@ -40,11 +42,13 @@ def read(
 ) -> Pool:
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
-    `source` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
+    `table` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
     a table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
-    a table without a clear score is read without one. `rename` maps your column names to Steelyard's.
+    a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
+    the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names
+    to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
     are the same. A gold answer may be a worked solution, or a list of accepted answers.
@@ -57,18 +61,20 @@ def read(
     """
     options: dict[str, Any] = {
         "score": score,
+        "source": source,
         "rename": rename,
         "layout": layout,
         "need_score": need_score,
         "progress": progress,
     }
-    return join(list(pools_of(source, answers=answers, **options)))
+    return join(list(pools_of(table, answers=answers, **options)))
 
 
 def pools_of(
-    source: Any,
+    table: Any,
     *,
     score: str | None = None,
+    source: str | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str | AnswerReader = "math",
@@ -83,29 +89,34 @@ def pools_of(
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     try:
-        with named(source) as name, reading(name):
-            frame = open_responses(source, layout, rename)
+        with named(table) as name, reading(name):
+            frame = open_responses(table, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
-            chosen = choose_scores(schema, grid_score(source) if score is None else score, need_score)
+            others = pl.Schema({column: kind for column, kind in schema.items() if column != source})
+            chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            origin = Source(chosen.name, single, name, parts, several)
+            origin = Origin(chosen.name, single, name, parts, several, source)
+            sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
-            table = in_order(frame, _wanted(schema, chosen, labels))
-            if not len(table.order.questions):
+            wanted = _wanted(schema, chosen, labels)
+            if source is not None and sources:
+                wanted.append(source_code(source, sources))
+            rows = in_order(frame, wanted)
+            if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()
             try:
-                for pool in pools(table, origin, reader, progress):
+                for pool in pools(rows, origin, reader, progress, sources):
                     repeated.look(pool)
                     yield pool
             except ScoreRangeError as error:
                 raise range_of_all(frame, chosen) or error from None
     finally:
         reader.close()
-    reader.warn(_showing(reader, source, rename, layout))
+    reader.warn(_showing(reader, table, rename, layout))
     repeated.warn()
 
 

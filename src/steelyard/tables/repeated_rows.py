@@ -26,7 +26,7 @@ class RepeatedRows:
 
     def look(self, pool: Pool) -> None:
         """Look at a pool, unless enough was seen."""
-        if self.responses < LOOKED_AT:
+        if self.responses < LOOKED_AT and pool.source is None:  # two sources may well say the same
             self.responses += pool.n_responses
             varied, doubled = twins(pool)
             self.varied += varied

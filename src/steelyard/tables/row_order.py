@@ -16,7 +16,7 @@ from steelyard.errors import ColumnError, TableError
 from steelyard.pools.arrays import Ints
 
 BATCH = 100_000  # rows
-KEYS = ("question", "sample")
+KEYS = ("question", "sample", "source")
 
 
 class ScatteredError(Exception):
@@ -102,13 +102,20 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
     sample = frame["sample"].to_numpy()
     within = np.ones(len(sample) - 1, bool)  # pairs of neighbours that answer one question
     within[np.cumsum(length)[:-1] - 1] = False
-    if (within & (sample[1:] < sample[:-1])).any():
+    same, falls = sample[1:] == sample[:-1], sample[1:] < sample[:-1]
+    by_source = "source" in frame.columns  # each source numbers its own samples
+    if by_source:
+        source = frame["source"].to_numpy()
+        falls |= same & (source[1:] < source[:-1])
+        same &= source[1:] == source[:-1]
+    if (within & falls).any():
         raise ScatteredError
-    twice = np.flatnonzero(within & (sample[1:] == sample[:-1]))
+    twice = np.flatnonzero(within & same)
     if len(twice):
         row = int(twice[0])
+        of = " of one source" if by_source else ""
         raise TableError(
-            f"question {frame['question'][row]!r} has sample {frame['sample'][row]} more than once: "
+            f"question {frame['question'][row]!r} has sample {frame['sample'][row]}{of} more than once: "
             "number its samples 0, 1, 2, .. or drop the repeated rows"
         )
 
@@ -116,5 +123,8 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
 def together(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Bring the rows of each question together, in order of samples; questions as first seen."""
     numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
-    order = ["group", "sample"] if "sample" in rows.collect_schema() else ["group", "row"]
+    names = rows.collect_schema().names()
+    order = (
+        ["group", *(name for name in ("sample", "source") if name in names)] if "sample" in names else ["group", "row"]
+    )
     return numbered.sort(order).drop("row", "group").collect().lazy()

@@ -134,7 +134,7 @@ def _check_samples(frame: pl.LazyFrame, paths: Sequence[Path]) -> None:
         question, sample, _ = twice.row(0)
         raise TableError(
             f"question {str(question)!r} has sample {sample} in more than one of the files ({_spoken(paths)}): "
-            f"{ALONE}, or, if they hold different samples of one LLM, "
+            f"{ALONE}, or, if they hold different samples, "
             "read them together with rename={'sample': 'number'}"
         )
 

@@ -48,13 +48,15 @@ def _gains(vote: Method, labelled: LabelledPool, seed: int) -> dict[str, float]:
     half = out_of_fold(vote, labelled, 2, seed=seed)  # on 50 %
     if many is None or half is None:
         return {}
-    baselines: tuple[Method, ...] = (MajorityVote(), VanillaVote())
+    baselines: tuple[Method, ...] = (MajorityVote(), *([VanillaVote()] if labelled.scores is not None else []))
     base = {b.name: b.predict(labelled.unlabelled()).correct(labelled) for b in baselines}
     steps: dict[str, NDArray[np.float64]] = {"step": many - half} | {
         name: many - correct for name, correct in base.items()
     }
     gains = {name: float(step.mean()) for name, step in steps.items()}
     gains |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
+    if vote.weighs_sources:  # the first n responses are those of some sources only
+        return gains
     target = max(float(correct.mean()) for correct in base.values())
     return gains | {"enough": float(_samples_to_reach(vote, labelled, target, seed))}
 

@@ -27,6 +27,7 @@ def _expects(gains: Mapping[str, float]) -> str:
     told = [
         f"{100 * gains[name]:+.1f} ± {196 * gains[name + '_se']:.1f} points against {name}"
         for name in ("majority", "vanilla")
+        if name in gains
     ]
     return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
 

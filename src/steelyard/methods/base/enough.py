@@ -43,10 +43,11 @@ def check_calibration(pool: Pool) -> None:
             SteelyardWarning,
             stacklevel=3,
         )
-    if pool.source.llms:
+    if pool.origin.llms and pool.source is None:
         warnings.warn(
-            f"the calibration responses are of {listed(pool.source.llms)}, and one plan is fitted for all of them: "
-            "fit each LLM's rows by themselves if they are to vote by themselves",
+            f"the calibration responses are of {listed(pool.origin.llms)}, and one plan is fitted for all of them: "
+            "fit each LLM's rows by themselves if they are to vote by themselves, or make them a committee, each worth "
+            "what it has shown, with source='llm' (--source llm)",
             SteelyardWarning,
             stacklevel=3,
         )

@@ -50,6 +50,7 @@ class Method(Stored, ABC):
 
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
     scored: ClassVar[bool] = True  # reads scores
+    weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
     exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
     label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
     colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve
@@ -133,13 +134,13 @@ class Method(Stored, ABC):
             )
         if self.oracle and not isinstance(pool, LabelledPool):
             raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
-        if self.scored and fitted and fitted.score and pool.source.score not in (None, fitted.score):
+        if self.reads_scores() and fitted and fitted.score and pool.origin.score not in (None, fitted.score):
             raise PlanError(
-                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.source.score!r}: "
-                f"read it with score={fitted.score!r}, or fit a plan for {pool.source.score!r}"
+                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.origin.score!r}: "
+                f"read it with score={fitted.score!r}, or fit a plan for {pool.origin.score!r}"
             )
-        if self.mix_ and pool.source.parts != self.mix_.names:
-            has = repr("+".join(pool.source.parts)) if pool.source.parts else "one score"
+        if self.mix_ and pool.origin.parts != self.mix_.names:
+            has = repr("+".join(pool.origin.parts)) if pool.origin.parts else "one score"
             raise PlanError(
                 f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
             )
@@ -156,6 +157,10 @@ class Method(Stored, ABC):
     @abstractmethod
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]; every one is finite."""
+
+    def reads_scores(self) -> bool:
+        """Whether the scores of a pool count, or only break ties."""
+        return self.scored
 
     def by_response(self) -> bool:
         """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.
@@ -188,11 +193,11 @@ class Method(Stored, ABC):
             correct = self._decide(pool).correct(pool)
             accuracy = float(correct.mean())
             error = float(correct.std(ddof=1) / np.sqrt(len(correct))) if len(correct) > 1 else None
-        score = pool.source.score
+        score = pool.origin.score
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
         reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()
-        about = (pool.n, score, pool.source.llm, verifier, pool.n_questions, pool.n_responses)
-        return Provenance(*about, accuracy, error, reference)
+        about = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
+        return Provenance(*about, accuracy, error, reference, pool.origin.source)
 
 
 def _of_mixed(weigh: Weigh) -> Weigh:

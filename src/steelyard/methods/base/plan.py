@@ -56,6 +56,7 @@ class Provenance:
     accuracy: float | None
     standard_error: float | None
     reference_scores: tuple[float, ...] = ()  # mean logits of some of the questions, to tell when scores have moved
+    source: str | None = None  # the column that said who answered
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
         "steelyard": __version__,
         "method": plan.method,
         "settings": plan.settings,
-        "fitted_on": None if plan.fitted_on is None else asdict(plan.fitted_on),
+        "fitted_on": None if plan.fitted_on is None else _told(plan.fitted_on),
         "learned": plan.learned,
     }
     if plan.stopping is not None:
@@ -133,7 +134,9 @@ def read_plan(path: str | Path) -> Plan:
             {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
             None
             if fitted_on is None
-            else _provenance({"reference_scores": (), **renamed(fitted_on, [f.name for f in fields(Provenance)])}),
+            else _provenance(
+                {"reference_scores": (), "source": None, **renamed(fitted_on, [f.name for f in fields(Provenance)])}
+            ),
             _stopping(content["stopping"]) if "stopping" in content else None,
             _bounded(content.get("mix")),
             None if "class" not in content else str(_bounded(content["class"])),
@@ -156,12 +159,17 @@ def _name_now(key: str, found: Mapping[str, Any], known: Collection[str]) -> str
     return now if key not in known and now in known and now not in found else key
 
 
+def _told(fitted: Provenance) -> dict[str, Any]:
+    """What is known, as a plan has it; a plan for one source says nothing of sources."""
+    return {name: value for name, value in asdict(fitted).items() if name != "source" or value is not None}
+
+
 def _provenance(found: dict[str, Any]) -> Provenance:
     found = _bounded(found)
     for name in ("n", "questions", "responses"):
         if type(found[name]) is not int or found[name] < 1:
             raise ValueError(f"{name} is {found[name]!r:.40}")
-    for name in ("score", "llm", "verifier"):
+    for name in ("score", "llm", "verifier", "source"):
         if not isinstance(found[name], str | None):
             raise TypeError(f"{name} is {found[name]!r:.40}")
     for name in ("accuracy", "standard_error"):

@@ -95,6 +95,8 @@ class Stored(Configured):
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
         fitted.pop("reference_scores", None)
+        if fitted.get("source") is None:
+            fitted.pop("source", None)
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
         return {"method": self.name, **self.settings(), **fitted, **mix}
 

@@ -1,0 +1,249 @@
+"""Committee: every source weighs what the labels show it is worth beside the others; the default for several sources.
+
+    P(answer k) = softmax_k  sum over responses i of answer k of  (weight_s + slope_s (z_i - centre_s)) / N_s
+
+s is the source of response i, N_s its samples in the question, z_i the logit of its score, if any. The fit
+(fitting/committee_logit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
+suggest. With few labels give it unlabelled responses as well, `fit(labelled, unlabelled=pool)`: then the consensus
+of all questions is where it starts from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.confidence.correctness_by_samples import CorrectnessBySamples
+from steelyard.counting import logit_weight as logit
+from steelyard.counting.tally import tally
+from steelyard.errors import PlanError
+from steelyard.fitting.committee_logit import (
+    PENALTIES,
+    ROUGH,
+    committee_prior,
+    cross_validate_committee,
+    fit_committee,
+)
+from steelyard.fitting.consensus import Consensus
+from steelyard.fitting.folds import fold_of
+from steelyard.fitting.source_votes import SourceVotes
+from steelyard.methods.abilities.assessable import Assessable
+from steelyard.methods.base.setting import setting
+from steelyard.methods.base.source_vote import (
+    Heard,
+    SourceVote,
+    consensus_of,
+    ordered,
+    plausible,
+    score_logits,
+    sources_of,
+)
+from steelyard.methods.base.stored import check_folds, check_seed, within
+from steelyard.pools.arrays import Bools, Codes, Ints
+from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.pools.verdicts import Verdicts
+
+ENOUGH_QUESTIONS = 2000  # to learn the confidence from
+OWN = 20  # scores at which a source's own mean and spread and those of all count the same
+SURE = 14.0  # log-odds beyond which nothing is learned
+
+
+@dataclass(repr=False, eq=False)
+class CommitteeVote(SourceVote, Assessable):
+    """Weigh every source by what it adds to the others; the default where a pool has two sources or more.
+
+    >>> rows = [(q, s) for q in range(60) for s in ("gpt", "llama", "dice")]
+    >>> answer = [0 if s == "gpt" and q % 10 or s == "llama" and q % 3 else 1 + q % 4 for q, s in rows]
+    >>> question, source = zip(*rows)
+    >>> pool = Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
+    >>> vote = CommitteeVote().fit(pool)
+    >>> vote.weights_["gpt"] > vote.weights_["llama"] > vote.weights_["dice"]
+    True
+    """
+
+    name: ClassVar[str] = "committee"
+    colour: ClassVar[str | None] = "#009e73"
+    learns: ClassVar[bool] = True
+
+    folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
+    se_tolerance: float = setting(1.0, "standard errors of likelihood that a heavier penalty may cost")
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    seed: int = setting(0, "seed of every random choice of the fit")
+
+    slopes_: dict[str, float] = field(default_factory=dict, init=False)  # what a logit is worth, by source
+    centres_: dict[str, float] = field(default_factory=dict, init=False)  # the logit that changes nothing
+    penalty_: float = field(default=np.inf, init=False)
+    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+
+    def fit(self, labelled: Pool, *, n: int | None = None, unlabelled: Pool | None = None) -> Self:
+        """Learn from a labelled pool, and from who agrees with whom in an unlabelled one, if there is one.
+
+        The unlabelled pool may hold the labelled questions too. With few labels it is worth a lot.
+        """
+        vars(self)["unlabelled"] = unlabelled if unlabelled is None or n is None else unlabelled.first(n)
+        try:
+            return super().fit(labelled, n=n)
+        finally:
+            vars(self).pop("unlabelled", None)
+
+    def reads_scores(self) -> bool:
+        return any(self.slopes_.values())
+
+    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:
+        if not self.reads_scores() or pool.scores is None:
+            return np.empty(0)
+        slope, centre = (
+            np.array([values.get(name, 0.0) for name in names])[source] for values in (self.slopes_, self.centres_)
+        )
+        z = score_logits(pool, self.clip)
+        return np.where(np.isnan(z), 0.0, slope * (z - centre))
+
+    def _learn(self, pool: Pool) -> None:
+        pool = cast(LabelledPool, ordered(pool))
+        heard = Heard.of(pool, labels=True)
+        z, centre, spread = _standardised(pool, heard, self.clip)
+        votes = heard.votes(pool, z)
+        consensus, unlabelled = self._consensus(pool, heard, votes)
+        fold = fold_of(pool, self.folds, self.seed)
+        self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
+        theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
+        self._keep(heard.names, heard.voice, theta[: votes.voices])
+        beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
+        self._keep_slopes(heard, beta / spread, centre)
+        self.correctness_ = self._confidence(pool, votes, consensus, unlabelled, fold).values
+        self.gains_ = {}
+
+    def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
+        """What the agreement of the sources says of each, and how many questions without labels said so."""
+        unlabelled: Pool | None = vars(self).get("unlabelled")
+        if unlabelled is None:
+            return consensus_of(votes), 0
+        more = _others(pool, heard, unlabelled)
+        return consensus_of(more), more.pool.n_questions - pool.n_questions
+
+    def _keep_slopes(self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64]) -> None:
+        pairs = list(zip(heard.names, heard.voice.tolist(), strict=True))
+        self.slopes_ = {name: float(slope[v]) if v >= 0 else 0.0 for name, v in pairs}
+        self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
+
+    def _confidence(
+        self, pool: LabelledPool, votes: SourceVotes, consensus: Consensus, unlabelled: int, fold: Ints
+    ) -> CorrectnessBySamples:
+        """Learn how likely a verdict is correct, on folds that the weights were not fitted on.
+
+        After k samples: those of k of the N responses of a question, drawn at random, so that any part of the
+        committee may be asked first.
+        """
+        few = np.flatnonzero(fold_of(pool, -(-pool.n_questions // ENOUGH_QUESTIONS), self.seed) == 0)
+        some, fold = votes.take(few), fold[few]
+        thetas = []
+        for k in range(self.folds):
+            seen = some.take(np.flatnonzero(fold != k))
+            prior = committee_prior(seen, consensus, unlabelled)
+            thetas.append(fit_committee(seen, prior, self.penalty_, tolerance=ROUGH))
+        weights = np.zeros(some.pool.n_responses)
+        for k, theta in enumerate(thetas):
+            mine = some.pool.spread(fold == k)
+            weights[mine] = _weights(some, theta)[mine]
+        known = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
+        drawn = known.shuffled(1, np.random.default_rng(self.seed))
+
+        def verdicts(part: LabelledPool, which: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:  # noqa: ARG001
+            decided = tally(part, cast(NDArray[np.float64], part.parts)[:, 0])
+            there = decided.code >= 0
+            odds, f = _evidence(decided)
+            return odds[there], f[there], decided.correct(part)[there]
+
+        return CorrectnessBySamples.learn(drawn, verdicts)
+
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        self.check_pool(pool)
+        verdicts = self._decide(self.mixed(pool))
+        if self.correctness_ is None:
+            return verdicts
+        p, _ = CorrectnessBySamples.of(self.correctness_).parts_from(*_evidence(verdicts), verdicts.pool.sizes)
+        return verdicts.with_p_correct(np.where(verdicts.code >= 0, p, 0.0))
+
+    def described(self) -> str:
+        named = sorted(((weight, name) for name, weight in self.weights_.items()), reverse=True)
+        if len({weight for weight, _ in named}) == 1:
+            return "the labels do not tell the sources apart, so each has one vote"
+        silent = sum(weight == 0 for weight, _ in named)
+        quiet = f", and {silent} of {len(named)} add nothing to the others" if silent else ""
+        against = sum(weight < 0 for weight, _ in named)
+        return f"{named[0][1]} weighs most{quiet}{f', and {against} count against their answers' if against else ''}"
+
+    def check_settings(self) -> None:
+        logit.check_clip(self.clip)
+        check_folds(self.folds, self.se_tolerance)
+        check_seed(self.seed)
+
+    def check_learned(self) -> None:
+        super().check_learned()
+        names = set(self.weights_)
+        if not names or not plausible(self.centres_, names) or not plausible(self.slopes_, names):
+            raise PlanError("its scores by source are damaged")
+        if self.penalty_ not in PENALTIES or not all(isinstance(gain, float) for gain in self.gains_.values()):
+            raise PlanError("its penalty, or what it gained, is damaged")
+        if not within(0, np.inf, list(self.slopes_.values())):
+            raise PlanError("its slopes are damaged: none is below 0")
+        CorrectnessBySamples.of(self.correctness_)
+
+
+def _weights(votes: SourceVotes, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What every response adds to its answer [R]."""
+    voice = np.maximum(votes.voice, 0)
+    adds = theta[voice] * votes.unit
+    if len(votes.evidence):
+        adds = adds + theta[votes.voices + voice] * votes.evidence
+    return np.where(votes.voice >= 0, adds, 0.0)
+
+
+def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lead of every verdict in log-odds [Q], and its weight and the log of the number of answers [Q, 2]."""
+    answers = np.log(np.maximum(verdicts.pool.m, 1))
+    return np.clip(verdicts.margin, -SURE, SURE), np.stack((np.clip(verdicts.total, -SURE, SURE), answers), axis=1)
+
+
+def _standardised(
+    pool: Pool, heard: Heard, clip: float
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], NDArray[np.float64]]:
+    """Scores as each voice spreads them [R], 0 = none, and mean and spread of each voice's logits [V]."""
+    voices = heard.voices
+    known = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
+    if known is None or not known.any():
+        return None, np.zeros(voices), np.ones(voices)
+    z = score_logits(pool, clip)
+    everywhere, overall = float(z[known].mean()), float(z[known].std())
+    code, at = heard.code[known], z[known]
+    count = np.bincount(code, minlength=voices)
+    centre = (np.bincount(code, at, voices) + OWN * everywhere) / (count + OWN)
+    square = np.bincount(code, (at - centre[code]) ** 2, voices)
+    spread = np.maximum(np.sqrt((square + OWN * overall**2) / (count + OWN)), 0.1)
+    voice = np.maximum(heard.code, 0)
+    return np.where(np.isnan(z), 0.0, (z - centre[voice]) / spread[voice]), centre, spread
+
+
+def _others(pool: LabelledPool, heard: Heard, unlabelled: Pool) -> SourceVotes:
+    """The votes of the labelled questions and of the others, the voices as they are in the labelled ones."""
+    new = ~np.isin(np.asarray(unlabelled.questions), np.asarray(pool.questions))
+    rest = ordered(unlabelled.take(np.flatnonzero(new))) if new.any() else None
+    if rest is None:
+        return heard.votes(pool)
+    names, source = sources_of(rest)
+    voice = dict(zip(heard.names, heard.voice.tolist(), strict=True))
+    codes = np.array([voice.get(name, -1) for name in names], np.int32)[source]
+    width = np.concatenate((pool.width, rest.width))
+    together = Pool(
+        starts=np.concatenate((pool.starts, pool.starts[-1] + rest.starts[1:])),
+        answer=np.concatenate((pool.answer, rest.answer)),
+        scores=None,
+        base=np.cumsum(width) - width,
+        width=width,
+        questions=np.arange(len(width)),
+    )
+    return SourceVotes.of(together, np.concatenate((heard.code, codes)), heard.voices)

@@ -1,0 +1,36 @@
+"""The column that says who answered: its names, found before anything is read, and the code of each row."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from steelyard.errors import ColumnError, did_you_mean
+from steelyard.pools.sources import MOST, checked_names
+
+USUAL = "llm"
+
+
+def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> tuple[str, ...]:
+    """The names of all sources of a table, in their order; none without a column."""
+    if column is None:
+        return ()
+    if column not in schema:
+        raise ColumnError(f"there is no column {column!r} to take sources from: {did_you_mean(column, schema.names())}")
+    if column in ("question", "answer", "response", "correct", "gold", "sample"):
+        raise ColumnError(f"the column {column!r} does not say who answered: choose another, such as {USUAL!r}")
+    if schema[column].is_nested() or schema[column] == pl.Object:
+        raise ColumnError(f"the column {column!r} holds {schema[column]}, not one name per response")
+    found = _distinct(frame, column, MOST + 2)
+    if found.null_count():
+        raise ColumnError(f"some responses have no source: fill the column {column!r}, or drop those rows")
+    return checked_names(found.sort().to_list(), column)
+
+
+def source_code(column: str, names: tuple[str, ...]) -> pl.Expr:
+    """The code of each row's source, as `source`."""
+    return pl.col(column).cast(pl.String).cast(pl.Enum(names)).to_physical().cast(pl.Int32).alias("source")
+
+
+def _distinct(frame: pl.LazyFrame, column: str, most: int) -> pl.Series:
+    """Different values of a column as text, at most so many."""
+    return frame.select(pl.col(column).cast(pl.String).unique()).head(most).collect(engine="streaming")[column]
