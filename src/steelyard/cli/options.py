@@ -9,11 +9,11 @@ import typer
 
 from steelyard.errors import SettingError
 
-File = Annotated[
-    Path,
+Files = Annotated[
+    list[Path],
     typer.Argument(
-        metavar="FILE",
-        help="Responses: a file, a folder, a 'pattern*', - for stdin, a run, or grid:LLM/VERIFIER.",
+        metavar="FILE...",
+        help="Responses: files of one layout, a folder, - for stdin, a run, or grid:LLM/VERIFIER.",
         show_default=False,
     ),
 ]
@@ -121,6 +121,20 @@ def method_option(more: str) -> Any:
     return typer.Option(
         "--method", metavar="NAME", help=f"Method, as 'steelyard methods' lists them. {more}", show_default=False
     )
+
+
+def source_of(files: list[Path]) -> Path | list[Path]:
+    """What is read: the one file (a run, grid:LLM/VERIFIER), or several as one table."""
+    return files[0] if len(files) == 1 else files
+
+
+def spoken(files: list[Path]) -> str:
+    """Files as a title says them.
+
+    >>> spoken([Path("a.jsonl")]), spoken([Path("a.jsonl"), Path("b.jsonl"), Path("c.jsonl")])
+    ('a.jsonl', 'a.jsonl and 2 more')
+    """
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
 def renames(pairs: list[str] | None) -> dict[str, str]:
