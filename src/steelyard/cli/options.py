@@ -184,6 +184,8 @@ def one_name(texts: list[str] | None, option: str) -> str | None:
     if not texts:
         return None
     found = [part.strip() for text in texts for part in text.split(",")]
+    if not found[0]:
+        raise SettingError(f"{option} has no name in it: give one, or leave {option} away")
     if len(found) > 1:
         told = ", ".join(found)
         raise SettingError(f"{option} takes one name here, not {told}: give one ('evaluate' takes several methods)")
