@@ -47,17 +47,17 @@ def run(
         (
             f"steelyard evaluate {pair} --seed {seed} -n 1,4,16,64 --resamples 5 --method {STORY}",
             evaluate.run,
-            {"file": file, "seed": seed, "n": "1,4,16,64", "resamples": 5, "method": [STORY]},
+            {"files": [file], "seed": seed, "n": "1,4,16,64", "resamples": 5, "method": [STORY]},
         ),
         (
             f"steelyard fit {pair} --calibrate 0.3 --seed {seed} -o {plan}",
             fit.run,
-            {"file": file, "calibrate": 0.3, "seed": seed, "output": plan, "overwrite": overwrite},
+            {"files": [file], "calibrate": 0.3, "seed": seed, "output": plan, "overwrite": overwrite},
         ),
         (
             f"steelyard vote {pair} --plan {plan} -o {verdicts}",
             vote.run,
-            {"file": file, "plan": plan, "output": verdicts, "overwrite": overwrite},
+            {"files": [file], "plan": plan, "output": verdicts, "overwrite": overwrite},
         ),
         (
             f"steelyard report {pair} --seed {seed} -o {page}",
