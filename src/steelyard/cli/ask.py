@@ -48,16 +48,18 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.jobs.ask_question import ask
+    from steelyard.llm.named_upstreams import names_of
     from steelyard.llm.prompts import read_template
 
-    shown = Shown(lambda: arrivals(n, read_template(prompt).answers))
+    shown = Shown(lambda: arrivals(n, read_template(prompt).answers, names_of(upstream)))
     asked = ask(
         question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, temperature=temperature,
         top_p=top_p, max_tokens=max_tokens, seed=seed, key_env=key_env, progress=shown.progress, serve=shown.serve,
     )  # fmt: skip
     if asked.stopped:
-        show.note(f"stopped after {asked.stopped.samples} of {n} samples: {asked.stopped.why}")
-    about = About(asked.question, asked.model, asked.method, asked.score, asked.plan)
+        wanted = n * max(1, len(asked.upstreams))
+        show.note(f"stopped after {asked.stopped.samples} of {wanted} samples: {asked.stopped.why}")
+    about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
         show.as_json(as_object(asked, asked.draws, about))
     else:

@@ -60,7 +60,9 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
+    from steelyard.tables.source_column import source_of_run
 
+    source = source or source_of_run(file)
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {file}") as counted:

@@ -94,6 +94,7 @@ def run(
     from steelyard.cli.generating import tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.server_options import Shown
+    from steelyard.errors import UpstreamError
     from steelyard.jobs.generate_run import generate
 
     shown, stopped = Shown(lambda: live("Sampling")), False
@@ -109,6 +110,10 @@ def run(
         if shown.last is None:
             raise
         progress, stopped = shown.last, True
+    except UpstreamError:
+        if shown.last and shown.last.lost:
+            tell(fork or output, shown.last, stopped, json)
+        raise
     tell(fork or output, progress, stopped, json)
     if stopped:
         show.say()
