@@ -54,7 +54,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
     if stopped or failed or progress.lost:
         show.say(f"To {'go on' if stopped or progress.lost else 'try them again'}:\n\n  {again}")
     else:
-        show.say(f"Next: {after_generate(folder)}, or with another verifier ('steelyard score' lists them)")
+        show.say(f"Next: {after_generate(folder)}")
 
 
 def _by_source(progress: Progress) -> dict[str, object]:

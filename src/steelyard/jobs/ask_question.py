@@ -82,8 +82,9 @@ async def aask(
     scored = any(draw.choice and draw.choice.logprob is not None for draw in came)
     method = voter or unplanned(scored, len(names) > 1)
     outcome = count(came, method, by=score, answers=template.answers)
+    read = scored and (by_score(method) or not method.weighs_sources)
     return Asked(
-        **vars(outcome), question=question, model=asked_of, method=method.name, score=score if scored else None,
+        **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
         plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped, upstreams=names,
     )  # fmt: skip
 

@@ -88,7 +88,7 @@ def without_silent(came: list[Draw], asking: list[Asking]) -> list[Draw]:
 
 
 def check_scored(came: list[Draw], names: Sequence[str], needed: str | None) -> None:
-    """Of several upstreams, tell which gave no log-probabilities that the plan's score is made of; one must give some."""
+    """Of several upstreams, tell which gave no log-probabilities for the plan's score; one must give some."""
     scored = {draw.source for draw in came if draw.choice and draw.choice.logprob is not None}
     without = sorted({draw.source for draw in came} - scored)
     if not names or not needed or not without:

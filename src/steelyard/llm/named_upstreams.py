@@ -23,7 +23,7 @@ Named = str | Mapping[str, str]
 LONGEST = 100  # characters of a name
 WRITE = "write NAME=URL,NAME=URL, as in a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1"
 _NEXT = re.compile(r",(?=[^,=]*=)")
-_UNNAMED = re.compile(r",\s*(?:https?://|local\b)")
+_UNNAMED = re.compile(r",\s*(?:https?://|local\s*(?:,|$))")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _addresses(upstream: Named) -> dict[str, str]:
         return {str(name).strip(): str(url).strip() for name, url in upstream.items()}
     parts = [part.strip() for part in _NEXT.split(upstream.strip().rstrip(","))]
     named = [part for part in parts if "=" in part and "://" not in part.partition("=")[0]]
-    if len(named) < len(parts) and (named or _UNNAMED.search(upstream)):
+    if _UNNAMED.search(upstream) or 0 < len(named) < len(parts):
         raise SettingError(f"several upstreams need a name each: {WRITE}")
     return _by_name(named, "--upstream")
 
