@@ -58,6 +58,14 @@ def test_a_required_option_may_stand_in_the_file(folder: Path) -> None:
     assert "must begin with http" in steelyard("ask", "How many?").err
 
 
+def test_several_upstreams_and_their_keys_may_stand_in_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_A", "sk-a-0123456789")
+    (folder / "steelyard.toml").write_text('upstream = "a=ftp://x,b=ftp://y"\nkey-env = "a=KEY_A,c=KEY_A"\n')
+    assert "--key-env names a variable for no upstream" in steelyard("ask", "How many?").err
+    (folder / "steelyard.toml").write_text('upstream = ["a=http://127.0.0.1:9", "b=ftp://y"]\nkey-env = "a=KEY_A"\n')
+    assert "must begin with http" in steelyard("ask", "How many?").err
+
+
 def test_the_server_of_the_llm_is_not_that_of_a_verifier(folder: Path) -> None:
     (folder / "steelyard.toml").write_text('upstream = "http://127.0.0.1:1"\n')
     assert "say where qwen-prm runs" in steelyard("score", folder, "--verifier", "qwen-prm").err

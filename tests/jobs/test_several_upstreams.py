@@ -85,12 +85,15 @@ def test_a_run_of_several_is_read_with_its_sources_by_itself_and_the_committee_k
     plan = sy.load(made / "plan.json")
     assert isinstance(plan, sy.CommitteeVote)
     assert plan.weights_["ant"] > plan.weights_["bee"] > plan.weights_["cat"]
-    voted = sy.vote(made / "run", made / "plan.json")
-    correct = (voted["answer"].cast(pl.Int64) == voted["question"].str.slice(1).cast(pl.Int64) % 5).mean()
-    majority = sy.vote(made / "run", method="majority")
-    naive = (majority["answer"].cast(pl.Int64) == majority["question"].str.slice(1).cast(pl.Int64) % 5).mean()
-    assert correct > 0.9
-    assert correct >= naive
+    weighed, counted = correct(sy.vote(made / "run", made / "plan.json")), correct(sy.vote(made / "run"))
+    assert weighed > 45
+    assert weighed >= counted
+
+
+def correct(verdicts: pl.DataFrame) -> int:
+    """How many verdicts are what the servers know."""
+    rows = verdicts.select("question", "answer").iter_rows()
+    return sum(answer == str(int(question[1:]) % 5) for question, answer in rows)
 
 
 @pytest.mark.parametrize(
@@ -320,6 +323,24 @@ def test_a_key_goes_to_its_own_upstream_and_to_no_other(
     assert keyed == {"ant": {False}, "bee": {True}, "cat": {False}}
     files = [path for path in (tmp_path / "run").iterdir() if path.is_file()]
     assert not any(b"sk-bee" in path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("option", ["--upstream", "--model", "--key-env"])
+def test_what_is_said_twice_without_names_is_refused(
+    three: dict[str, FaultUpstream], tmp_path: Path, option: str
+) -> None:
+    words = ("--key-env", "ONE") if option == "--key-env" else ()
+    done = generate({"ant": three["ant"]}, tmp_path, "-n", 1, *words, option, "TWO")
+    assert done.code == 2
+    assert f"{option} was given 2 times" in done.err
+
+
+def test_an_option_for_each_upstream_is_the_same_as_all_in_one(three: dict[str, FaultUpstream], tmp_path: Path) -> None:
+    words = [word for name in ("ant", "bee") for word in ("--upstream", f"{name}={three[name].url}")]
+    words += ["--model", "fault:knows@90", "-n", "1", "-o", str(tmp_path / "run")]
+    done = steelyard("generate", ask_for(tmp_path, 2), *words)
+    assert done.code == 0, done.err
+    assert list(Manifest.read(tmp_path / "run").sources) == ["ant", "bee"]
 
 
 def test_a_manifest_older_than_the_journal_is_refused(three: dict[str, FaultUpstream], tmp_path: Path) -> None:

@@ -13,16 +13,17 @@ from steelyard.cli.options import (
     PROMPT,
     SEED,
     Json,
-    KeyEnv,
+    KeyEnvs,
     MaxFailures,
-    Model,
+    Models,
     Rename,
     Temperature,
     TopP,
-    UpstreamUrl,
+    Upstreams,
     n_option,
     output_option,
     renames,
+    upstream_options,
 )
 
 EXAMPLE = (
@@ -39,9 +40,9 @@ def run(
             show_default=False,
         ),
     ],
-    upstream: UpstreamUrl,
+    upstream: Upstreams,
     output: Annotated[Path, output_option("the folder of the run", "RUN")],
-    model: Model = None,
+    model: Models = None,
     n: Annotated[int, n_option()] = 32,
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
@@ -86,7 +87,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    key_env: KeyEnvs = None,
     rename: Rename = None,
     json: Json = False,
 ) -> None:
@@ -97,13 +98,14 @@ def run(
     from steelyard.errors import UpstreamError
     from steelyard.jobs.generate_run import generate
 
+    asked_of = upstream_options(upstream, model, key_env)
     shown, stopped = Shown(lambda: live("Sampling")), False
     try:
         progress = generate(
-            questions, output, upstream=upstream, model=model, n=n, temperature=temperature, top_p=top_p,
+            questions, output, **asked_of, n=n, temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency,
             fan_out=fan_out, logprobs=logprobs, retries=retries, try_timeout=try_timeout,
-            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork, key_env=key_env,
+            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork,
             rename=renames(rename), progress=shown.progress, serve=shown.serve,
         )  # fmt: skip
     except KeyboardInterrupt:
