@@ -62,7 +62,7 @@ def test_several_upstreams_and_their_keys_may_stand_in_the_file(folder: Path, mo
     monkeypatch.setenv("KEY_A", "sk-a-0123456789")
     (folder / "steelyard.toml").write_text('upstream = "a=ftp://x,b=ftp://y"\nkey-env = "a=KEY_A,c=KEY_A"\n')
     assert "--key-env names a variable for no upstream" in steelyard("ask", "How many?").err
-    (folder / "steelyard.toml").write_text('upstream = ["a=http://127.0.0.1:9", "b=ftp://y"]\nkey-env = "a=KEY_A"\n')
+    (folder / "steelyard.toml").write_text('upstream = "a=http://127.0.0.1:9,b=ftp://y"\nkey-env = "a=KEY_A"\n')
     assert "must begin with http" in steelyard("ask", "How many?").err
 
 

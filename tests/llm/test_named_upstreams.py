@@ -56,6 +56,8 @@ def test_one_address_may_serve_two_models() -> None:
         (f"{A},{B}", "m", "several upstreams need a name each: write NAME=URL,NAME=URL"),
         (f"{A},b={B}", "m", "several upstreams need a name each"),
         (f"a={A},{B}", "m", "several upstreams need a name each"),
+        (f"a={A},b=ftp://h", None, "b: the upstream's address must begin with http"),
+        (f"a={A},b={B}?key=1", None, "b: the upstream's address must end before '?'"),
         (f"a={A},A={B}", None, "'a' and 'A' are alike but for case"),
         (f"a={A},a={B}", None, "the name 'a' twice"),
         (f"={A},b={B}", None, "an upstream has an empty name"),

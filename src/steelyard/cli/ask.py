@@ -23,14 +23,17 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.server_options import Shown
 
-EXAMPLE = 'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8'
+EXAMPLE = (
+    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8; '
+    'or several LLMs: steelyard ask "How many?" --upstream a=URL,b=URL --model a=NAME,b=NAME --plan plan.json'
+)
 
 
 def run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
     upstream: Upstreams,
     model: Models = None,
-    n: Annotated[int, n_option()] = 8,
+    n: Annotated[int, n_option("of every upstream")] = 8,
     plan: Annotated[
         Path | None,
         typer.Option(

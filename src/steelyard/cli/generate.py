@@ -27,7 +27,8 @@ from steelyard.cli.options import (
 )
 
 EXAMPLE = (
-    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run"
+    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
+    "or several LLMs: steelyard generate questions.jsonl --upstream a=URL,b=URL --model a=NAME,b=NAME -n 4 -o run"
 )
 
 
@@ -43,7 +44,7 @@ def run(
     upstream: Upstreams,
     output: Annotated[Path, output_option("the folder of the run", "RUN")],
     model: Models = None,
-    n: Annotated[int, n_option()] = 32,
+    n: Annotated[int, n_option("of every upstream")] = 32,
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
     max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Most tokens per sample.")] = 2048,

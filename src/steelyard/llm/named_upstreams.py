@@ -46,9 +46,9 @@ class Upstream:
 def read_upstreams(upstream: Named, model: Named | None, key_env: Named, n: int) -> tuple[Upstream, ...]:
     """Read the upstreams in the order of their names; n is the number of samples that each is asked for.
 
-    >>> one, two = read_upstreams("b=http://h/v1,a=http://k/v1?x=1", "b=big,a=small", "b=KEY", n=4)
+    >>> one, two = read_upstreams("b=http://h/v1,a=http://k/x=1/v1", "b=big,a=small", "b=KEY", n=4)
     >>> (one.name, one.url, one.model, one.key_env), two.key_env
-    (('a', 'http://k/v1?x=1', 'small', 'no key'), 'KEY')
+    (('a', 'http://k/x=1/v1', 'small', 'no key'), 'KEY')
     >>> read_upstreams("http://h/v1?a=b", "m", "KEY", n=4)[0].name
     ''
     """
@@ -144,10 +144,17 @@ def _check_different(upstreams: tuple[Upstream, ...]) -> None:
     """Refuse one model at one address under two names: its samples would count twice."""
     seen: dict[tuple[str, str], str] = {}
     for each in upstreams:
-        base = each.url if each.url == LOCAL else read_address(each.url, NO_KEY).base
-        first = seen.setdefault((base, each.model), each.name)
+        first = seen.setdefault((_base(each), each.model), each.name)
         if first != each.name:
             raise SettingError(
                 f"the upstreams {first!r} and {each.name!r} are the same model at the same address: leave one away, or "
                 "name another model with --model NAME=MODEL,NAME=MODEL"
             )
+
+
+def _base(upstream: Upstream) -> str:
+    """The address of an upstream, spelled in one way."""
+    try:
+        return LOCAL if upstream.url == LOCAL else read_address(upstream.url, NO_KEY).base
+    except SettingError as error:
+        raise SettingError(f"{upstream.name}: {error}") from None
