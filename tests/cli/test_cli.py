@@ -119,6 +119,16 @@ def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path)
     assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
 
 
+def test_evaluate_without_scores_measures_what_needs_none_and_says_so(file: Path, tmp_path: Path) -> None:
+    sy.write(pl.read_parquet(file).drop("prm"), tmp_path / "t.parquet")
+    refused = steelyard("evaluate", tmp_path / "t.parquet")
+    assert "--score 'none' reads without" in refused.err
+    done = steelyard("evaluate", tmp_path / "t.parquet", "--score", "none", "--resamples", 2, "--json")
+    assert done.code == 0, done.err
+    assert {row["method"] for row in json.loads(done.out)["rows"]} == {"majority", "pass-at-n"}
+    assert "note: without scores there are majority, pass-at-n" in done.err
+
+
 def test_a_majority_plan_breaks_ties_by_the_score_it_was_fitted_with(tmp_path: Path) -> None:
     table = sy.simulate(100, 2, seed=1).with_columns(a=pl.col("score"), b=1 - pl.col("score")).drop("score")
     sy.write(table, tmp_path / "t.parquet")

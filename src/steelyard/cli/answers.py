@@ -64,7 +64,7 @@ def run(
         show.say(f"Table written to {output}" if output else "Not saved: add -o unreadable.parquet to keep them all.")
         return
     rows = [(rule, f"{count:,}", percent(share)) for rule, count, share in found.rules.iter_rows()]
-    show.table(f"How {size:,} answers were found", ("rule", "responses", "%"), rows)
+    show.table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
     merges = [
         (question, str(count), show.shortened("  =  ".join(spellings)))
         for question, _, spellings, count in found.merged.head(SHOWN).iter_rows()

@@ -60,6 +60,7 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
+    from steelyard.tables.columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(file)
@@ -77,6 +78,9 @@ def run(
             progress=counted,
         )
     pool = need_labels(read)
+    if chosen is None and score == NO_SCORE:
+        chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
+        show.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
@@ -102,4 +106,4 @@ def run(
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
-        show.table(f"Is the confidence right? At n = {test.n}, smaller is better", trust.columns, rows)
+        show.table(f"Is the confidence calibrated? At n = {test.n}, smaller is better", trust.columns, rows)

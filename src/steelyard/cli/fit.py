@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -117,9 +118,12 @@ def run(
         show.as_json({**voter.summary(), **learned})
         return
     if learned:
-        show.say(f"{learned['explained']}\n")
+        show.tell(learned["explained"])
+        show.say()
     _show(voter, learned, file)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
+    if output:
+        show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
 
 
 def _without_labels(pool: Pool) -> Method:

@@ -24,9 +24,14 @@ GOLDS = {
     "target", "ground_truth", "reference", "gold_answer", "reference_answer", "correct_answer", "expected_answer",
     "expected", "golden_answer", "answer_key", "gold_standard_solution",
 }  # fmt: skip
+TEXTS = {"question", "answer", "gold"} | QUESTION_IDS | ROW_IDS | QUESTION_TEXTS | RESPONSES | ANSWERS | GOLDS
 LATE_GOLDS = {"solution", "label"}  # taken when nothing else says what is correct; a label only as text
 LABELS = {"is_correct", "label", "acc", "exact_match", "correctness", "passed", "success", "answer_correct"}
 SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge"}
+NO_SCORES = re.compile(
+    r"(^|_)(temperature|temp|top_?p|top_?k|latency|seconds|secs?|ms|duration|elapsed|time|timestamp|cost|price|usd|loss|nll"
+    r"|error|perplexity|ppl|entropy|distance|rank|seed|length|len|year|level|difficulty)(_|$)"
+)  # numbers that are no scores, or of which less is better
 SCORE_LIKE = re.compile(r"score|reward|prm|orm\b|logprob|verdict|prob|confidence|verifier|judge")
 
 
@@ -37,6 +42,15 @@ def key(name: str) -> str:
     ('question_id', 'is_correct')
     """
     return re.sub(r"[\s\-.]+", "_", name.strip().lower())
+
+
+def is_text(known: str) -> bool:
+    """Whether a column of this name (as `key` writes it) holds text, also where all of it looks like numbers.
+
+    >>> is_text("question_id"), is_text("answer_2"), is_text("score")
+    (True, True, False)
+    """
+    return re.sub(r"_?\d+$", "", known) in TEXTS
 
 
 def named(names: Iterable[str], known: Iterable[str]) -> list[str]:
