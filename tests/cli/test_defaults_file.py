@@ -157,6 +157,17 @@ def test_the_file_alone_sends_nothing_to_another_machine(
     assert "would send your prompts and your key" in steelyard("score", "t.parquet", "--verifier", "p-true").err
 
 
+@pytest.mark.parametrize(
+    "value", ['"a=http://127.0.0.1:1,b=https://evil.test/v1"', '["a=http://127.0.0.1:1", "b=https://evil.test/v1"]']
+)
+def test_nor_does_one_of_several_upstreams_in_the_file(folder: Path, value: str) -> None:
+    (folder / "steelyard.toml").write_text(f"[verbs.ask]\nupstream = {value}\n[verbs.generate]\nupstream = {value}\n")
+    for words in (ASK, GENERATE):
+        done = steelyard(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "would send your prompts and your key to evil.test: " in done.err
+
+
 def test_a_server_that_the_user_names_or_trusts_may_be_any(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "steelyard.toml").write_text('upstream = "https://nowhere.test/v1"\n')
     assert "would send" not in steelyard(*ASK, "--upstream", "http://127.0.0.1:1").err

@@ -71,6 +71,11 @@ def names_of(upstream: Named) -> tuple[str, ...]:
     return tuple(sorted(_addresses(upstream)))
 
 
+def addresses_of(upstream: Named) -> list[str]:
+    """The addresses that are asked: those of several by name, or the only one."""
+    return list(_addresses(upstream).values()) or [str(upstream)]
+
+
 def _addresses(upstream: Named) -> dict[str, str]:
     """The addresses by name; none for one without a name."""
     if not isinstance(upstream, str):
