@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Rename,
@@ -23,6 +23,8 @@ from steelyard.cli.options import (
     names,
     numbers,
     renames,
+    source_of,
+    spoken,
 )
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
@@ -30,7 +32,7 @@ EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --
 
 
 def run(
-    file: File,
+    files: Files,
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
@@ -66,9 +68,9 @@ def run(
     source = source or source_of_run(file)
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
-    with show.progress(f"Reading {file}") as counted:
+    with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
-            file,
+            source_of(files),
             score=score,
             source=source,
             rename=renames(rename),

@@ -32,7 +32,9 @@ NO_SCORES = re.compile(
     r"(^|_)(temperature|temp|top_?p|top_?k|latency|seconds|secs?|ms|duration|elapsed|time|timestamp|cost|price|usd|loss|nll"
     r"|error|perplexity|ppl|entropy|distance|rank|seed|length|len|year|level|difficulty)(_|$)"
 )  # numbers that are no scores, or of which less is better
-SCORE_LIKE = re.compile(r"score|reward|prm|orm\b|logprob|verdict|prob|confidence|verifier|judge")
+SCORE_LIKE = re.compile(
+    r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge"
+)
 
 
 def key(name: str) -> str:
@@ -77,6 +79,12 @@ def first_of(names: Iterable[str], tiers: Iterable[set[str]], ours: str) -> str 
     """The column of the first group of names that has any."""
     present = list(names)
     return next((only(found, ours) for tier in tiers if (found := named(present, tier))), None)
+
+
+def accepted_lists(schema: pl.Schema) -> list[str]:
+    """The columns that hold a list of accepted answers."""
+    known = plurals(GOLDS | {"gold"}) | {"accepted_answers"}
+    return [name for name in named(schema, known) if schema[name] == pl.List(pl.String)]
 
 
 def is_label(kind: pl.DataType) -> bool:

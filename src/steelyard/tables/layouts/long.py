@@ -16,6 +16,7 @@ from steelyard.tables.names import (
     QUESTION_TEXTS,
     RESPONSES,
     ROW_IDS,
+    accepted_lists,
     first_of,
     is_label,
     named,
@@ -70,6 +71,7 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     gold = first_of(flat, (GOLDS,), "gold") or only(
         [name for name in named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
     )
+    gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
 
 
