@@ -65,7 +65,7 @@ def run(
     from steelyard.tables.columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
-    source = source or source_of_run(file)
+    source = source or source_of_run(files)
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:

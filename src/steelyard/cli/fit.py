@@ -88,7 +88,7 @@ def run(
     from steelyard.outputs import check_output
     from steelyard.tables.source_column import source_of_run
 
-    source = source or source_of_run(file)
+    source = source or source_of_run(files)
     named = one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
