@@ -25,6 +25,7 @@ from steelyard.llm.request import body_of
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
+from steelyard.runs.source_share import Share
 from tests.upstreams import fault_upstream
 
 AT_ONCE = 64
@@ -56,7 +57,7 @@ def ours(url: str, prompts: list[str], folder: Path) -> None:
     questions = pl.DataFrame({"question": [f"q{i}" for i in range(len(prompts))], "prompt": prompts})
     how = How(AT_ONCE, start=AT_ONCE, fan_out=True)
     with Run.start(folder, Manifest("0", PLAN.model, PLAN.n), questions) as run:
-        job = Generate(run, Address(url), PLAN, read_template("plain"), how)
+        job = Generate(Share(run), Address(url), PLAN, read_template("plain"), how)
         job.note(ABLE)
         standing = asyncio.run(job.work())
         if standing.done != len(prompts):

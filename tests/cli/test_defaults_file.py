@@ -58,6 +58,14 @@ def test_a_required_option_may_stand_in_the_file(folder: Path) -> None:
     assert "must begin with http" in steelyard("ask", "How many?").err
 
 
+def test_several_upstreams_and_their_keys_may_stand_in_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_A", "sk-a-0123456789")
+    (folder / "steelyard.toml").write_text('upstream = "a=ftp://x,b=ftp://y"\nkey-env = "a=KEY_A,c=KEY_A"\n')
+    assert "--key-env names a variable for no upstream" in steelyard("ask", "How many?").err
+    (folder / "steelyard.toml").write_text('upstream = "a=http://127.0.0.1:9,b=ftp://y"\nkey-env = "a=KEY_A"\n')
+    assert "must begin with http" in steelyard("ask", "How many?").err
+
+
 def test_the_server_of_the_llm_is_not_that_of_a_verifier(folder: Path) -> None:
     (folder / "steelyard.toml").write_text('upstream = "http://127.0.0.1:1"\n')
     assert "say where qwen-prm runs" in steelyard("score", folder, "--verifier", "qwen-prm").err
@@ -147,6 +155,17 @@ def test_the_file_alone_sends_nothing_to_another_machine(
         assert f"--upstream {where}, or trust the host for good with export STEELYARD_TRUSTED=" in done.err
     (folder / "steelyard.toml").write_text(f'[verbs.score]\nupstream = "{where}"\n')
     assert "would send your prompts and your key" in steelyard("score", "t.parquet", "--verifier", "p-true").err
+
+
+@pytest.mark.parametrize(
+    "value", ['"a=http://127.0.0.1:1,b=https://evil.test/v1"', '["a=http://127.0.0.1:1", "b=https://evil.test/v1"]']
+)
+def test_nor_does_one_of_several_upstreams_in_the_file(folder: Path, value: str) -> None:
+    (folder / "steelyard.toml").write_text(f"[verbs.ask]\nupstream = {value}\n[verbs.generate]\nupstream = {value}\n")
+    for words in (ASK, GENERATE):
+        done = steelyard(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "would send your prompts and your key to evil.test: " in done.err
 
 
 def test_a_server_that_the_user_names_or_trusts_may_be_any(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

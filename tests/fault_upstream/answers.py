@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good
+from tests.fault_upstream.asked import Asked, good, knowing
 from tests.fault_upstream.wire import (
     bad_chunk,
     chunk_cut,
@@ -64,6 +64,14 @@ def set_top(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return lambda body: body.update({name: value})
 
 
+async def knows(asked: Asked) -> None:
+    """A model that is correct in so many per cent of its samples."""
+    body = good(asked)
+    for j, made in enumerate(body["choices"]):
+        made["message"]["content"] = knowing(asked, j)
+    await asked.reply(json.dumps(body).encode())
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -74,6 +82,7 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 
 
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
+    "knows": knows,
     "cut": cut,
     "chunk-cut": chunk_cut,
     "bad-chunk": bad_chunk,

@@ -70,6 +70,15 @@ def text_of(prompt: str, seed: int) -> str:
     return f"{words}.\n\nThe answer is \\boxed{{{digest[1] % 5}}}"
 
 
+def knowing(asked: Asked, j: int) -> str:
+    """The text of a model that knows the answer to "7 + 1?", here 7 modulo 5, in so many per cent of its samples."""
+    model, prompt, seed = asked.body["model"], asked.prompt, int(asked.body.get("seed") or 0) + j
+    digest = hashlib.sha256(f"{model}/{prompt}/{seed}".encode()).digest()
+    first = prompt.split()[0]
+    knows = first.isdigit() and digest[0] < 2.56 * float(asked.fault.argument)
+    return f"So it is \\boxed{{{int(first) % 5 if knows else 10 + digest[1] % 3}}}"
+
+
 def choice(asked: Asked, j: int) -> dict[str, Any]:
     text = text_of(asked.prompt, int(asked.body.get("seed") or 0) + j)
     made: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,40 +16,44 @@ if TYPE_CHECKING:
 
     from steelyard.llm.draws import Draw
 
+Key = tuple[int, str]  # of a sample: its number and its upstream
+
 
 @contextmanager
-def arrivals(n: int, kind: str) -> Iterator[Callable[[Draw], None]]:
-    """Yield a function that shows a sample that came; `kind` is how its answer is read."""
+def arrivals(each: int, kind: str, sources: Sequence[str] = ()) -> Iterator[Callable[[Draw], None]]:
+    """Yield a function that shows a sample that came, one of so many of each upstream; `kind` is how it is read."""
     from steelyard.answers.extract import extract_answer
     from steelyard.answers.normal import normal_form
 
     end = TimeLeft()
     end.at(0.0)
-    came: dict[int, Draw] = {}
-    read: dict[int, str | None] = {}
+    expected = [(sample, source) for sample in range(each) for source in sources or ("",)]
+    n = len(expected)
+    came: dict[Key, Draw] = {}
+    read: dict[Key, str | None] = {}
 
     def keep(draw: Draw) -> None:
-        came[draw.sample] = draw
+        came[key_of(draw)] = draw
         answer = extract_answer(draw.choice.text, kind) if draw.choice else None
-        read[draw.sample] = answer if answer and normal_form(answer) else None
+        read[key_of(draw)] = answer if answer and normal_form(answer) else None
 
     if not sys.stderr.isatty():
 
         def log(draw: Draw) -> None:
             keep(draw)
             left = left_words(end.at(len(came) / n))
-            aside(f"{len(came)} of {n}: sample {draw.sample}: {said(draw, read[draw.sample])}{left}")
+            aside(f"{len(came)} of {n}: sample {numbered(*key_of(draw))}: {said(draw, read[key_of(draw)])}{left}")
 
         yield log
         return
     from rich.console import Console
     from rich.live import Live
 
-    with Live(_drawn(n, came, read), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
+    with Live(_drawn(expected, came, read), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(n, came, read, left_words(end.at(len(came) / n))))
+            live.update(_drawn(expected, came, read, left_words(end.at(len(came) / n))))
 
         yield show
 
@@ -75,7 +79,23 @@ def running(answers: list[str]) -> str:
     return "   ".join(f"{shortened(first[k], 20)} ×{votes}" for k, votes in Counter(classes).most_common(6))
 
 
-def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None], left: str = "") -> RenderableType:
+def key_of(draw: Draw) -> Key:
+    """What tells a sample from the others: its number, and the upstream that gave it."""
+    return draw.sample, draw.source
+
+
+def numbered(sample: int, source: str | None) -> str:
+    """The number of a sample, with its upstream where there are several.
+
+    >>> numbered(3, ""), numbered(3, "llama")
+    ('3', '3 of llama')
+    """
+    return f"{sample} of {source}" if source else str(sample)
+
+
+def _drawn(
+    expected: Sequence[Key], came: dict[Key, Draw], read: dict[Key, str | None], left: str = ""
+) -> RenderableType:
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -84,18 +104,18 @@ def _drawn(n: int, came: dict[int, Draw], read: dict[int, str | None], left: str
     drawn = Table(box=box.SIMPLE_HEAD)
     for column, wide in (("sample", False), ("answer", True), ("tokens", False), ("the response ends", True)):
         drawn.add_column(column, justify="left" if wide else "right", min_width=None if wide else 6, no_wrap=True)
-    for number in range(n):
-        draw = came.get(number)
+    for key in expected:
+        draw = came.get(key)
         if draw is None:
-            drawn.add_row(str(number), Text("…", style="dim"), "", "")
+            drawn.add_row(numbered(*key), Text("…", style="dim"), "", "")
             continue
         tokens = "" if draw.choice is None or draw.choice.tokens is None else str(draw.choice.tokens)
         ending = draw.choice.text.strip()[-46:] if draw.choice else ""
-        readable = read[number] is not None
+        readable = read[key] is not None
         style = "bold" if readable else "yellow" if draw.choice else "red"
         drawn.add_row(
-            str(number), Text(said(draw, read[number]), style=style), tokens, Text(shortened(ending, 46), "dim")
+            numbered(*key), Text(said(draw, read[key]), style=style), tokens, Text(shortened(ending, 46), "dim")
         )
     answers = [answer for _, answer in sorted(read.items()) if answer is not None]
-    there = f"{len(came)} of {n}{left}"
+    there = f"{len(came)} of {len(expected)}{left}"
     return Group(drawn, Text(f"{there}   {running(answers)}" if answers else there))

@@ -9,17 +9,31 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.ballot_view import About, as_object, show_ballot
-from steelyard.cli.options import PROMPT, Json, KeyEnv, Model, Seed, Temperature, TopP, UpstreamUrl, n_option
+from steelyard.cli.options import (
+    PROMPT,
+    Json,
+    KeyEnvs,
+    Models,
+    Seed,
+    Temperature,
+    TopP,
+    Upstreams,
+    n_option,
+    upstream_options,
+)
 from steelyard.cli.server_options import Shown
 
-EXAMPLE = 'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8'
+EXAMPLE = (
+    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8; '
+    'or several LLMs: steelyard ask "How many?" --upstream a=URL,b=URL --model a=NAME,b=NAME --plan plan.json'
+)
 
 
 def run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
-    upstream: UpstreamUrl,
-    model: Model = None,
-    n: Annotated[int, n_option()] = 8,
+    upstream: Upstreams,
+    model: Models = None,
+    n: Annotated[int, n_option("of every upstream")] = 8,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -42,22 +56,25 @@ def run(
         ),
     ] = None,
     seed: Seed = 0,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    key_env: KeyEnvs = None,
     json: Json = False,
 ) -> None:
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.jobs.ask_question import ask
+    from steelyard.llm.named_upstreams import names_of
     from steelyard.llm.prompts import read_template
 
-    shown = Shown(lambda: arrivals(n, read_template(prompt).answers))
+    asked_of = upstream_options(upstream, model, key_env)
+    shown = Shown(lambda: arrivals(n, read_template(prompt).answers, names_of(asked_of["upstream"])))
     asked = ask(
-        question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, temperature=temperature,
-        top_p=top_p, max_tokens=max_tokens, seed=seed, key_env=key_env, progress=shown.progress, serve=shown.serve,
+        question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
+        top_p=top_p, max_tokens=max_tokens, seed=seed, progress=shown.progress, serve=shown.serve,
     )  # fmt: skip
     if asked.stopped:
-        show.note(f"stopped after {asked.stopped.samples} of {n} samples: {asked.stopped.why}")
-    about = About(asked.question, asked.model, asked.method, asked.score, asked.plan)
+        wanted = n * max(1, len(asked.upstreams))
+        show.note(f"stopped after {asked.stopped.samples} of {wanted} samples: {asked.stopped.why}")
+    about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
         show.as_json(as_object(asked, asked.draws, about))
     else:

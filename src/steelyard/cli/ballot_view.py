@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steelyard.cli import show
-from steelyard.cli.arrivals import said
+from steelyard.cli.arrivals import numbered, said
 from steelyard.evaluation.percentages import percent, tenths
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class About(NamedTuple):
     method: str
     score: str | None
     plan: str | None
+    upstreams: list[str]  # the names of several
 
     @property
     def how(self) -> str:
@@ -33,6 +35,11 @@ class About(NamedTuple):
                 f"No plan: each response weighs its score {self.score}, exp(mean log-probability) (vanilla vote). "
                 f"A plan fitted with --score {self.score} weighs by what that score is worth."
             )
+        if len(self.upstreams) > 1:
+            return (
+                "No plan: each response counts once, whoever gave it (majority vote). "
+                "A plan fitted on a run of these upstreams weighs each by what it is worth."
+            )
         return "No plan and no scores: each response counts once (majority vote)."
 
 
@@ -41,7 +48,7 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
     likely = ballot.none_correct is not None
     rows = [
         (
-            str(vote.sample),
+            numbered(vote.sample, vote.source),
             said(draw, vote.answer),
             show.value(vote.score) if vote.score is not None else "-",
             _worth(vote, likely),
@@ -77,16 +84,26 @@ def _worth(vote: Vote, likely: bool) -> str:
 
 def _show_answers(ballot: Outcome, about: About, best: int | None) -> None:
     """The answers by probability, which add up to 100 % with "none of these", or by weight."""
+    votes_by = [f"{one.votes}{_givers(ballot, one.answer)}" for one in ballot.answers]
     if ballot.none_correct is None:
-        totals = [(show.shortened(one.answer, 40), str(one.votes), f"{one.weight:+.3f}") for one in ballot.answers]
+        totals = [
+            (show.shortened(one.answer, 40), votes, f"{one.weight:+.3f}")
+            for one, votes in zip(ballot.answers, votes_by, strict=True)
+        ]
         show.table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), totals, best=best)
         return
-    names = [(show.shortened(one.answer, 40), str(one.votes)) for one in ballot.answers]
+    names = [(show.shortened(one.answer, 40), votes) for one, votes in zip(ballot.answers, votes_by, strict=True)]
     shown = [
         (name, votes, f"{share / 10:.1f} %")
         for (name, votes), share in zip((*names, ("none of these", "-")), _shares(ballot), strict=True)
     ]
     show.table(f"Answers by probability ({about.method})", ("answer", "votes", "probability"), shown, best=best)
+
+
+def _givers(ballot: Outcome, answer: str) -> str:
+    """Who gave an answer, and how often, where several upstreams were asked."""
+    who = Counter(vote.source for vote in ballot.votes if vote.answer == answer and vote.source)
+    return f" ({', '.join(f'{name} ×{votes}' for name, votes in sorted(who.items()))})" if who else ""
 
 
 def _shares(ballot: Outcome) -> list[int]:

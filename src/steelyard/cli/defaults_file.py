@@ -31,6 +31,7 @@ SHARED: dict[str, tuple[str, ...] | None] = {
 }  # fmt: skip  # what may be said for all verbs, and for which; None: for every verb that has such an option
 SECRET_NAME = re.compile(r"(?:key|token|secret|password|credential|bearer)s?$", re.IGNORECASE)
 SECRET = re.compile(r"\b(?:sk|pk|hf|ghp|gsk|xai|api)[-_][\w-]{16,}|Bearer\s|AIza[\w-]{20,}|://[^/\s]*@")
+VARIABLES = re.compile(r"[A-Za-z_]\w{0,99}|[^\s=,]{1,100}=[A-Za-z_]\w{0,99}(?:,[^\s=,]{1,100}=[A-Za-z_]\w{0,99})*")
 WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of texts"}
 
 
@@ -133,7 +134,7 @@ def _secret(value: Any) -> bool:
 def _checked(command: Any, parameter: Any, value: Any, where: str) -> Any:
     """The value as the option takes it; one of a wrong type, or one that the option refuses, is an error."""
     key = max(parameter.opts, key=len).lstrip("-")
-    if _secret(value) or (key == "key-env" and not re.fullmatch(r"[A-Za-z_]\w{0,99}", str(value))):
+    if _secret(value) or (key == "key-env" and not VARIABLES.fullmatch(str(value))):
         raise SettingError(
             f"the value of {key} in {where} looks like a secret: put it into an environment variable and give its name "
             "as key-env"

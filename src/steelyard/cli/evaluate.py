@@ -63,7 +63,9 @@ def run(
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
     from steelyard.tables.columns import NO_SCORE
+    from steelyard.tables.source_column import source_of_run
 
+    source = source or source_of_run(files)
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:

@@ -86,7 +86,9 @@ def run(
     from steelyard.methods import configured
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
+    from steelyard.tables.source_column import source_of_run
 
+    source = source or source_of_run(files)
     named = one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)

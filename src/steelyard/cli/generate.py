@@ -13,20 +13,22 @@ from steelyard.cli.options import (
     PROMPT,
     SEED,
     Json,
-    KeyEnv,
+    KeyEnvs,
     MaxFailures,
-    Model,
+    Models,
     Rename,
     Temperature,
     TopP,
-    UpstreamUrl,
+    Upstreams,
     n_option,
     output_option,
     renames,
+    upstream_options,
 )
 
 EXAMPLE = (
-    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run"
+    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
+    "or several LLMs: steelyard generate questions.jsonl --upstream a=URL,b=URL --model a=NAME,b=NAME -n 4 -o run"
 )
 
 
@@ -39,10 +41,10 @@ def run(
             show_default=False,
         ),
     ],
-    upstream: UpstreamUrl,
+    upstream: Upstreams,
     output: Annotated[Path, output_option("the folder of the run", "RUN")],
-    model: Model = None,
-    n: Annotated[int, n_option()] = 32,
+    model: Models = None,
+    n: Annotated[int, n_option("of every upstream")] = 32,
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
     max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Most tokens per sample.")] = 2048,
@@ -92,7 +94,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    key_env: KeyEnvs = None,
     rename: Rename = None,
     json: Json = False,
 ) -> None:
@@ -100,21 +102,27 @@ def run(
     from steelyard.cli.generating import tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.server_options import Shown
+    from steelyard.errors import UpstreamError
     from steelyard.jobs.generate_run import generate
 
+    asked_of = upstream_options(upstream, model, key_env)
     shown, stopped = Shown(lambda: live("Sampling")), False
     try:
         progress = generate(
-            questions, output, upstream=upstream, model=model, n=n, temperature=temperature, top_p=top_p,
+            questions, output, **asked_of, n=n, temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency,
             fan_out=fan_out, logprobs=logprobs, retries=retries, try_timeout=try_timeout,
-            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork, key_env=key_env,
+            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork,
             rename=renames(rename), progress=shown.progress, serve=shown.serve,
         )  # fmt: skip
     except KeyboardInterrupt:
         if shown.last is None:
             raise
         progress, stopped = shown.last, True
+    except UpstreamError:
+        if shown.last and shown.last.lost:
+            tell(fork or output, shown.last, stopped, json)
+        raise
     tell(fork or output, progress, stopped, json)
     if stopped:
         show.say()

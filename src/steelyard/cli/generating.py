@@ -34,19 +34,37 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
                 "tokens": progress.tokens,
                 "seconds": round(progress.seconds, 3),
                 "stopped": stopped,
-                "again": again if stopped or failed else None,
+                "again": again if stopped or failed or progress.lost else None,
             }
+            | _by_source(progress)
         )
         return
-    if not progress.done and not progress.failed and not stopped:
-        show.say(f"Nothing to ask: all {there:,} samples are in {folder}")
+    if not progress.done and not progress.failed and not stopped and not progress.lost:
+        all_ = f"all {there:,}" if there >= progress.wanted else f"{there:,} of {progress.wanted:,}"
+        show.say(f"Nothing to ask: {all_} samples are in {folder}")
         return
     asked = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
     show.say(f"{folder}: {there:,} of {progress.wanted:,} samples ({asked})")
+    if progress.parts:
+        rows = [(name, *map(str, _counted(part)), progress.lost.get(name, "")) for name, part in progress.parts.items()]
+        show.table("", ("upstream", "wanted", "samples", "failed", "could not go on"), rows)
     if failed:
         rows = [(show.shortened(reason), f"{count:,}") for reason, count in reasons.most_common(REASONS)]
         show.table(f"{failed:,} samples failed; they stay in the table without an answer", ("reason", "samples"), rows)
-    if stopped or failed:
-        show.say(f"To {'go on' if stopped else 'try them again'}:\n\n  {again}")
+    if stopped or failed or progress.lost:
+        show.say(f"To {'go on' if stopped or progress.lost else 'try them again'}:\n\n  {again}")
     else:
-        show.say(f"Next: {after_generate(folder)}, or with another verifier ('steelyard score' lists them)")
+        show.say(f"Next: {after_generate(folder)}")
+
+
+def _by_source(progress: Progress) -> dict[str, object]:
+    """What --json has of each upstream; nothing where there is only one, without a name."""
+    if not progress.parts:
+        return {}
+    heads = ("wanted", "samples", "failed")
+    parts = {name: dict(zip(heads, _counted(part), strict=True)) for name, part in progress.parts.items()}
+    return {"sources": parts, "lost": progress.lost}
+
+
+def _counted(part: Progress) -> tuple[int, int, int]:
+    return part.wanted, part.there + part.done, part.failed

@@ -13,6 +13,8 @@ from steelyard.cli.time_left import NowAndThen, duration
 if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
 
+MOST_NAMED = 5  # upstreams in the line
+
 
 @contextmanager
 def live(what: str) -> Iterator[Callable[[Progress], None]]:
@@ -59,6 +61,9 @@ def sentence(progress: Progress) -> str:
         parts.append(f"{progress.tokens / progress.seconds:,.0f} tokens/s")
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
+    if progress.parts:
+        counts = (f"{name} {part.there + part.done:,}/{part.wanted:,}" for name, part in progress.parts.items())
+        parts.append(" ".join(counts) if len(progress.parts) <= MOST_NAMED else f"{len(progress.parts)} upstreams")
     if progress.waiting and progress.waiting != float("inf"):
         parts.append(f"the server is busy, waiting {progress.waiting:.0f} s")
     elif progress.seconds_left is not None:

@@ -7,47 +7,64 @@ from math import ceil
 from pathlib import Path
 
 SHARE = 0.3  # of the questions, what evaluate calibrates on
+VERDICTS = ("-o", "verdicts.parquet")
 
 
 def after_generate(folder: Path) -> str:
     """Score the samples by what was recorded with them; without log-probabilities, vote by the majority.
 
-    A server with a verifier of its own is better than both, but nobody knows its address here.
+    A server with a verifier of its own is better than both, but nobody knows its address here. Several upstreams need
+    no scores: what each is worth is learned from labels, or else from who agrees with whom.
     """
     import polars as pl
 
     from steelyard.runs.derived_table import FILE
+    from steelyard.runs.manifest import Manifest
 
+    if len(Manifest.read(folder).sources) > 1:
+        return shlex.join(
+            ["steelyard", *(_learning(folder) or ("vote", str(folder), "--method", "consensus", *VERDICTS))]
+        )
     table = pl.scan_parquet(folder / FILE)
     recorded = "self_logprob" in table.collect_schema() and table.select("self_logprob").collect()[:, 0].count() > 0
     words = ["score", str(folder), "--verifier", "logprob"] if recorded else ["vote", str(folder), *VERDICTS]
-    return shlex.join(["steelyard", *words])
+    return shlex.join(["steelyard", *words]) + ", or with another verifier ('steelyard score' lists them)"
 
 
 def after_score(folder: Path, column: str) -> str:
     """Measure the methods where enough questions are labelled, fit where they are few, and vote without labels."""
     import polars as pl
 
+    from steelyard.runs.derived_table import FILE
+
+    if column not in pl.scan_parquet(folder / FILE).collect_schema():  # nothing could be scored
+        return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])
+    usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
+    return shlex.join(["steelyard", *(_learning(folder, column) or usual)])
+
+
+def _learning(folder: Path, column: str | None = None) -> tuple[str, ...]:
+    """The words that measure or fit methods by the labels of a run; none where the labels are too few."""
     from steelyard.methods.base.enough import FEWEST_QUESTIONS
+
+    score = () if column is None else ("--score", column)
+    questions = _labelled(folder, column)
+    if questions >= 2 * ceil(FEWEST_QUESTIONS / SHARE):
+        return ("evaluate", str(folder), *score)
+    return ("fit", str(folder), *score, "-o", "plan.json") if questions >= FEWEST_QUESTIONS else ()
+
+
+def _labelled(folder: Path, column: str | None) -> int:
+    """How many questions of a run have labels, and scores in a column, that something can be learned from."""
+    import polars as pl
+
     from steelyard.runs.derived_table import FILE
 
     table = pl.scan_parquet(folder / FILE)
-    schema = table.collect_schema()
-    if column not in schema:  # nothing could be scored
-        return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])
-    label, questions = next((name for name in ("correct", "gold") if name in schema), None), 0
-    if label:
-        scored = (
-            table.filter(pl.all_horizontal(pl.col(label, column).is_not_null())).select("question", label).collect()
-        )
-        differ = label == "gold" or scored[label].n_unique() == 2  # what a gold answer makes of responses, nobody knows
-        questions = scored["question"].n_unique() if differ else 0
-    words = ["vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS]
-    if questions >= 2 * ceil(FEWEST_QUESTIONS / SHARE):
-        words = ["evaluate", str(folder), "--score", column]
-    elif questions >= FEWEST_QUESTIONS:
-        words = ["fit", str(folder), "--score", column, "-o", "plan.json"]
-    return shlex.join(["steelyard", *words])
-
-
-VERDICTS = ("-o", "verdicts.parquet")
+    label = next((name for name in ("correct", "gold") if name in table.collect_schema()), None)
+    if label is None:
+        return 0
+    known = [label] if column is None else [label, column]
+    rows = table.filter(pl.all_horizontal(pl.col(known).is_not_null())).select("question", label).collect()
+    differ = label == "gold" or rows[label].n_unique() == 2  # what a gold answer makes of responses, nobody knows
+    return rows["question"].n_unique() if differ else 0

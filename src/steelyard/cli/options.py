@@ -59,13 +59,40 @@ ANSWERS_BY_PROMPT = typer.Option(
     show_default=False,
 )
 SERVER = "OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local."
-UpstreamUrl = Annotated[str, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+Upstreams = Annotated[
+    list[str],
+    typer.Option(
+        "--upstream",
+        metavar="URL",
+        help=f"{SERVER} Several by name: a=URL,b=URL.",
+        show_default=False,
+    ),
+]
 AnyUpstream = Annotated[str | None, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
 MODEL = "The model, by the name the server knows it by."
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help=f"{MODEL} Several upstreams: a=NAME,b=NAME. Default: their names.",
+        show_default=False,
+    ),
+]
+KEY = "Environment variable that holds the server's key, if any."
+KeyEnvs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key-env",
+        metavar="VARIABLE",
+        help=f"{KEY} Several upstreams: one for all, or a=VARIABLE,b=VARIABLE. Default: OPENAI_API_KEY.",
+        show_default=False,
+    ),
+]
 KeyEnv = Annotated[
     str,
-    typer.Option("--key-env", metavar="VARIABLE", help="Environment variable that holds the server's key, if any."),
+    typer.Option("--key-env", metavar="VARIABLE", help=KEY),
 ]
 VerifierName = Annotated[
     str | None,
@@ -173,6 +200,22 @@ def names(texts: list[str] | None) -> list[str] | None:
     ['logit', 'kde', 'majority']
     """
     return [part.strip() for text in texts for part in text.split(",") if part.strip()] if texts else None
+
+
+def upstream_options(upstream: list[str], model: list[str] | None, key_env: list[str] | None) -> dict[str, str]:
+    """Read what is said of upstreams, one an option or several with commas; without names each is said once.
+
+    >>> upstream_options(["a=http://h/v1", "b=local"], None, ["a=KEY"])
+    {'upstream': 'a=http://h/v1,b=local', 'key_env': 'a=KEY'}
+    """
+    given = {"upstream": upstream, "model": model or [], "key_env": key_env or []}
+    for name, texts in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if len(texts) > 1 and not all("=" in text for text in texts):
+            raise SettingError(
+                f"{option} was given {len(texts)} times: say it once, or by name as in {option} a=..,b=.."
+            )
+    return {name: ",".join(texts) for name, texts in given.items() if texts}
 
 
 def one_name(texts: list[str] | None, option: str) -> str | None:

@@ -68,7 +68,9 @@ def run(
     from steelyard.methods.base.enough import first_samples
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
+    from steelyard.tables.source_column import source_of_run
 
+    source = source or source_of_run(files)
     if samples is None and loss is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:

@@ -52,7 +52,9 @@ def run(
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
     from steelyard.reports.page import report
+    from steelyard.tables.source_column import source_of_run
 
+    source = source or source_of_run(files)
     usual = "calibrated" if source is None else None
     name = one_name(method, "--method") or usual
     with show.progress("Measuring") as progress:

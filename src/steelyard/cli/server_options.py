@@ -38,15 +38,20 @@ class Shown(Generic[News]):
     def __init__(self, begin: Callable[[], AbstractContextManager[Callable[[News], None]]]) -> None:
         self.last: News | None = None
         self._begin = begin
-        self._show: Callable[[News], None] = lambda _: None
+        self._show: Callable[[News], None] | None = None
 
     @contextmanager
     def serve(self, upstream: str, key_env: str) -> Iterator[Address]:
-        """Open the server and begin to show."""
-        with opened(upstream, key_env) as address, self._begin() as self._show:
-            yield address
+        """Open a server; with the first one, begin to show."""
+        with opened(upstream, key_env) as address:
+            if self._show:
+                yield address
+                return
+            with self._begin() as self._show:
+                yield address
 
     def progress(self, news: News) -> None:
         """Show what has come."""
         self.last = news
-        self._show(news)
+        if self._show:
+            self._show(news)

@@ -29,16 +29,19 @@ def run(
         return
     columns = ("wanted", "done", "failed", "left")
     parts = {"samples": found["samples"], **{f"scored by {name}": part for name, part in found["verifiers"].items()}}
-    rows = [(name, *(f"{part[column]:,}" for column in columns)) for name, part in parts.items()]
-    questions = f"{found['questions']:,} questions, {found['n']} samples each"
+    sources = {f"samples of {name} ({part['model']})": part for name, part in found["sources"].items()}
+    rows = [(name, *(f"{part[column]:,}" for column in columns)) for name, part in {**sources, **parts}.items()]
+    questions = f"{found['questions']:,} questions, {found['n']} samples each{' per upstream' * bool(sources)}"
     if found["made_from"]:
         questions = f"{found['questions']:,} questions, responses of {found['made_from']}"
-    show.table(f"{folder}: {found['model'] or 'LLM not named'}, {questions}", ("", *columns), rows)
+    model = found["model"] or (f"{len(sources)} upstreams" if sources else "LLM not named")
+    show.table(f"{folder}: {model}, {questions}", ("", *columns), rows)
     for name, part in parts.items():
         for each in part["reasons"]:
             show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
         for each in part["failures"][:SHOWN]:
-            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}")
+            of = f" of {each['source']}" if "source" in each else ""
+            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}{of}")
         if part["failed"] > SHOWN:
             show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
     if found["torn_bytes"]:

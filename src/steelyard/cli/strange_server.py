@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 from steelyard.errors import SettingError
@@ -12,19 +13,28 @@ KEYS = ("upstream", "verifier-upstream")
 TRUSTED = "STEELYARD_TRUSTED"  # hosts, with commas between them
 
 
-def check_server(key: str, url: str) -> None:
-    """Refuse a server that only steelyard.toml names, unless it is on this machine or the user trusts its host."""
+def check_servers(key: str, value: Any) -> None:
+    """Refuse servers that only steelyard.toml names, unless they are on this machine or the user trusts their hosts."""
+    from steelyard.llm.named_upstreams import addresses_of
+
+    if key in KEYS:
+        said = ",".join(value) if isinstance(value, list) else str(value)
+        for url in addresses_of(said):
+            _check(key, url, said)
+
+
+def _check(key: str, url: str, said: str) -> None:
     try:
         parts = urlsplit(url.strip())
     except ValueError:
         return  # no address at all, which is told when it is used
     host = parts.hostname if parts.scheme in ("http", "https") else None
     trusted = {name.strip().lower() for name in os.environ.get(TRUSTED, "").split(",")}
-    if key not in KEYS or host is None or _on_this_machine(host) or host in trusted:
+    if host is None or _on_this_machine(host) or host in trusted:
         return
     raise SettingError(
         f"steelyard.toml in this folder would send your prompts and your key to {host}: if you want that, give "
-        f"--{key} {url.strip()}, or trust the host for good with export {TRUSTED}={host}"
+        f"--{key} {said.strip()}, or trust the host for good with export {TRUSTED}={host}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.cli.show import aside
-from steelyard.cli.strange_server import check_server
+from steelyard.cli.strange_server import check_servers
 
 OLD: dict[str, tuple[str, ...]] = {
     "--n": ("-n",),
@@ -58,7 +58,7 @@ class Verb(TyperCommand):
         mine = {each.parameter: each for each in ctx.obj or [] if each.verb == self.name}  # the last one is in force
         filed = [each for each in mine.values() if not each.origin.startswith("$") and _defaulted(ctx, each.parameter)]
         for each in filed:
-            check_server(each.key, str(each.value))
+            check_servers(each.key, each.value)
         added = [
             f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}" for each in filed
         ]

@@ -23,12 +23,15 @@ from steelyard.jobs.ballot import Ballot, Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses
+from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
+from steelyard.methods.base.source_vote import SourceVote
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 
 SCORE = "self_logprob"
 COPY = "logprob"
+SOURCE = "llm"  # the column of the upstreams' names, as in a run of several
 
 
 class Vote(NamedTuple):
@@ -42,6 +45,7 @@ class Vote(NamedTuple):
     score: float | None
     weight: float | None
     loss: float | None = None
+    source: str | None = None  # the upstream that gave it, where there are several
 
 
 class AnswerTotal(NamedTuple):
@@ -69,33 +73,52 @@ class Outcome:
     none_correct: float | None
 
 
-def planned(path: Path, *, n: int, model: str) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples."""
+def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> tuple[Method, str]:
+    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples.
+
+    `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
+    """
     voter = load(path)
     fitted = voter.fitted_on_
     score = fitted.score if fitted else None
     if voter.oracle:
         raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
-    if voter.scored and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    known = list(voter.weights_) if isinstance(voter, SourceVote) else []
+    if any(known) and not sources:
+        raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
             "or use generate, score and vote"
         )
-    if fitted and voter.learns and fitted.n != n:
-        _warn(f"the plan was fitted at {fitted.n} samples per question, this vote is over {n}: ask with -n {fitted.n}")
+    each = max(1, len(sources))
+    if fitted and voter.learns and not voter.weighs_sources and fitted.n != n * each:
+        _warn(
+            f"the plan was fitted at {fitted.n} samples per question, this vote is over {n * each}: "
+            f"ask with -n {max(1, fitted.n // each)}"
+        )
     if fitted and voter.learns and fitted.llm not in (None, model):
         _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
-    return voter, score if voter.scored and score else SCORE
+    return voter, score if by_score(voter) and score else SCORE
 
 
-def unplanned(scored: bool) -> Method:
-    """The method without a plan: each response weighs its score where there is one, else each counts once."""
-    return method_class("vanilla" if scored else "majority")()
+def by_score(voter: Method) -> bool:
+    """Whether a plan needs the scores: a committee does if it has learned what those of a source are worth."""
+    return voter.scored or (voter.weighs_sources and voter.reads_scores())
+
+
+def unplanned(scored: bool, several: bool = False) -> Method:
+    """The method without a plan: each response weighs its score where there is one, else each counts once.
+
+    The scores of several LLMs do not compare, so there each counts once.
+    """
+    return method_class("vanilla" if scored and not several else "majority")()
 
 
 def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer."""
-    rows = sorted(draws, key=lambda draw: draw.sample)
+    rows = in_order(draws)
+    several = any(draw.source for draw in rows)
     scores = [score_of(draw) for draw in rows]
     table = pl.DataFrame(
         {
@@ -107,8 +130,10 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         },
         schema_overrides={"response": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
     )
+    if several:
+        table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
     known = any(value is not None for value in scores)
-    pool = read(table, score=by if known else NO_SCORE, answers=answers)
+    pool = read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
@@ -125,7 +150,9 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight, loss) if code >= 0 else Vote(draw.sample, None, score, None)
+            Vote(draw.sample, names[code], score, weight, loss, draw.source or None)
+            if code >= 0
+            else Vote(draw.sample, None, score, None, None, draw.source or None)
             for draw, code, score, weight, loss in zip(
                 rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
             )
@@ -134,12 +161,20 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     )
 
 
+def in_order(draws: Sequence[Draw]) -> list[Draw]:
+    """The samples in the order of their numbers, those with the same number in the order of their sources."""
+    return sorted(draws, key=lambda draw: (draw.sample, draw.source))
+
+
 class Watch:
     """Look at the samples as they come and say when the plan's stopping rule has enough; without a rule never."""
 
-    def __init__(self, voter: Method | None, kind: str) -> None:
-        self.ballot = Ballot(voter, answers=kind) if voter and voter.stopping_ else None
-        self.kind = kind
+    def __init__(self, voter: Method | None, kind: str, sources: Sequence[str] = ()) -> None:
+        rule = voter is not None and voter.stopping_ is not None
+        if voter and rule and voter.weighs_sources:
+            _warn("the plan's stopping rule is not for several upstreams that are asked at once: all samples are drawn")
+        self.ballot = Ballot(voter, answers=kind) if voter and rule and not voter.weighs_sources else None
+        self.kind, self.sources = kind, list(sources) or [""]
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +188,13 @@ class Watch:
         if not self.ballot:
             return False
         answer = extract_answer(draw.choice.text, self.kind) if draw.choice else None
-        return self.ballot.add(answer, score_of(draw), draw.sample).stop
+        number = draw.sample * len(self.sources) + self.sources.index(draw.source)
+        return self.ballot.add(answer, score_of(draw), number).stop
+
+    def counted(self, draw: Draw) -> bool:
+        """Whether a sample is among those that the rule went by; without a rule all are."""
+        number = draw.sample * len(self.sources) + self.sources.index(draw.source)
+        return self.stopped is None or number < self.stopped.samples
 
     @property
     def stopped(self) -> Standing | None:

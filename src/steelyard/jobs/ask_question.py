@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.errors import SettingError, UpstreamError
-from steelyard.jobs.ask import SCORE, Outcome, Watch, count, planned, unplanned
+from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, in_order, planned, unplanned
+from steelyard.jobs.ask_upstreams import Asking, check_scored, samples_of, together, without_silent
 from steelyard.jobs.ballot import Standing
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.starting import started
-from steelyard.llm.address import Address
-from steelyard.llm.client import Client
-from steelyard.llm.draws import Draw, draws
+from steelyard.llm.draws import Draw
 from steelyard.llm.embedded import LOCAL
-from steelyard.llm.probe import probe
+from steelyard.llm.named_upstreams import Named, read_upstreams
 from steelyard.llm.prompts import read_template
-from steelyard.llm.upstream import Serve, model_name, served
+from steelyard.llm.upstream import Serve, served
 from steelyard.runs.parameters import Sampling
 
 TOKENS, LOCAL_TOKENS = 2048, 512
@@ -35,13 +34,14 @@ class Asked(Outcome):
     plan: str | None
     draws: list[Draw]
     stopped: Standing | None
+    upstreams: tuple[str, ...] = ()  # the names of several
 
 
 async def aask(
     question: str,
     *,
-    upstream: str,
-    model: str | None = None,
+    upstream: Named,
+    model: Named | None = None,
     n: int = 8,
     plan: str | Path | None = None,
     prompt: str | Path = "math",
@@ -49,7 +49,7 @@ async def aask(
     top_p: float = 0.9,
     max_tokens: int | None = None,
     seed: int = 0,
-    key_env: str = "OPENAI_API_KEY",
+    key_env: Named = "OPENAI_API_KEY",
     progress: Callable[[Draw], None] = lambda _: None,
     serve: Serve = served,
 ) -> Asked:
@@ -63,27 +63,44 @@ async def aask(
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
-    usual = LOCAL_TOKENS if upstream == LOCAL else TOKENS
-    longest = usual if max_tokens is None else max_tokens
-    sampling = Sampling(model_name(upstream, model), n, temperature, top_p, longest, seed)
-    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=n, model=sampling.model)
-    needed = score if voter and voter.scored else None
-    async with started(serve, upstream, key_env) as address:
-        with Watch(voter, template.answers) as watch:
-            came = await _sampled(address, sampling, template.fill(question), needed, watch, progress)
+    upstreams = read_upstreams(upstream, model, key_env, n)
+    samplings = [
+        Sampling(each.model, n, temperature, top_p, _longest(each.url, max_tokens), seed) for each in upstreams
+    ]
+    names = tuple(each.name for each in upstreams if each.name)
+    asked_of = ", ".join(names) or upstreams[0].model
+    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=n, model=asked_of, sources=names)
+    needed = score if voter and by_score(voter) else None
+    async with AsyncExitStack() as servers:
+        asking = []
+        for each, sampling in sorted(zip(upstreams, samplings, strict=True), key=lambda pair: pair[0].url != LOCAL):
+            address = await servers.enter_async_context(started(serve, each.url, each.key_env))
+            asking.append(Asking(each.name, address, sampling, template.fill(question), None if names else needed))
+        watch = servers.enter_context(Watch(voter, template.answers, names))
+        came = await _sampled(asking, watch, progress)
+    check_scored(came, names, needed)
     scored = any(draw.choice and draw.choice.logprob is not None for draw in came)
-    method = voter or unplanned(scored)
+    method = voter or unplanned(scored, len(names) > 1)
     outcome = count(came, method, by=score, answers=template.answers)
+    read = scored and (by_score(method) or not method.weighs_sources)
     return Asked(
-        **vars(outcome), question=question, model=sampling.model, method=method.name, score=score if scored else None,
-        plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped,
+        **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
+        plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped, upstreams=names,
     )  # fmt: skip
+
+
+def _longest(url: str, max_tokens: int | None) -> int:
+    """The most tokens of a sample, where nobody says: fewer of the embedded LLM, which is slow."""
+    usual = LOCAL_TOKENS if url == LOCAL else TOKENS
+    return usual if max_tokens is None else max_tokens
 
 
 @waits_for(aask)
 def ask() -> None:
     """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or each response once.
 
+    `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
+    asked n times, and one that gives nothing is told and does not vote.
     `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when that says so.
     `progress` is called with every sample as it comes; `serve` opens the server. The options are those of
     `steelyard ask`.
@@ -97,37 +114,20 @@ def ask() -> None:
     """
 
 
-async def _sampled(
-    address: Address,
-    sampling: Sampling,
-    prompt: str,
-    needed: str | None,
-    watch: Watch,
-    progress: Callable[[Draw], None],
-) -> list[Draw]:
-    """Draw the samples until all are there or the plan's rule says stop.
-
-    Without any sample, or without the score that is needed, it is an error.
-    """
+async def _sampled(asking: list[Asking], watch: Watch, progress: Callable[[Draw], None]) -> list[Draw]:
+    """Draw the samples until all are there or the plan's rule says stop; without any sample it is an error."""
     came: list[Draw] = []
-    async with Client(address) as client:
-        able = await probe(client, sampling, wanted=1)
-        if needed and not able.logprobs:
-            raise UpstreamError(
-                f"{address.base} gives no log-probabilities, which the plan's score {needed!r} is made of: "
-                "ask another server, or without --plan"
-            )
-        async with aclosing(draws(client, sampling, able, prompt)) as coming:
-            async for draw in coming:
-                progress(draw)
-                came.append(draw)
-                if watch.enough(draw):
-                    break
-    if watch.stopped:
-        came = [draw for draw in came if draw.sample < watch.stopped.samples]
+    async with aclosing(samples_of(asking[0]) if not asking[0].name else together(asking)) as coming:
+        async for draw in coming:
+            progress(draw)
+            came.append(draw)
+            if watch.enough(draw):
+                break
+    came = [draw for draw in came if watch.counted(draw)]
     if not any(draw.choice for draw in came):
-        raise UpstreamError(f"{address.base} gave no sample: {came[0].reason}; see 'steelyard doctor'")
-    return sorted(came)
+        base = ", ".join(each.address.base for each in asking)
+        raise UpstreamError(f"{base} gave no sample: {came[0].reason}; see 'steelyard doctor'")
+    return in_order(without_silent(came, asking))
 
 
 __test__ = {"ask": ask}  # a decorated function is not looked into otherwise

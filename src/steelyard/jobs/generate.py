@@ -19,7 +19,7 @@ from steelyard.llm.pace import START, Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.prompts import Template
 from steelyard.runs.parameters import Abilities, Sampling
-from steelyard.runs.run import Run
+from steelyard.runs.source_share import Share
 
 TICK = 0.2  # seconds
 GRACE = 1.5  # seconds that requests under way are given to arrive after Ctrl-C
@@ -45,20 +45,24 @@ class How:
 
 
 class Generate:
-    """One go at a run: `await Generate(..).work()`; `stop()` ends it early and saves what arrives within a moment."""
+    """One go at a source's share of a run: `await Generate(..).work()`.
+
+    `stop()` ends it early and saves what arrives within a moment.
+    """
 
     def __init__(
         self,
-        run: Run,
+        share: Share,
         address: Address,
         sampling: Sampling,
         template: Template,
         how: How,
         watch: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        self.run, self.address, self.sampling, self.template, self.how = run, address, sampling, template, how
-        self.allowed = Allowed.of(how.max_failures, run.wanted)
-        self.progress = Progress(run.wanted, len(run.state.samples.done))
+        self.share, self.run = share, share.run
+        self.address, self.sampling, self.template, self.how = address, sampling, template, how
+        self.allowed = Allowed.of(how.max_failures, share.wanted)
+        self.progress = Progress(share.wanted, share.done)
         self.abilities: Abilities | None = None
         self._watch = watch
         self._stop = asyncio.Event()
@@ -73,7 +77,7 @@ class Generate:
 
     async def work(self) -> Progress:
         """Ask for all that is missing; a finished run asks nothing."""
-        if next(self.run.missing(), None) is None:
+        if next(self.share.missing(), None) is None:
             return self.progress
         limits = self.how.limits
         async with Client(self.address, try_timeout=limits.try_timeout) as client:
@@ -83,7 +87,7 @@ class Generate:
                 return self.progress
             pace = Pace(self.how.concurrency, start=self.how.start)
             asker = Asker(
-                self.run, client, self.sampling, self.abilities,
+                self.share, client, self.sampling, self.abilities,
                 pace=pace, limits=limits, settled=self._settled,
             )  # fmt: skip
             self.progress.began = time.monotonic()
@@ -140,7 +144,7 @@ class Generate:
     def _batches(self, asker: Asker) -> Iterator[Batch]:
         """Samples that follow each other, as many as one request may ask for; made as they are taken."""
         prompts = dict(self.run.questions.select("question", "prompt").iter_rows())
-        for question, keys in groupby(self.run.missing(), key=lambda key: key[0]):
+        for question, keys in groupby(self.share.missing(), key=lambda key: key[0]):
             prompt = self.template.fill(prompts[question])
             samples = [sample for _, sample in keys]
             while samples:

@@ -36,7 +36,7 @@ from steelyard.llm.reply_memory import Hold
 from steelyard.llm.request import body_of, samples_per_request
 from steelyard.llm.retry import BUSY, in_turn, pause
 from steelyard.runs.parameters import Abilities, Sampling
-from steelyard.runs.run import Run
+from steelyard.runs.source_share import Share
 
 
 class Missing(NamedTuple):
@@ -52,7 +52,7 @@ class Asker:
 
     def __init__(
         self,
-        run: Run,
+        share: Share,
         client: Client,
         sampling: Sampling,
         abilities: Abilities,
@@ -61,7 +61,7 @@ class Asker:
         limits: Limits,
         settled: Callable[[int, int, int, str], None],
     ) -> None:
-        self.run, self.client, self.sampling = run, client, sampling
+        self.share, self.client, self.sampling = share, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
         self._settled = settled  # is told: samples, failures, tokens, the last reason
@@ -129,9 +129,9 @@ class Asker:
         self.saving += 1
         try:
             if batch.count == 1 and reply.good:
-                await self.run.add(self._record(batch, reply, 0))
+                await self.share.add(self._record(batch, reply, 0))
             else:
-                await asyncio.gather(*(self.run.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
+                await asyncio.gather(*(self.share.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
         finally:
             self.saving -= 1
         self._settled(len(reply.good), 0, sum(choice.tokens or 0 for choice in reply.good.values()), "")
@@ -191,7 +191,7 @@ class Asker:
             {"kind": "failure", "question": batch.question, "sample": i, "reason": reason, "attempts": attempts}
             for i in batch.samples
         ]
-        await asyncio.gather(*map(self.run.add, records))
+        await asyncio.gather(*map(self.share.add, records))
         self._settled(0, batch.count, 0, reason)
         return None
 

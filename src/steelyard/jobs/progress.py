@@ -15,6 +15,7 @@ class Progress:
     """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work.
 
     Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
+    With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
     """
 
     wanted: int
@@ -28,6 +29,8 @@ class Progress:
     held: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     began: float = field(default_factory=time.monotonic)
+    parts: dict[str, Progress] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:

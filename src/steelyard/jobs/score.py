@@ -70,9 +70,8 @@ async def ascore(
         allowed = Allowed.of(max_failures, len(opened.state.samples.done)).count
         weights = model_name(at, model) if at == LOCAL else model or known.model or opened.manifest.model
         if at is not None and not weights:
-            raise SettingError(
-                f"the responses name no LLM (column 'llm'): name the model that {at} serves with --model"
-            )
+            why = "are of several LLMs" if opened.manifest.sources else "name no LLM (column 'llm')"
+            raise SettingError(f"the responses {why}: name the model that {at} serves with --model")
         scoring = Scoring(name, known.name, weights, known_split(known.split if split is None else split), context)
 
         async def ready() -> Runner:

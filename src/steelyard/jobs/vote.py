@@ -26,6 +26,7 @@ from steelyard.tables import pools_of
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import named
 from steelyard.tables.score_parts import same_scores
+from steelyard.tables.source_column import source_of_run
 
 
 class Voted(NamedTuple):
@@ -92,6 +93,7 @@ def voted(
 
 def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
     """Let a method that needs no labels learn from the votes of the whole table."""
+    source = source or source_of_run(table)
     if source is None:
         raise SettingError(f"{voter.name} weighs sources: name the column that says who answered, as source='llm'")
     with warnings.catch_warnings():

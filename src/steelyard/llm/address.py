@@ -11,6 +11,7 @@ from steelyard.environment import KEY_NAMES
 from steelyard.errors import SettingError
 
 KEY_ENV = "OPENAI_API_KEY"
+NO_KEY = "no key"  # in the place of a variable's name: the upstream is sent none
 HIDDEN = "***"
 LEAST_MASKED = 8  # characters of a key that is looked for in messages
 LEAST_REAL = 16  # characters of a key that no sample may hold
@@ -99,6 +100,8 @@ def read_key(name: str) -> str | None:
 
     A name that is no variable's is not shown: it may be the key itself.
     """
+    if name == NO_KEY:
+        return None
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise SettingError(
             "--key-env is the name of an environment variable, such as OPENAI_API_KEY, not the key itself"

@@ -25,11 +25,12 @@ PATIENCE = 3600.0  # seconds for a sample with all its tries, also while the ser
 
 
 class Draw(NamedTuple):
-    """Sample number `sample`: what came, or the reason why nothing did."""
+    """Sample number `sample`: what came, or the reason why nothing did; `source` is empty for the only upstream."""
 
     sample: int
     choice: Choice | None
     reason: str | None = None
+    source: str = ""
 
 
 async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncGenerator[Draw]:

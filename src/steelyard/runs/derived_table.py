@@ -18,18 +18,21 @@ import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import RunError
+from steelyard.pools.arrays import Ints
 from steelyard.runs.imported import ImportedMaker, came_along
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
 from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run_questions import read_questions
+from steelyard.runs.sample_numbers import placed
 from steelyard.runs.seal import read_seal, sealed, write_sealed
 from steelyard.surrogates import whole
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
+NUMBER = (1 << WIDE) - 1  # of a sample, in a key of the index
 LAYOUT = 1  # of the table; another one is derived anew
 FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
 
@@ -114,6 +117,8 @@ class TableMaker:
         self.manifest = manifest
         self.index = index
         self.reader = AnswerReader(manifest.answers)
+        self.sources = list(manifest.sources)
+        self._check_places()
         self.about = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
         self.schema = pl.Schema(
             {"question": pl.String, "sample": pl.Int64}
@@ -128,11 +133,12 @@ class TableMaker:
         """The rows of one part of the index."""
         which = self.index.keys[part] >> WIDE
         records = self.index.rows(file, part)
+        samples, llms = self._samples(self.index.keys[part] & NUMBER)
         columns: dict[str, Any] = {
             "question": self.questions["question"].gather(which),
-            "sample": self.index.keys[part] & ((1 << WIDE) - 1),
+            "sample": samples,
             **{name: self.questions[name].gather(which) for name in self.about},
-            "llm": [self.manifest.model] * len(records),
+            "llm": llms,
             **{name: [_tame(record.get(name)) for record in records] for name in FIELDS},
             "failure": [_tame(record.get("reason")) if record["kind"] == "failure" else None for record in records],
             "self_logprob": [_probability(record.get("logprob")) for record in records],
@@ -146,6 +152,23 @@ class TableMaker:
             said = self.index.scored(file, verifier, part)
             columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
+
+    def _samples(self, numbers: Ints) -> tuple[Ints, list[str]]:
+        """Which sample each number of the journal is, and of whom: a source by its name, else the model."""
+        if not self.sources:
+            return numbers, [self.manifest.model] * len(numbers)
+        samples, places = placed(numbers)
+        return samples, [self.sources[place] for place in places.tolist()]
+
+    def _check_places(self) -> None:
+        """Refuse samples of a source that the manifest does not name: it is older than the journal."""
+        if self.sources and len(keys := self.index.keys):
+            most = int(placed(keys & NUMBER)[1].max()) + 1
+            if most > len(self.sources):
+                raise RunError(
+                    f"the journal has samples of {most} sources, and the manifest names {len(self.sources)}: restore "
+                    "the manifest.json that was written last"
+                )
 
     def close(self) -> None:
         """Let go of the reader of answers."""

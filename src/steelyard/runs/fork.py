@@ -12,6 +12,7 @@ import polars as pl
 from steelyard.errors import RunError
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
+from steelyard.runs.sample_numbers import number_of
 
 MANY = 1000  # records a commit
 
@@ -40,12 +41,22 @@ def fork(source: Path, folder: Path, manifest: Manifest, questions: pl.DataFrame
 
 def _shared(old: Run, run: Run) -> Iterator[dict[str, Any]]:
     kept = set(old.questions.join(run.questions, on=["question", "prompt"], how="inner")["question"])
+    numbers = _numbers(old, run)
     for record in old.records():
         if (
             record.get("kind") in ("sample", "score")
             and record["question"] in kept
-            and record["sample"] < run.manifest.n
+            and (number := numbers.get(record["sample"])) is not None
         ):
-            score, key = record.get("verifier"), (record["question"], record["sample"])
+            score, key = record.get("verifier"), (record["question"], number)
             if key not in (run.state.scores[score] if score else run.state.samples).done:
-                yield record
+                yield {**record, "sample": number}
+
+
+def _numbers(old: Run, run: Run) -> dict[int, int]:
+    """The numbers that the samples of a run have in the other one, by those they have here; a source has its name."""
+    places = list(run.manifest.sources)
+    if not places:
+        return {i: i for i in range(run.manifest.n)}
+    shared = [(k, places.index(name)) for k, name in enumerate(old.manifest.sources) if name in places]
+    return {number_of(i, k): number_of(i, new) for i in range(run.manifest.n) for k, new in shared}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -12,13 +12,16 @@ from urllib.parse import urlsplit, urlunsplit
 from steelyard.errors import RunError
 from steelyard.files import write_atomically
 from steelyard.runs.parameters import MOST_SAMPLES
+from steelyard.runs.run_sources import check_sources, source_changes
+from steelyard.runs.sample_numbers import MOST_OF_A_SOURCE, number_of
 from steelyard.version import __version__
 
 FILE = "manifest.json"
 FORMAT = "steelyard-run"
 VERSION = 1
+OF_SOURCES = 2  # the version of a run with sources, which Steelyard 1.0 and older would misread
 IMPORTED = "imported"  # in `params`: the run was made from a table of responses
-_KINDS = {"n": int, "seed": int, "params": dict}  # the others are text
+_KINDS = {"n": int, "seed": int, "params": dict, "sources": dict}  # the others are text
 MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n only upwards
 
 
@@ -27,7 +30,9 @@ class Manifest:
     """The configuration of a run; never a key.
 
     `params` is what is sent with every request (temperature, top_p, max_tokens, ..), `answers` the kind of answer that
-    is read out of a response, `upstream` the address without user and password, for information.
+    is read out of a response, `upstream` the address without user and password, for information. In a run of several
+    upstreams each has a name, and `sources` the model and the address of each by name; `model` and `upstream` are then
+    empty.
     """
 
     questions_sha256: str
@@ -40,10 +45,10 @@ class Manifest:
     upstream: str = ""
     questions_file: str = ""
     steelyard: str = __version__
+    sources: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.upstream)
-        object.__setattr__(self, "upstream", urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])))
+        object.__setattr__(self, "upstream", _without_user(self.upstream))
 
     def check(self) -> None:
         """Raise a ValueError for a value that no command writes."""
@@ -51,8 +56,9 @@ class Manifest:
             kind, value = _KINDS.get(each.name, str), getattr(self, each.name)
             if type(value) is not kind:
                 raise ValueError(f"{each.name} is {value!r:.40}")
-        if not 1 <= self.n <= MOST_SAMPLES:
+        if not 1 <= self.n <= (MOST_OF_A_SOURCE if self.sources else MOST_SAMPLES):
             raise ValueError(f"n is {self.n!r:.40}")
+        check_sources(self.sources)
         if self.rows is not None and (type(self.rows) is not int or self.rows < 1):
             raise ValueError(f"params.{IMPORTED}.rows is {self.rows!r:.40}")
 
@@ -62,6 +68,12 @@ class Manifest:
         found = self.params.get(IMPORTED)
         return found.get("rows", 0) if isinstance(found, dict) else None if found is None else 0
 
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers in the journal of all samples of a question."""
+        places = range(len(self.sources))
+        return [number_of(i, k) for i in range(self.n) for k in places] if self.sources else list(range(self.n))
+
     def changes(self, wanted: Manifest) -> list[str]:
         """What keeps samples of `wanted` out of this run, one sentence a setting.
 
@@ -70,12 +82,17 @@ class Manifest:
         """
         here, there = _flat(asdict(self)), _flat(asdict(wanted))
         names = [name for name in here | there if name not in MAY_CHANGE and here.get(name) != there.get(name)]
+        others = {"model"} if bool(self.sources) != bool(wanted.sources) else set()
+        names = [name for name in names if not name.startswith("sources.") and name not in others]
         names += ["n"] if wanted.n < self.n else []
-        return [f"{name} was {_shown(here.get(name))}, now {_shown(there.get(name))}" for name in names]
+        told = [f"{name} was {_shown(here.get(name))}, now {_shown(there.get(name))}" for name in names]
+        return source_changes(self.sources, wanted.sources) + told
 
     def write(self, folder: Path) -> None:
         """Write manifest.json in one step."""
-        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        content = {"format": FORMAT, "version": OF_SOURCES if self.sources else VERSION, **asdict(self)}
+        if not self.sources:
+            del content["sources"]
         write_atomically(
             folder / FILE,
             (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(),
@@ -91,9 +108,10 @@ class Manifest:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
-            if content["version"] > VERSION:
+            if content["version"] > OF_SOURCES:
                 raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
-            found = cls(**{each.name: content[each.name] for each in fields(cls)})
+            found = cls(**{each.name: content[each.name] for each in fields(cls) if each.name != "sources"})
+            found = replace(found, sources=content.get("sources", {}))
             found.check()
             return found
         except FileNotFoundError:
@@ -107,6 +125,11 @@ class Manifest:
             raise RunError(f"{path} is damaged (it is nested too deep): restore it, or start another run") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{path} is damaged ({error}): restore it, or start another run") from None
+
+
+def _without_user(address: str) -> str:
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:

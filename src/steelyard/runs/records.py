@@ -20,7 +20,7 @@ from steelyard.runs.parameters import Abilities
 from steelyard.runs.state import SUCCESS, Head, head_of
 
 Record = dict[str, Any]
-TEXTS = ("response", "finish", "reason", "model")
+TEXTS = ("response", "finish", "reason", "model", "source")
 WHOLE = ("tokens", "attempts", "seed")
 LARGEST = 2**63  # whole numbers below it fit a table
 

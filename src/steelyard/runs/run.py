@@ -29,6 +29,7 @@ from steelyard.runs.losses import bytes_read, held
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.run_questions import read_questions, write_questions
+from steelyard.runs.run_sources import joined
 from steelyard.runs.state import Head, Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
@@ -108,10 +109,11 @@ class Run:
 
     def missing(self) -> Iterator[Key]:
         """The samples that are still to be asked for, failed ones too: question by question, made as they are taken."""
+        numbers = self.manifest.numbers
         for question in self.questions["question"]:
-            for sample in range(self.manifest.n):
-                if (question, sample) not in self.state.samples.done:
-                    yield question, sample
+            for number in numbers:
+                if (question, number) not in self.state.samples.done:
+                    yield question, number
 
     def has(self, question: str, sample: int) -> bool:
         """Whether a sample is there."""
@@ -121,7 +123,7 @@ class Run:
     def wanted(self) -> int:
         """How many samples the finished run has."""
         rows = self.manifest.rows
-        return self.questions.height * self.manifest.n if rows is None else rows
+        return self.questions.height * self.manifest.n * max(1, len(self.manifest.sources)) if rows is None else rows
 
     async def add(self, record: dict[str, Any]) -> None:
         """Return when a record is on the disk; tasks that wait at the same time share the price."""
@@ -211,4 +213,4 @@ def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
             f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, give it "
             "another folder with -o, or add --fork NEW to start a run beside this one"
         )
-    return replace(there, n=wanted.n, answers=wanted.answers)
+    return replace(there, n=wanted.n, answers=wanted.answers, sources=joined(there.sources, wanted.sources))

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +93,11 @@ class Marks:
 
     def __len__(self) -> int:
         return sum(bits.bit_count() for bits in self.bits.values())
+
+    def among(self, numbers: Iterable[int]) -> int:
+        """How many keys have one of these numbers."""
+        wanted = sum(1 << number for number in set(numbers))
+        return sum((bits & wanted).bit_count() for bits in self.bits.values())
 
 
 @dataclass

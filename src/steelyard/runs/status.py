@@ -9,13 +9,17 @@ from steelyard.runs.derived_table import FILE, is_fresh
 from steelyard.runs.imported import came_along
 from steelyard.runs.lock import holder
 from steelyard.runs.losses import lost
+from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
+from steelyard.runs.sample_numbers import placed
+from steelyard.runs.source_share import Share
 from steelyard.runs.state import Tally
 
 
 def status(run: str | Path) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
+    `sources` counts the samples of every upstream by its name, where a run has named ones.
     `made_from` is the table that the run was made from, None for a run of `generate`.
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
     what is gone in `lost`; `writer` is the process that writes to the run
@@ -38,12 +42,14 @@ def status(run: str | Path) -> dict[str, Any]:
         return {
             "run": str(folder),
             "model": opened.manifest.model,
+            "sources": {name: _of_source(opened, name) for name in opened.manifest.sources},
             "questions": opened.questions.height,
             "n": opened.manifest.n,
             "made_from": None if opened.manifest.rows is None else opened.manifest.questions_file or "a table",
-            "samples": _counts(samples, opened.wanted),
+            "samples": _counts(samples, opened.wanted, opened.manifest),
             "verifiers": {
-                name: _counts(tally, len(samples.done)) for name, tally in sorted(opened.state.scores.items())
+                name: _counts(tally, len(samples.done), opened.manifest)
+                for name, tally in sorted(opened.state.scores.items())
             },
             "table": table if gone or (folder / FILE).exists() else "not made yet",
             "lost": gone,
@@ -52,7 +58,14 @@ def status(run: str | Path) -> dict[str, Any]:
         }
 
 
-def _counts(tally: Tally, wanted: int) -> dict[str, Any]:
+def _of_source(run: Run, name: str) -> dict[str, Any]:
+    share = Share(run, name)
+    done, failed = share.done, len(share.failed)
+    left = max(0, share.wanted - done - failed)
+    return run.manifest.sources[name] | {"wanted": share.wanted, "done": done, "failed": failed, "left": left}
+
+
+def _counts(tally: Tally, wanted: int, manifest: Manifest) -> dict[str, Any]:
     done, failed = len(tally.done), len(tally.failed)
     return {
         "wanted": wanted,
@@ -60,5 +73,13 @@ def _counts(tally: Tally, wanted: int) -> dict[str, Any]:
         "failed": failed,
         "left": max(0, wanted - done - failed),
         "reasons": [{"reason": reason, "samples": count} for reason, count in tally.reasons.most_common()],
-        "failures": [{"question": q, "sample": i, "reason": reason} for (q, i), reason in sorted(tally.failed.items())],
+        "failures": [_failure(manifest, *key, reason) for key, reason in sorted(tally.failed.items())],
     }
+
+
+def _failure(manifest: Manifest, question: str, number: int, reason: str) -> dict[str, Any]:
+    """One sample that failed; in a run of several upstreams with its source."""
+    if not manifest.sources:
+        return {"question": question, "sample": number, "reason": reason}
+    sample, place = placed(number)
+    return {"question": question, "source": [*manifest.sources][place], "sample": sample, "reason": reason}

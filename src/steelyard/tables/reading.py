@@ -23,7 +23,7 @@ from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
-from steelyard.tables.source_column import source_code, source_names
+from steelyard.tables.source_column import source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
@@ -47,7 +47,8 @@ def read(
     `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
     a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
-    the pool then knows who said what, for the methods `committee` and `consensus`. `rename` maps your column names
+    the pool then knows who said what, for the methods `committee` and `consensus`; a run of several upstreams is read
+    so by itself. `rename` maps your column names
     to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
@@ -88,6 +89,7 @@ def pools_of(
     sorted first. Which it is, is settled before the first pool is made.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
+    source = source or source_of_run(table)
     try:
         with named(table) as name, reading(name):
             frame = open_responses(table, layout, rename)

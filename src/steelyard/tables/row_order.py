@@ -113,10 +113,12 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
     twice = np.flatnonzero(within & same)
     if len(twice):
         row = int(twice[0])
-        of = " of one source" if by_source else ""
+        of, who = (
+            (" of one source", "") if by_source else ("", " name the column that says who answered (--source llm),")
+        )
         raise TableError(
             f"question {frame['question'][row]!r} has sample {frame['sample'][row]}{of} more than once: "
-            "number its samples 0, 1, 2, .. or drop the repeated rows"
+            f"number its samples 0, 1, 2, ..,{who} or drop the repeated rows"
         )
 
 

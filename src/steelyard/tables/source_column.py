@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 
-from steelyard.errors import ColumnError, did_you_mean
+from steelyard.errors import ColumnError, RunError, did_you_mean
 from steelyard.pools.sources import MOST, checked_names
+from steelyard.runs.derived_table import FILE as TABLE
+from steelyard.runs.manifest import FILE as MANIFEST
+from steelyard.runs.manifest import Manifest
 
 USUAL = "llm"
+
+
+def source_of_run(table: Any) -> str | None:
+    """The column that says who answered, where a table is that of a run of several upstreams; else None."""
+    named = table if isinstance(table, list | tuple) else [table]
+    return USUAL if any(_has_sources(Path(each)) for each in named if isinstance(each, str | Path)) else None
+
+
+def _has_sources(path: Path) -> bool:
+    """Whether a path is a run with sources, or its table by name; what is wrong with a run is said by its reader."""
+    folder = path.parent if path.name == TABLE else path
+    with suppress(RunError, OSError, ValueError):
+        return (folder / MANIFEST).is_file() and bool(Manifest.read(folder).sources)
+    return False
 
 
 def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> tuple[str, ...]:
