@@ -1,12 +1,14 @@
 """Votes without labels beside each other on all questions: ours, and crowd-kit's where it is installed.
 
-crowd-kit 1.4 needs scikit-learn < 1.6, so it has an environment of its own: `pip install . crowd-kit 'scikit-learn<1.6'`.
+crowd-kit 1.4 needs scikit-learn < 1.6, so it has an environment of its own:
+`pip install . crowd-kit 'scikit-learn<1.6'`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,4 +72,8 @@ def _crowd_kit(pool: sy.LabelledPool, *, closed: bool) -> dict[str, Callable[[],
 
     kinds = {"Wawa": crowd.Wawa, "ZeroBasedSkill": crowd.ZeroBasedSkill}
     kinds |= {"Dawid-Skene": crowd.DawidSkene} if closed else {}
-    return {name: lambda kind=kind: decided(kind()) for name, kind in kinds.items()}
+    return {name: partial(_fresh, decided, kind) for name, kind in kinds.items()}
+
+
+def _fresh(decided: Callable[[Any], Codes], kind: Callable[[], Any]) -> Codes:
+    return decided(kind())

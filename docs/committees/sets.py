@@ -1,7 +1,7 @@
 """The two sets of answers that the page is about, as pools; both files are the reader's own.
 
-One row per response, with the columns question_id, response_id, llm, ground_truth, and response_text (MATH level 5, read by
-Steelyard itself) or answer (MMLU-Pro, a letter).
+One row per response, with the columns question_id, response_id, llm, ground_truth, and response_text (MATH level 5,
+read by Steelyard itself) or answer (MMLU-Pro, a letter).
 """
 
 from __future__ import annotations

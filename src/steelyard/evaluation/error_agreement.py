@@ -66,7 +66,7 @@ def _pairs_by_question(said: NDArray[np.int32], wrong: NDArray[np.bool_]) -> tup
     keys = question * (int(said.max(initial=0)) + 1) + said[wrong]
     found, votes = np.unique(keys, return_counts=True)
     alike = np.bincount(found // (int(said.max(initial=0)) + 1), votes * (votes - 1) / 2, len(said))
-    return count * (count - 1) / 2, alike
+    return count * (count - 1) / 2, np.asarray(alike, np.float64)
 
 
 def families_together(found: ErrorAgreement) -> list[int]:

@@ -1,4 +1,4 @@
-"""What every source adds to the others: the accuracy that is lost when it is left out and the weights are learned anew."""
+"""What every source adds to the others: the accuracy lost when it is left out and the weights are learned anew."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def errors(found: SourceDetails) -> Spec:
         scale=alt.Scale(type="pow", exponent=1.2, domain=[0, top], range=[FAINTEST, STRONGEST]),
         legend=alt.Legend(
             title="same answer when both are wrong", format=".0%", orient="bottom", direction="horizontal",
-            symbolType="square", symbolSize=220, symbolFillColor=colour(found.method), symbolStrokeWidth=0, values=[0, round(top / 2, 2), top],
+            symbolType="square", symbolSize=220, symbolFillColor=colour(found.method), symbolStrokeWidth=0,
+            values=[0, round(top / 2, 2), top],
             titleLimit=0,
         ),
     )  # fmt: skip
@@ -74,8 +75,9 @@ def losses(found: SourceDetails) -> Spec:
     label = short_names(shown, SHORTER)
     rows = [
         {
-            "source": name, "label": label[name], "place": i, "weight": found.weights[name], "lost": 100 * float(found.lost[name]),
-            "low": 100 * found.lost[name].low, "high": 100 * found.lost[name].high, "said": f"{found.weights[name]:.2f}",
+            "source": name, "label": label[name], "place": i, "weight": found.weights[name],
+            "said": f"{found.weights[name]:.2f}", "lost": 100 * float(found.lost[name]),
+            "low": 100 * found.lost[name].low, "high": 100 * found.lost[name].high,
         }
         for i, name in enumerate(shown)
     ]  # fmt: skip

@@ -119,7 +119,7 @@ def error_rows(found: SourceDetails) -> Rows:
 
 
 def nearest(found: SourceDetails, name: str) -> tuple[str, float, float] | None:
-    """The source that errs with this one most, with the share and what the others do; None: both are wrong too rarely."""
+    """The source that errs with this one most, the share, and what the others do; None: no share is known."""
     s = found.agreement.names.index(name)
     share = found.agreement.share[s]
     if not np.isfinite(share).any():

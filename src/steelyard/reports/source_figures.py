@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from math import isnan
 
 from steelyard.evaluation.percentages import percent
 from steelyard.reports import source_charts
@@ -24,7 +25,8 @@ def source_figures(found: SourceDetails, figure: Figure) -> list[str]:
         figure(
             "losses",
             losses_title(found),
-            f"On the test questions, the weights of the others learned anew; bars: 95 % over questions, paired.{quiet}{fewer}",
+            "On the test questions, the weights of the others learned anew; bars: 95 % over questions, paired."
+            f"{quiet}{fewer}",
             source_charts.losses(found),
             after=_table(found),
         ),
@@ -32,8 +34,8 @@ def source_figures(found: SourceDetails, figure: Figure) -> list[str]:
         figure(
             "errors",
             errors_title(found),
-            "Of the test questions in which both are wrong, the share in which they give the same wrong answer. Sources "
-            f"that err together stand together; pairs that are rarely wrong together are blank.{fewer}",
+            "Of the test questions in which both are wrong, the share in which they give the same wrong answer. "
+            f"Sources that err together stand together; pairs that are rarely wrong together are blank.{fewer}",
             source_charts.errors(found),
             width=source_charts.least_width(found),
         ),
@@ -60,7 +62,7 @@ def errors_title(found: SourceDetails) -> str:
     """The finding of the picture of errors."""
     pair = found.pair
     if pair is None:
-        return "No two sources repeat each other's errors more than the others do"
+        return "No two sources repeat each other's errors clearly more than the others do"
     return (
         f"{pair.first} and {pair.second} repeat each other: when both are wrong they give the same answer in "
         f"{100 * pair.share:.0f} % of {pair.questions} questions, others in {100 * pair.expected:.0f} %"
@@ -100,4 +102,4 @@ def _table(found: SourceDetails) -> str:
 
 
 def _share(value: float) -> str:
-    return "–" if value != value else f"{100 * value:.0f}"
+    return "–" if isnan(value) else f"{100 * value:.0f}"
