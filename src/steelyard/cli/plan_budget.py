@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Overwrite,
@@ -25,13 +25,15 @@ from steelyard.cli.options import (
     one_name,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 
 EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
 
 
 def run(
-    file: File,
+    files: Files,
     samples: Annotated[
         float | None,
         typer.Option(metavar="MEAN", help="Budget: mean samples per question to stay within.", show_default=False),
@@ -70,7 +72,7 @@ def run(
     if samples is None and loss is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
-        check_output(output, PLAN, inputs=[file, plan], overwrite=overwrite)
+        check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
     usual = "calibrated" if source is None else "committee"
     voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
     fitted = voter.fitted_on_
@@ -81,8 +83,8 @@ def run(
         "answers": answers,
         "need_score": voter.scored,
     }
-    with show.progress(f"Reading {file}") as progress:
-        pool = sy.read(file, score=score or trained, source=column, progress=progress, **options)
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
     used = first_samples(pool, n)
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:
