@@ -62,3 +62,23 @@ def test_a_source_that_is_missing_is_one_line(source: list[object], words: str) 
 def test_more_sources_than_a_plan_can_name_are_refused() -> None:
     with pytest.raises(sy.ColumnError, match="at most 1,000 sources"):
         sy.Pool.from_arrays(question=np.zeros(1001), answer=np.zeros(1001, int), source=np.arange(1001))
+
+
+def test_a_pool_of_some_sources_has_their_responses_alone_and_keeps_its_labels() -> None:
+    columns = {"question": [0, 0, 1, 2, 2], "answer": [5, 6, 2, 3, 3], "correct": [True, False, True, False, False]}
+    pool = sy.Pool.from_arrays(**columns, source=["a", "b", "a", "b", "c"])  # type: ignore[arg-type]
+    assert isinstance(pool, sy.LabelledPool)
+    part = pool.from_sources(["c", "b"])
+    assert part.sources == ("b", "c")
+    assert part.questions.tolist() == [0, 2]
+    assert part.source is not None
+    assert part.source.tolist() == [0, 0, 1]
+    assert part.correct.tolist() == [False, False, False]
+    assert pool.from_sources(["a"]).correct.tolist() == [True, True]
+
+
+@pytest.mark.parametrize("names", [["d"], []])
+def test_sources_that_are_not_there_are_told_with_those_that_are(names: list[str]) -> None:
+    pool = sy.Pool.from_arrays(question=[0, 0], answer=[1, 2], source=["a", "b"])
+    with pytest.raises(sy.SettingError, match="the sources are a, b"):
+        pool.from_sources(names)

@@ -65,7 +65,7 @@ class CommitteeVote(SourceVote, Assessable):
     """
 
     name: ClassVar[str] = "committee"
-    colour: ClassVar[str | None] = "#009e73"
+    colour: ClassVar[str | None] = "#9b5de5"
     learns: ClassVar[bool] = True
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")

@@ -29,7 +29,7 @@ class ConsensusVote(SourceVote):
     """
 
     name: ClassVar[str] = "consensus"
-    colour: ClassVar[str | None] = "#56b4e9"
+    colour: ClassVar[str | None] = "#c3a6ee"
 
     def _learn(self, pool: Pool) -> None:
         pool = ordered(pool)

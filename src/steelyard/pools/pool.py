@@ -7,7 +7,7 @@ the order they were sampled. Answers are small integer codes within their questi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -190,6 +190,29 @@ class Pool:
             return self
         order = np.lexsort((self.source, self.spread(np.arange(self.n_questions))))
         return self._rows(order, self.sizes)
+
+    def from_sources(self, names: Iterable[str]) -> Self:
+        """Keep the responses of these sources, and the questions that one of them answered.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], source=["gpt", "llama", "gpt"])
+        >>> pool.from_sources(["llama"])
+        Pool(1 questions, 1 responses, 0 unreadable, 1 sources)
+        """
+        wanted = tuple(sorted(set(names)))
+        unknown = [name for name in wanted if name not in self.sources]
+        if self.source is None or unknown or not wanted:
+            known = ", ".join(self.sources) or "none: read it with source='COLUMN'"
+            raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {known}")
+        code = np.full(len(self.sources), -1, np.int32)
+        code[[self.sources.index(name) for name in wanted]] = np.arange(len(wanted))
+        kept = code[self.source] >= 0
+        sizes = np.bincount(self.spread(np.arange(self.n_questions))[kept], minlength=self.n_questions)
+        there = np.flatnonzero(sizes)
+        if not len(there):
+            raise SettingError(f"{', '.join(wanted)} answered none of these questions")
+        part = self._rows(np.flatnonzero(kept), sizes[there])
+        ids = {"base": self.base[there], "width": self.width[there], "questions": self.questions[there]}
+        return replace(part, **ids, source=code[self.source[kept]], sources=wanted)
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""

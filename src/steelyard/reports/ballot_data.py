@@ -95,6 +95,8 @@ def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
     return {
         "method": case.method.name,
         "kind": kind_of(case.method),
+        "scored": test.scores is not None,
+        "sources": [clipped(name, NAMED) for name in test.sources],
         "questions": [kept[q] for q in sorted(kept)],
         "first": sorted(kept).index(first),
         "texts": texts.texts,
@@ -116,7 +118,7 @@ def _numbers(case: Case, q: int, flag: int) -> dict[str, Any]:
     rows = slice(int(test.starts[q]), int(test.starts[q + 1]))
     answers = slice(int(test.base[q]), int(test.base[q] + test.width[q]))
     mine, majority = case.verdicts[case.method.name], case.verdicts["majority"]
-    scores = test.known_scores[rows]
+    scores = np.full(rows.stop - rows.start, np.nan) if test.scores is None else test.scores[rows]
     names = test.names[answers].to_list() if test.names is not None else range(int(test.width[q]))
     return {
         "i": clipped(str(test.questions[q]), NAMED),
@@ -128,6 +130,7 @@ def _numbers(case: Case, q: int, flag: int) -> dict[str, Any]:
         "f": round(float(mine.confidence[q]), 3),
         "c": test.answer[rows].tolist(),
         "s": [None if np.isnan(p) else round(float(p), 4) for p in scores],
+        **({} if test.source is None else {"u": test.source[rows].tolist()}),
     }
 
 

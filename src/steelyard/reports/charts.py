@@ -54,7 +54,8 @@ def curves(rows: Rows, method: str) -> Spec:
     """Accuracy over n of the method and its baselines, each line named where it ends; the dashed oracle may leave."""
     import altair as alt
 
-    methods = list(dict.fromkeys((*BASELINES, method, *ORACLES)))
+    measured = {row["method"] for row in rows}
+    methods = [name for name in dict.fromkeys((*BASELINES, method, *ORACLES)) if name in measured]
     rows = [row for row in rows if row["method"] in methods]
     sizes = sorted({row["n"] for row in rows})
     ticks = [n for n in sizes if n & (n - 1) == 0 or n == sizes[-1]]

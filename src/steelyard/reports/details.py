@@ -133,7 +133,7 @@ def domains_of(case: Case, domain: pl.Series | None, *, seed: int) -> tuple[Rows
     """
     if domain is None or domain.n_unique() < 2:
         return [], 0
-    names = list(dict.fromkeys((*BASELINES, case.method.name)))
+    names = [name for name in dict.fromkeys((*BASELINES, case.method.name)) if name in case.verdicts]
     correct = np.column_stack([case.verdicts[name].correct(case.test) for name in names]).astype(np.float64)
     labels = np.array([_tame(name) for name in domain.fill_null("(none)")])
     found, counts = np.unique(labels, return_counts=True)

@@ -108,6 +108,8 @@ def _advice(s: Summary) -> str:
     beaten = "" if best is None else f"Here {named(best)} does better, with {percent(s.accuracy[best])} %."
     if "majority" not in s.gain or outcome(s.gain["majority"]) == "better":
         return beaten
+    if s.auroc is None or s.auroc_within is None:
+        return beaten
     within = (
         f"Within a question the score puts a correct response above a wrong one in {percent(s.auroc_within)} % of "
         f"pairs (50 is chance), over all responses in {percent(s.auroc)} %; only the first can change a vote."

@@ -212,15 +212,18 @@
     q.c.forEach((given, sample) => {
       if (given !== code) return;
       const text = q.x ? q.x[sample] : -1;
-      const key = text < 0 ? `#${sample}` : `${text} ${q.s[sample]}`;
-      if (!groups.has(key)) groups.set(key, { text, score: q.s[sample], weight: q.w[sample], samples: [] });
+      const source = q.u ? data.sources[q.u[sample]] : null;
+      const key = text < 0 ? `#${sample}` : `${text} ${q.s[sample]} ${source}`;
+      if (!groups.has(key)) groups.set(key, { text, source, score: q.s[sample], weight: q.w[sample], samples: [] });
       groups.get(key).samples.push(sample);
     });
     const rows = [...groups.values()].sort((a, b) => b.weight - a.weight);
     return make("ol", "responses", rows.map((row) => {
       const many = row.samples.length > 1 ? `${row.samples.length} × ` : "";
       const line = make("div", "", [
-        `${many}score ${row.score === null ? "missing" : row.score} · `,
+        many,
+        ...(row.source === null ? [] : [isolated(row.source), " · "]),
+        data.scored ? `score ${row.score === null ? "missing" : row.score} · ` : "",
         ...worth(row.weight, data.kind, row.samples.length > 1 ? "one of them" : "it", q.t[code][0] === 1),
         make("span", "count", ` · sample ${row.samples.join(", ")}`),
       ]);

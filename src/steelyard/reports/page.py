@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from steelyard.caching import cache_folder, kept
 from steelyard.files import write_atomically
-from steelyard.methods import default_method
+from steelyard.methods import default_method, method_class
 from steelyard.outputs import Kind, check_output
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.ballot_data import encoded
@@ -76,7 +76,7 @@ def report(
     parts = []
     spelled: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, **spelled))
+        pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, source)))
 
         def counted(done: float, before: int = i) -> None:
             if progress:
@@ -93,6 +93,11 @@ def report(
     page = build(parts, bundle)
     write_atomically(output, page)
     return len(page)
+
+
+def _reads_scores(method: str | None, source: str | None) -> bool:
+    """Whether the page cannot do without a score: a committee can."""
+    return source is None or (method is not None and method_class(method).scored)
 
 
 def build(parts: Sequence[Section], bundle: str) -> bytes:

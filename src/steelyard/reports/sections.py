@@ -25,6 +25,8 @@ from steelyard.reports import (
 from steelyard.reports.ballot_data import ballots, encoded
 from steelyard.reports.browser import browser
 from steelyard.reports.headline import points
+from steelyard.reports.source_details import sources_of
+from steelyard.reports.source_figures import source_figures
 from steelyard.reports.style import swatch
 from steelyard.reports.summary import (
     Case,
@@ -135,29 +137,36 @@ def _card(value: str, unit: str, what: str, state: str) -> str:
 def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: dict[str, Any], seed: int) -> list[str]:
     """Headings and figures, in the order of the page; their specifications go into `data`."""
 
-    def figure(name: str, title: str, note: str, *specs: charts.Spec, after: str = "") -> str:
+    def figure(name: str, title: str, note: str, *specs: charts.Spec, after: str = "", width: int = 0) -> str:
         places = []
         for i, spec in enumerate(specs):
             key = f"chart-{name}-{number}-{i}"
             data[key] = spec
-            places.append(f'<div class=chart data-spec="{key}" role=img aria-label="{escape(title)}"></div>')
+            place = f'<div class=chart data-spec="{key}" role=img aria-label="{escape(title)}"'
+            least = f' style="min-width:{width}px"></div></div>' if width else "></div>"
+            places.append(("<div class=scroll tabindex=0>" if width else "") + place + least)
         return f"<figure><h3>{_said(title)}</h3><p class=note>{_said(note)}</p>{''.join(places)}{after}</figure>"
 
-    weights, offsets = details.weights_of(case), details.offsets_of(case)
+    weights = details.weights_of(case) if case.cal.scores is not None else None
+    offsets = details.offsets_of(case) if weights else None
+    sources = sources_of(case, seed=seed)
     first = case.test.starts[:-1]
     domain = spoken["domain"].gather(first) if "domain" in spoken.columns else None
     domains, fewer = details.domains_of(case, domain, seed=seed)
+    how = "with all of them" if sources else "anew at each N"
     note = (
-        f"Mean over {s.draws} random subsets of each question's samples, calibrated anew at each N; bands: 95 % over "
+        f"Mean over {s.draws} random subsets of each question's samples, calibrated {how}; bands: 95 % over "
         "test questions. Dashed: pass-at-n, the ceiling no vote can pass. The table has more methods."
     )
     parts = ["<h2>Accuracy over the number of samples</h2>"]
     parts.append(figure("curves", titles.curves(s), note, charts.curves(s.curves, s.method), after=_table(s)))
-    parts.append("<h2>What a score is worth</h2>")
-    note = titles.weights_note(s)
-    specs = [score_charts.weights(weights, s.method)] if weights.line else []
-    parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
-    if offsets:
+    parts += source_figures(sources, figure) if sources else []
+    if weights:
+        parts.append("<h2>What a score is worth</h2>")
+        note = titles.weights_note(s)
+        specs = [score_charts.weights(weights, s.method)] if weights.line else []
+        parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
+    if weights and offsets:
         note = f"Exact for every b. Shaded: where the calibration questions do best. Chosen by the rule {offsets.rule}."
         parts.append("<h2>Accuracy over the offset b</h2>")
         parts.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from steelyard.pools.pool import LabelledPool
 from steelyard.pools.verdicts import Verdicts
 
 COMPARED = ("majority", "best-of-n", "vanilla", "linear", "logit", "kde", "calibrated", "pass-at-n")
-BASELINES = ("majority", "best-of-n", "vanilla")
+COMMITTEES = ("consensus", "committee")  # also compared where there are several sources
+BASELINES = ("majority", "best-of-n", "vanilla", "consensus")  # those of them that were compared
 DRAWN = 5_000_000  # responses drawn for the scaling curves, at most
 MOST_DRAWS = 100
 
@@ -58,8 +59,8 @@ class Summary:
     accuracy: dict[str, Estimate]
     gain: dict[str, Estimate]  # the method's, paired, over each baseline
     match: dict[str, ComputeToMatch]  # samples to reach each baseline's accuracy at full N
-    auroc: float
-    auroc_within: float
+    auroc: float | None  # None: there are no scores
+    auroc_within: float | None
     calibration: CalibrationCurve
     curves: list[dict[str, Any]]  # method, n, accuracy, low, high
 
@@ -75,10 +76,16 @@ def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed:
             f"{method} is an oracle: it reads labels when it votes; a report needs a method that does not"
         )
     cal, test = labelled.split(share, seed=seed)
-    voters = {key: _voter(key, seed).fit(cal, n=test.n) for key in dict.fromkeys((*COMPARED, method))}
+    voters = {key: _voter(key, seed).fit(cal, n=test.n) for key in _compared(labelled, method)}
     verdicts = {key: voter.predict(test) for key, voter in voters.items()}
     mine = voters[method]
     return Case(name, mine, mine.mixed(cal), mine.mixed(test), verdicts, (cal, test))
+
+
+def _compared(pool: LabelledPool, method: str) -> list[str]:
+    """The methods that can vote on a pool: without scores those that read none, with several sources the committees."""
+    names = dict.fromkeys((*COMPARED, *(COMMITTEES if len(pool.sources) > 1 else ()), method))
+    return [name for name in names if name == method or pool.scores is not None or not method_class(name).scored]
 
 
 def _voter(name: str, seed: int) -> Method:
@@ -90,13 +97,16 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
     cal, test, method = case.cal, case.test, case.method.name
     draws = max(3, min(MOST_DRAWS, DRAWN // test.n_responses))
     methods = [_voter(name, seed) for name in case.verdicts]
-    found = curves(methods, *case.raw, n=fine_sizes(test.n), resamples=draws, seed=seed, progress=progress)
+    again: Literal["each", "full"] = "full" if len(test.sources) > 1 else "each"  # n of the sources are no committee
+    found = curves(
+        methods, *case.raw, n=fine_sizes(test.n), resamples=draws, recalibrate=again, seed=seed, progress=progress
+    )
     mine = case.verdicts[method]
-    others = [name for name in BASELINES if name != method]
+    others = [name for name in BASELINES if name != method and name in case.verdicts]
     return Summary(
         file=case.name,
         llm=test.origin.llm,
-        score=test.origin.score or "",
+        score=test.origin.score or ("" if test.scores is not None else "none"),
         method=method,
         learns=case.method.learns,
         n=test.n,
@@ -111,8 +121,8 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         accuracy={name: accuracy(verdicts, test, seed=seed) for name, verdicts in case.verdicts.items()},
         gain={name: paired_difference(mine, case.verdicts[name], test, seed=seed) for name in others},
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},
-        auroc=auroc(test),
-        auroc_within=auroc_within(test),
+        auroc=None if test.scores is None else auroc(test),
+        auroc_within=None if test.scores is None else auroc_within(test),
         calibration=calibration_curve(mine.confidence, mine.correct(test)),
         curves=_rows(found, seed),
     )

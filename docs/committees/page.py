@@ -1,0 +1,106 @@
+"""The page, from the stored tables alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from docs.accuracy.page import markdown
+from docs.committees.cells import MOST, SPLITS
+from docs.committees.losses import losses
+from docs.committees.measuring import DRAWS, USUAL
+from docs.committees.sets import TITLES
+
+HERE = Path(__file__).parent
+HEADS = {
+    "majority": "majority",
+    "consensus": "consensus (no labels)",
+    "committee": "committee",
+    "few-label": "committee, all answers",
+    "best single": "best single LLM",
+}
+FEW = 20  # labels in the headline
+
+
+def text() -> str:
+    """The whole page."""
+    tables = {name: pl.read_csv(HERE / f"{name}.csv") for name in ("labels", "sizes", "best", "peers")}
+    return (
+        (HERE / "template.md")
+        .read_text()
+        .format(
+            headline=headline(tables["labels"]),
+            splits=len(SPLITS),
+            most=MOST,
+            draws=DRAWS,
+            usual=USUAL,
+            labels=accuracies(tables["labels"], "labels"),
+            gains=gains(tables["labels"]),
+            sizes=accuracies(tables["sizes"], "llms"),
+            best=accuracies(tables["best"], "llms"),
+            peers=peers(tables["peers"]),
+            losses=losses(tables["labels"], tables["sizes"], tables["best"]),
+        )
+    )
+
+
+def headline(labels: pl.DataFrame) -> str:
+    """The result in two sentences."""
+    said = []
+    for name, title in TITLES.items():
+        at = {row["way"]: row for row in labels.filter(set=name, labels=FEW).iter_rows(named=True)}
+        full = labels.filter(set=name, labels=USUAL, way="few-label").row(0, named=True)
+        said.append(
+            f"On {title} majority vote has {_number(at['majority'])} %, the consensus without any label "
+            f"{_number(at['consensus'])} %, the committee {_number(at['few-label'])} % with {FEW} labels and "
+            f"{_number(full)} % with {USUAL}; the best single LLM that {FEW} labels find has "
+            f"{_number(at['best single'])} %."
+        )
+    return "**" + " ".join(said) + "**"
+
+
+def accuracies(table: pl.DataFrame, by: str) -> str:
+    """Accuracy of every way by one column, the best in bold."""
+    rows = []
+    for (name, value), part in table.group_by("set", by, maintain_order=True):
+        found = {row["way"]: row for row in part.iter_rows(named=True)}
+        best = max(row["accuracy"] for row in found.values())
+        cells = [
+            f"{'**' if found[way]['accuracy'] == best else ''}{_number(found[way])}"
+            f"{'**' if found[way]['accuracy'] == best else ''} ± {100 * found[way]['se']:.1f}"
+            for way in HEADS
+        ]
+        llm = f" ({found['majority']['best']})" if value == "without the best" else ""
+        rows.append([TITLES[str(name)], f"{value}{llm}", *cells])
+    return markdown(["", {"labels": "labels", "llms": "LLMs"}[by], *HEADS.values()], rows, text=2)
+
+
+def gains(table: pl.DataFrame) -> str:
+    """The lead of the committee that knows all answers over the best single LLM, by number of labels."""
+    sizes = table["labels"].unique(maintain_order=True).to_list()
+    rows = []
+    for name, title in TITLES.items():
+        part = table.filter(set=name, way="few-label")
+        rows.append(
+            [
+                title,
+                *(f"{100 * r['over_best']:+.1f} ± {100 * r['over_best_se']:.1f}" for r in part.iter_rows(named=True)),
+            ]
+        )
+    return markdown(["", *(f"{size} labels" for size in sizes)], rows)
+
+
+def peers(table: pl.DataFrame) -> str:
+    """Votes without labels beside each other."""
+    rows = []
+    for row in table.iter_rows(named=True):
+        lead = "" if row["way"] == "consensus" else f"{100 * row['behind']:+.1f} ± {100 * row['behind_se']:.1f}"
+        accuracy = f"{_number(row)} ± {100 * row['se']:.1f}"
+        rows.append([TITLES[row["set"]], row["way"], accuracy, lead, f"{row['seconds']:.2f}"])
+    return markdown(["", "vote", "accuracy", "consensus leads by", "seconds"], rows, text=2)
+
+
+def _number(row: dict[str, Any]) -> str:
+    return f"{100 * row['accuracy']:.1f}"
