@@ -9,8 +9,8 @@ from pathlib import Path
 
 from steelyard.errors import SettingError, UpstreamError
 from steelyard.jobs.ask import SCORE, Outcome, Watch, count, planned, unplanned
-from steelyard.jobs.ballot import Standing
 from steelyard.jobs.interrupts import waits_for
+from steelyard.jobs.standing import Standing
 from steelyard.jobs.starting import started
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
