@@ -89,7 +89,8 @@ def _along(search: CascadeSearch) -> list[Cascade]:
 
 def costs_of(found: Replayed, cost: NDArray[np.float64]) -> NDArray[np.float64]:
     """What was spent on every question [Q]."""
-    return np.where(found.asked[:, : cost.shape[1]], cost, 0.0).sum(axis=1)
+    spent: NDArray[np.float64] = np.where(found.asked[:, : cost.shape[1]], cost, 0.0).sum(axis=1)
+    return spent
 
 
 def check_cascade_aim(budget: float | None, loss: float | None) -> None:

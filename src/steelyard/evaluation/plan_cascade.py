@@ -27,6 +27,7 @@ from steelyard.stopping.cascade import Cascade
 if TYPE_CHECKING:
     import polars as pl
 
+ENOUGH = 2000  # questions to learn a cascade on
 Vector = NDArray[np.float64]
 
 
@@ -94,6 +95,15 @@ def plan_cascade(
     read is the cost itself (`tokens="cost"`). A budget is in the same money, or a share of what the best single source
     costs, as "65%"; a loss is against asking everyone. A part `calibrate` of the questions fits the method and learns
     the cascade; the rest says what it is worth.
+
+    >>> import steelyard as sy
+    >>> rows = [(q, s) for q in range(120) for s in ("gpt", "phi")]
+    >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
+    >>> question, source = zip(*rows)
+    >>> pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
+    >>> pool = replace(pool, tokens=np.full(240, 1000.0))
+    >>> sy.plan_cascade(pool, sy.CommitteeVote(), {"gpt": 10, "phi": 0.5}, budget="10%").cascade.described()
+    'ask phi'
     """
     import polars as pl
 
@@ -109,7 +119,8 @@ def plan_cascade(
         raise SettingError("a cascade needs two sources or more: these responses have one")
     places = {str(name): i for i, name in enumerate(where.questions.tolist())}
     cal_cost, test_cost = (cost[[places[str(q)] for q in part.questions.tolist()]] for part in (cal, test))
-    path = CascadePath(Panel.of(cal), cal_cost, fold_of(cal, FOLDS, seed))
+    few = np.flatnonzero(fold_of(cal, -(-cal.n_questions // ENOUGH), seed) == 0)
+    path = CascadePath(Panel.of(cal.take(few)), cal_cost[few], fold_of(cal.take(few), FOLDS, seed))
     best = path.search.best
     spend = _share(budget) * float(cal_cost[:, best].mean()) if isinstance(budget, str) else budget
     chosen = path.holding(loss, spend) if loss is not None else path.within(spend or 0.0)
