@@ -23,6 +23,11 @@ def labelled(source: Any, **options: Any) -> sy.LabelledPool:
     return pool
 
 
+def without_sources() -> list[str]:
+    """The methods that make something of a pool that does not know who said what."""
+    return [name for name in sy.method_names() if not sy.method_class(name).weighs_sources]
+
+
 def make(rows: list[tuple[int, int, float, bool]]) -> sy.LabelledPool:
     """Make a pool from (question, answer, score, correct)."""
     question, answer, score, correct = zip(*rows, strict=True)

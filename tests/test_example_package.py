@@ -1,4 +1,4 @@
-"""The example package, installed beside Steelyard: everything finds its method and its verifier."""
+"""The example package, installed beside Steelyard: everything finds its method, its verifier and its layout."""
 
 from __future__ import annotations
 
@@ -125,6 +125,32 @@ def test_its_verifier_is_listed_and_scores_a_run(installed: Installed) -> None:
     assert installed.json("score", run, "--verifier", "brevity")["new"] == 32
     table = pl.read_parquet(run / "table.parquet")
     assert table["brevity"].list.first().to_list() == pytest.approx([0.991040] * 32, abs=1e-6)  # exp(-9 / 1000)
+
+
+def test_its_layout_is_listed_and_recognises_a_file_that_is_read_by_every_verb(installed: Installed) -> None:
+    lines = [{"asked": f"{i} + 2?", "heard": ["It is 4.", "It is 4.", "It is 5."], "truth": "4"} for i in range(3)]
+    (installed.folder / "survey.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code = (
+        "import steelyard as sy; print(sy.layouts()['survey']); pool = sy.read('survey.jsonl', score='none')\n"
+        "print(pool.n_responses, int(pool.correct.sum())); import sys; from tests.running import steelyard\n"
+        "done = steelyard('vote', 'survey.jsonl', '--json'); print(done.err, done.out, sep='')"
+    )
+    about, counts, said, verdicts = installed.python("-c", code).split("\n", 3)
+    assert about == "steelyard-example, JSON lines: asked, heard (one response each), truth as gold"
+    assert counts == "9 6"
+    assert said == "survey: 3 questions, 9 responses"
+    assert [each["answer"] for each in json.loads(verdicts)["verdicts"]] == ["4"] * 3
+
+
+def test_its_layout_refuses_a_damaged_line_with_the_fix(installed: Installed) -> None:
+    (installed.folder / "bad.jsonl").write_text('{"asked": "1 + 1?", "heard": 3}\n')
+    words = (
+        "-c",
+        "from tests.running import steelyard; print(steelyard('vote', 'bad.jsonl', '--layout', 'survey').err)",
+    )
+    assert installed.python(*words).strip() == (
+        "error: bad.jsonl: line 1 has no list of texts in 'heard': correct or remove it"
+    )
 
 
 @pytest.mark.long

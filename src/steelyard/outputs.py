@@ -68,7 +68,7 @@ def _files(inputs: Iterable[Any]) -> Iterator[Path]:
             yield from _files(each)
         elif isinstance(each, str | Path):
             try:
-                found = [each] if Path(each).exists() else glob(str(each))
+                found = [each] if Path(each).exists() else glob(str(each), recursive=True)
             except (OSError, ValueError):  # what cannot be a path cannot be read either
                 continue
             yield from map(Path, found)

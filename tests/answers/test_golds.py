@@ -126,3 +126,36 @@ def test_a_few_unreadable_answers_are_told_without_a_warning(tmp_path: Path) -> 
     assert "2.5 % of 40 responses have no readable answer and cast no vote\n" in done.out
     assert done.err == ""
     assert "no readable answer" not in steelyard("vote", file, "--json").out
+
+
+@pytest.mark.parametrize("name", ["gold", "targets", "ground_truth", "accepted_answers"])
+@pytest.mark.parametrize("wide", [True, False], ids=["wide", "long"])
+def test_a_list_of_accepted_answers_labels_by_any_of_them_in_both_layouts(name: str, wide: bool) -> None:
+    said = ["It is NYC.", "It is New York", "It is Rome"]
+    golds = {name: ["NYC", "New York"]}
+    rows = [{"question": "a", "completions": said, **golds}]
+    rows = rows if wide else [{"question": "a", "completion": text, **golds} for text in said]
+    pool = sy.read_labelled(rows, score="none", answers=r"re:It is ([\w ]+)")
+    assert pool.correct.tolist() == [True, True, False]
+
+
+def test_a_gold_list_does_not_take_the_place_of_the_answer_beside_it() -> None:
+    rows = [{"question": "a", "completions": ["It is 4", "It is 5"], "answer": "4", "references": ["5", "6"]}]
+    assert sy.read_labelled(rows, score="none").correct.tolist() == [True, False]
+
+
+def test_what_a_per_cent_is_depends_on_the_answers_beside_it_everywhere_alike(tmp_path: Path) -> None:
+    answers = {"a": ["50%", "50", "0.5"], "b": ["50%", "0.5"], "c": [r"10\%", "10", "10%"]}
+    rows = pl.DataFrame([{"question": q, "answer": each} for q, given in answers.items() for each in given])
+    sy.write(rows, tmp_path / "t.jsonl")
+    votes = dict(sy.vote(tmp_path / "t.jsonl").select("question", "votes").iter_rows())
+    shown = sy.read_answers(tmp_path / "t.jsonl").table
+    for question, given in answers.items():
+        classes = sy.group_answers(given)
+        keys = shown.filter(pl.col("question") == question)["same_as"].to_list()
+        assert classes == [list(dict.fromkeys(keys)).index(key) for key in keys]
+        assert votes[question] == max(map(classes.count, classes))
+    assert sy.group_answers(answers["a"]) == [0, 0, 1]
+    assert sy.same_answer("50%", "50")
+    assert sy.same_answer("50%", "0.5")
+    assert not sy.same_answer("50", "0.5")

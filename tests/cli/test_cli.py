@@ -16,7 +16,7 @@ import pytest
 
 import steelyard as sy
 from docs.make import VERBS
-from tests.building import labelled
+from tests.building import labelled, without_sources
 from tests.running import steelyard, without_progress
 
 
@@ -72,7 +72,7 @@ def test_evaluate_json_is_the_documented_object(file: Path) -> None:
 
 def test_evaluate_runs_every_method_and_the_powers_of_two_by_default(file: Path) -> None:
     rows = json.loads(steelyard("evaluate", file, "--resamples", 1, "--json").out)["rows"]
-    assert {row["method"] for row in rows} == set(sy.method_names())
+    assert {row["method"] for row in rows} == set(without_sources())
     assert {row["n"] for row in rows} == {1, 2, 4, 8}
 
 
@@ -117,6 +117,16 @@ def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path)
     voted = steelyard("vote", bare, "--plan", tmp_path / "plan.json")
     evaluated = steelyard("evaluate", bare, "--methods", "majority,pass-at-n", "--resamples", 0)
     assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
+
+
+def test_evaluate_without_scores_measures_what_needs_none_and_says_so(file: Path, tmp_path: Path) -> None:
+    sy.write(pl.read_parquet(file).drop("prm"), tmp_path / "t.parquet")
+    refused = steelyard("evaluate", tmp_path / "t.parquet")
+    assert "--score 'none' reads without" in refused.err
+    done = steelyard("evaluate", tmp_path / "t.parquet", "--score", "none", "--resamples", 2, "--json")
+    assert done.code == 0, done.err
+    assert {row["method"] for row in json.loads(done.out)["rows"]} == {"majority", "pass-at-n"}
+    assert "note: without scores there are majority, pass-at-n" in done.err
 
 
 def test_a_majority_plan_breaks_ties_by_the_score_it_was_fitted_with(tmp_path: Path) -> None:

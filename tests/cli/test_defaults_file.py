@@ -129,3 +129,37 @@ def test_the_doctor_shows_the_file_and_the_values_in_force(folder: Path, monkeyp
         "$STEELYARD_ANSWERS: answers = number",
     ):
         assert line in shown
+
+
+ASK = ("ask", "How many?", "--model", "m", "-n", "1")
+GENERATE = ("generate", "questions.jsonl", "-o", "run")
+
+
+@pytest.mark.parametrize("where", ["https://evil.test/v1", "http://127.0.0.1.evil.test", "http://10.0.0.8:8000/v1"])
+def test_the_file_alone_sends_nothing_to_another_machine(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-3f9a1c77e2")
+    (folder / "steelyard.toml").write_text(f'upstream = "{where}"\n')
+    for words in (ASK, GENERATE, ("doctor",)):
+        done = steelyard(*words)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert f"--upstream {where}, or trust the host for good with export STEELYARD_TRUSTED=" in done.err
+    (folder / "steelyard.toml").write_text(f'[verbs.score]\nupstream = "{where}"\n')
+    assert "would send your prompts and your key" in steelyard("score", "t.parquet", "--verifier", "p-true").err
+
+
+def test_a_server_that_the_user_names_or_trusts_may_be_any(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "steelyard.toml").write_text('upstream = "https://nowhere.test/v1"\n')
+    assert "would send" not in steelyard(*ASK, "--upstream", "http://127.0.0.1:1").err
+    monkeypatch.setenv("STEELYARD_TRUSTED", "other.test, nowhere.test")
+    assert "no such file: questions.jsonl" in steelyard(*GENERATE, "--model", "m").err
+    monkeypatch.delenv("STEELYARD_TRUSTED")
+    monkeypatch.setenv("STEELYARD_UPSTREAM", "http://127.0.0.1:1")
+    assert "would send" not in steelyard(*ASK).err
+
+
+@pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://localhost:1/v1", "http://[::1]:1"])
+def test_a_server_on_this_machine_may_stand_in_the_file(folder: Path, where: str) -> None:
+    (folder / "steelyard.toml").write_text(f'upstream = "{where}"\nmodel = "m"\n')
+    assert "no such file: questions.jsonl" in steelyard(*GENERATE).err

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from tests.building import without_sources
 from tests.fitting.test_mixing import read, table
 from tests.running import steelyard
 
@@ -69,7 +70,7 @@ def test_evaluate_and_compare_mix(file: Path) -> None:
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["score"] == "good+other"
-    assert {row["method"] for row in found["rows"]} == set(sy.method_names())
+    assert {row["method"] for row in found["rows"]} == set(without_sources())
     compared = steelyard("compare", "calibrated", "vanilla", "--on", file, "--score", "good+other", "--json")
     assert json.loads(compared.out)["questions"] == 84
 

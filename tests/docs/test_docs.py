@@ -16,10 +16,18 @@ from tests.running import steelyard
 ROOT = Path(__file__).parents[2]
 DOCS = [page for page in sorted((ROOT / "docs").glob("*.md")) if "template" not in page.name]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+SLOW = ("methods.md",)  # their commands take longest
 BLOCK = re.compile(r"<!-- run -->\n```(console|python)\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.long] if page.name in SLOW else [], id=page.name)
+        for page in PAGES
+        if BLOCK.search(page.read_text())
+    ],
+)
 def test_every_marked_block_runs_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for kind, content in BLOCK.findall(page.read_text()):

@@ -61,6 +61,7 @@ def test_the_folder_has_every_format_and_a_page_without_a_network(made: Reproduc
     assert pl.read_csv(tmp_path / "table1.csv").height == made.results[1].rows.height
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     words = ("reproduce", "table1", "fig-offset", "--grid", folder, "--quick", "--no-cache", "--seed", 5)
     for run in ("one", "two"):

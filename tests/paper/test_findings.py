@@ -29,6 +29,7 @@ def test_every_experiment_is_made_and_says_what_it_found(name: str, made: Reprod
     assert (result.experiment.show is None) != (result.experiment.draw is None)
 
 
+@pytest.mark.long
 def test_where_verifiers_discriminate_the_main_findings_hold_and_on_noise_they_do_not() -> None:
     pools = [labelled(sy.simulate(400, 16, seed=seed, world=sy.World(gap=2.5))) for seed in (1, 2)]
     strong = Grid.of({(f"m{i}", "v"): (pool, None) for i, pool in enumerate(pools)})

@@ -139,7 +139,10 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {n: colour(n) for n in scale["domain"]}
 
 
-@pytest.mark.parametrize("method", ["linear", "kde", "vanilla", "best-of-n", "majority"])
+@pytest.mark.parametrize(
+    "method",
+    ["linear", "kde", *(pytest.param(name, marks=pytest.mark.long) for name in ("vanilla", "best-of-n", "majority"))],
+)
 def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
     report([made["file"]], tmp_path / "r.html", method=method)
     assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method == "linear")  # not about another method

@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_used_is_one_line_with_the_fix(case: str, verb: st
 
 WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--method", "logti"), "did you mean 'logit'"),
-    (("fit", "FILE", "--method", ""), "unknown method ''"),
+    (("fit", "FILE", "--method", ""), "--method has no name in it: give one"),
     (("fit", "FILE", "--score", "scor"), "did you mean 'score'"),
     (("fit", "FILE", "--score", ""), "no score column ''"),
     (("fit", "FILE", "--score", "answer"), "holds String, not numbers"),

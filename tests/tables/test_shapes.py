@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import steelyard as sy
 from tests.running import Done, steelyard
 
 TEXT = "We reason for a while about what is asked here. The answer is "
@@ -179,3 +180,50 @@ def test_all_columns_that_are_missing_are_named_at_once(tmp_path: Path) -> None:
     assert "no column 'answer'" in done.err
     pl.DataFrame([{"quest": q, "said": "4", "score": 0.5} for q in QUESTIONS]).write_ndjson(path)
     assert winners(voted(path, "--rename", "quest=question,said=answer")) == {"4"}
+
+
+@pytest.mark.parametrize("score", ["judge", "judge+other"])
+def test_the_fix_of_a_range_is_that_of_the_whole_file_whatever_its_first_rows_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: str
+) -> None:
+    monkeypatch.setattr("steelyard.tables.question_batches.BATCH", len(GIVEN))
+    path = tmp_path / "t.jsonl"
+    content = long(**ANSWER, judge=lambda i: 5 - i, other=lambda i: SCORES[i])
+    content[-1]["judge"] = 90  # in the last batch
+    path.write_text(jsonl(content))
+    done = voted(path, "--score", score)
+    assert "judge runs from 2 to 90, outside [0, 1]: if these are percent, read them with" in done.err
+    fix = re.findall(r"--score '([^']*)'", done.err)[0]
+    assert fix == score.replace("judge", "judge/100")
+    assert sy.read(path, score=fix).n_responses == len(content)
+
+
+def test_a_wide_table_says_which_columns_it_does_not_use(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(jsonl(wide(completions=RESPONSES, scores=SCORES, difficulty=0.5, level=3, year="1999")))
+    done = voted(path)
+    assert winners(done) == {"4"}
+    assert "not used: 'difficulty', 'level', 'year'" in done.err
+    assert "not used" not in voted(_plain_wide(tmp_path)).err
+
+
+def _plain_wide(folder: Path) -> Path:
+    path = folder / "plain.jsonl"
+    path.write_text(jsonl(wide(completions=RESPONSES, scores=SCORES)))
+    return path
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(1, {}), (0.5, {"a": 1}), ({"a": "t"}, 1), ({"a": 1}, {"a": {"b": 2}}), ([1, {}], [{}]), ({}, True)],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json"])
+def test_values_that_no_column_can_hold_together_are_kept_as_text(
+    tmp_path: Path, values: tuple[Any, Any], name: str
+) -> None:
+    content = [{"question": "a", "answer": "4", "more": value} for value in values]
+    (tmp_path / name).write_text(jsonl(content) if name == "t.jsonl" else json.dumps(content))
+    kept = sy.import_table(tmp_path / name, layout="long")["more"].to_list()
+    texts = [each if isinstance(each, str) else f"[{', '.join(each)}]" for each in kept]
+    assert [json.loads(text) for text in texts] == list(values)

@@ -2,8 +2,11 @@ r"""The content of a \boxed{..}: the last closed one that holds something."""
 
 from __future__ import annotations
 
+import re
+
 MOST_BRACES = 4000  # the longest boxed answer
 MOST_BOXES = 4  # boxes looked at, from the end
+_BRACE = re.compile(r"[{}]")
 
 
 def boxed(text: str) -> str | None:
@@ -19,7 +22,8 @@ def last_box(text: str) -> tuple[int, str | None]:
     """Where the last box stands, and its content; (-1, None) if there is none."""
     end = len(text)
     for _ in range(MOST_BOXES):
-        start = max(text.rfind("\\boxed", 0, end), text.rfind("\\fbox", 0, end))
+        start = text.rfind("\\boxed", 0, end)
+        start = max(start, text.rfind("\\fbox", max(0, start), end))
         if start < 0:
             break
         content = _braced(text, start)
@@ -34,13 +38,12 @@ def _braced(text: str, start: int) -> str | None:
     if brace < 0:
         word = text[start + 6 : start + 30].split(maxsplit=1)  # \boxed 5
         return word[0].strip("$.,*") if word and text[start : start + 7] == "\\boxed " else None
+    closing = text.find("}", brace, brace + MOST_BRACES)
+    if text.find("{", brace + 1, closing) < 0 <= closing:
+        return text[brace + 1 : closing]
     depth = 0
-    for i in range(brace, min(len(text), brace + MOST_BRACES)):
-        char = text[i]
-        if char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return text[brace + 1 : i]
+    for found in _BRACE.finditer(text, brace, brace + MOST_BRACES):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return text[brace + 1 : found.start()]
     return None

@@ -13,8 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
+from steelyard.answers.per_cents import settled
 
 LONGEST_SYMBOLIC = 200
 _BY_ZERO = re.compile(r"-?\d+/0")
@@ -66,7 +70,7 @@ def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> 
     """Group the answers of one question."""
     from steelyard.answers.pairs import open_pairs
 
-    forms = [normal_form(answer) for answer in answers]
+    forms = _forms(answers)
     same: list[Pair] = []
     undecided = 0
     if checker and symbolic_forms(forms):
@@ -80,13 +84,22 @@ def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> 
     return Groups(classes, [least[form] for form in forms], undecided)
 
 
+def _forms(answers: Sequence[str]) -> list[str]:
+    """The normal forms of the answers of one question; what a per cent is, the other answers say (per_cents.py)."""
+    forms = pl.Series([normal_form(answer) for answer in answers], dtype=pl.String)
+    texts = pl.Series(list(answers), dtype=pl.String)
+    return settled(texts, forms, np.zeros(len(texts), np.int64), len(texts)).to_list()
+
+
 def group_answers(answers: Sequence[str]) -> list[int]:
     """Return the class number of every answer; the same number means the same answer.
 
     >>> group_answers(["1/2", "0.5", "x+1", r"\\\\frac{1}{2}", "1+x"])
     [0, 0, 1, 0, 1]
+    >>> group_answers(["50%", "0.5"]), group_answers(["50%", "50", "0.5"])  # a bare 50 says what 50% is
+    ([0, 0], [0, 0, 1])
     """
-    if not symbolic_forms(normal_form(answer) for answer in answers):
+    if not symbolic_forms(_forms(answers)):
         return group(answers).classes
     with EquivalenceChecker() as checker:
         return group(answers, checker).classes
@@ -95,8 +108,8 @@ def group_answers(answers: Sequence[str]) -> list[int]:
 def same_answer(a: str, b: str) -> bool:
     """Return whether two answers are the same; what cannot be decided in time is not.
 
-    >>> same_answer("1/2", "50%"), same_answer("12", "twelve")
-    (True, False)
+    >>> same_answer("1/2", "50%"), same_answer("50", "50%"), same_answer("12", "twelve")
+    (True, True, False)
     """
     with EquivalenceChecker() as checker:
         return same(a, b, checker)

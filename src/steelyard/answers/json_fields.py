@@ -6,6 +6,9 @@ import json
 import re
 
 MOST_FIELDS = 3  # fields looked at, from the end
+LONGEST_LEAD = 8  # characters of a key before its "nswer": a quote, "final_" and an "a"
+AHEAD = 50  # characters of a key from there on: the quotes, the colon and white space around it
+_CLOSING = ('"', "'", "”")
 _KEY = re.compile(r"""["'“](?:final[_ ]?)?answer["'”]\s{0,20}:\s{0,20}""", re.IGNORECASE)
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.){0,4000})"', re.DOTALL)
 _SINGLE = re.compile(r"'((?:[^'\\]|\\.){0,4000})'", re.DOTALL)
@@ -26,14 +29,25 @@ def json_field(text: str) -> str | None:
 
 def last_field(text: str) -> tuple[int, str | None]:
     """Where the last answer field stands, and its value; (-1, None) if there is none."""
-    if "nswer" not in text and "NSWER" not in text:
-        return -1, None
-    keys = list(_KEY.finditer(text))
-    for key in keys[-MOST_FIELDS:][::-1]:
+    for key in sorted(_keys(text), key=re.Match.start, reverse=True)[:MOST_FIELDS]:
         value = _value(text, key.end())
         if value is not None:
             return key.start(), value
     return -1, None
+
+
+def _keys(text: str) -> list[re.Match[str]]:
+    """The keys of answer fields: the word is looked for, and only where it ends in a quote the pattern is tried."""
+    keys = []
+    for word in ("nswer", "NSWER"):
+        at = text.find(word)
+        while at >= 0:
+            if text[at + 5 : at + 6] in _CLOSING:
+                key = _KEY.search(text, max(0, at - LONGEST_LEAD), at + AHEAD)
+                if key and key.start() < at < key.end():
+                    keys.append(key)
+            at = text.find(word, at + 5)
+    return keys
 
 
 def _value(text: str, at: int) -> str | None:

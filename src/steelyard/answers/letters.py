@@ -12,7 +12,7 @@ _WRAPPED = re.compile(
 )
 _OPTION = r"(?:(?:the\s++)?(?:option|choice|letter|answer|alternative|statement)s?+\s*+[:#]?+\s*+)?+"
 _CHOSEN = re.compile(
-    _OPTION + r"[(\[\"'`*_ ]*+(?P<letter>[A-Ja-j])"
+    _OPTION + r"[(\[\"'`*_ ]*+(?P<letter>[A-Ja-j])(?!['’]s\b|-(?-i:[a-z])|\s*+=)"
     r"(?P<after>[)\]*_\"'`]*+(?:[.:,;)\-–—]|\s|$)|[)\]*_\"'`]++)(?P<rest>.{0,40})",
     re.IGNORECASE | re.DOTALL,
 )
@@ -27,8 +27,8 @@ def chosen(text: str) -> str | None:
 
     >>> [chosen(text) for text in ("B) Rome", "(b)", "option **C**.", "\\\\text{(D)}", "A because it")]
     ['B', 'B', 'C', 'D', 'A']
-    >>> [chosen(text) for text in ("a bee", "Rome", "I think")]
-    [None, None, None]
+    >>> [chosen(text) for text in ("a bee", "Rome", "I think", "D-glucose", "E = mc^2", "A's")]
+    [None, None, None, None, None, None]
     """
     bare = _WRAPPED.sub("", text[:200]).strip()
     alone = _ALONE.fullmatch(bare)

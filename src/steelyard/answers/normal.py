@@ -20,9 +20,10 @@ from steelyard.answers.unwrapping import unwrapped
 from steelyard.answers.values import value_form
 
 PASSES = 6
-VERBATIM = "text:"  # before an answer that no number of passes settles
+VERBATIM = "text:"  # before an answer that no number of passes settles, and before a date
 COSTLY = "costly:"  # before an answer that cost more steps than its length allows
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}")  # no difference, and no fraction
 _BASE = re.compile(r"([_^])\s*+\{\s*+(\w++)\s*+\}")
 _GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that parts no words
 
@@ -37,6 +38,8 @@ def normal_form(answer: str) -> str:
     """
     if len(answer) > LONGEST or answer.startswith((VERBATIM, COSTLY)):
         return answer.strip()
+    if _DATE.fullmatch(answer.strip(" .")):
+        return VERBATIM + answer.strip(" .")
     text = answer
     try:
         with budget_for(answer):

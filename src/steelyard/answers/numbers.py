@@ -9,34 +9,52 @@ NUMBER = re.compile(
     r"(?:/\d++)?(?:\s?\\?%)?"
     r"|(?:(?<![\w)\]}])[-−])?(?<![\w.])\.\d++(?:\s?\\?%)?"
 )
+_LAST_DIGIT = re.compile(r".*\d", re.DOTALL)  # goes back from the end once
 FRACTION = re.compile(r"-?\\[dt]?frac\s{0,3}\{\s{0,3}-?\d{1,30}\s{0,3}\}\s{0,3}\{\s{0,3}\d{1,30}\s{0,3}\}")
 POWER_OF_TEN = re.compile(
     r"[-−]?\d{1,30}(?:\.\d{1,30})?\s{0,3}(?:\\times|\\cdot|×|x|\*)\s{0,3}10\s{0,3}(?:\^|\*\*)\s{0,3}\{?\s{0,3}[-−]?\d{1,3}\}?"
 )
+_GROUPED = re.compile(  # thousands parted by spaces or apostrophes, or by points before a decimal comma
+    r"(?P<whole>[-−]?\d{1,3}(?:[ '’\u00a0\u202f]\d{3})++)(?P<rest>[.,]\d++)?"
+    r"|(?P<points>[-−]?\d{1,3}(?:\.\d{3})++)(?P<decimals>,\d{1,2})"
+)
+_AS_A_WHOLE = re.compile(  # 3 1/2, 2^{10}
+    r"[-−]?\d{1,9} \d{1,4}/\d{1,4}|[-−]?\d{1,12}(?:\^|\*\*)(?:\d{1,3}|\{\d{1,3}\})"
+)
 
 
 def last_number(text: str) -> str | None:
-    """The last number; the end of the text is looked at first.
+    """The last number: the one that the last digit belongs to.
 
     >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
     ('7', '−2', '1,200.50', None)
     """
-    for start in (max(0, len(text) - 300), 0):
-        found = None
-        for found in NUMBER.finditer(text, start):  # noqa: B007 - the last one is wanted
-            pass
-        if found and (start == 0 or found.start() > start):  # else it may have begun before
-            return found[0].replace("$", "")
-    return None
+    digit = _LAST_DIGIT.match(text)
+    if digit is None:
+        return None
+    end = digit.end()
+    start = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end))  # no number is cut in two there
+    found = None
+    for found in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - the last one is wanted
+        pass
+    return found[0].replace("$", "") if found else None
 
 
 def number_within(text: str) -> str | None:
     r"""The number that a short answer holds: a fraction, a power of ten, or its last number.
 
+    >>> number_within("1 000 000"), number_within("1.234,56"), number_within("3 1/2"), number_within("2^{10}")
+    ('1000000', '1234.56', '3 1/2', '2^{10}')
     >>> number_within(r"\frac{3}{4} of it"), number_within("2.5 \\times 10^{3} m"), number_within("12 apples")
     ('\\frac{3}{4}', '2.5 \\times 10^{3}', '12')
     """
     bare = text[-400:].replace("{,}", ",").replace(",\\!", ",")
+    grouped = _GROUPED.fullmatch(bare.strip())
+    if grouped:
+        whole, rest = grouped["whole"] or grouped["points"], grouped["rest"] or grouped["decimals"] or ""
+        return re.sub(r"[^\d−-]", "", whole) + rest.replace(",", ".")
+    if _AS_A_WHOLE.fullmatch(bare.strip()):
+        return bare.strip()
     for pattern in (FRACTION, POWER_OF_TEN):
         found = list(pattern.finditer(bare))
         if found:

@@ -59,7 +59,7 @@ def sayings(text: str) -> tuple[Said, ...]:
 
 
 def _sayings(text: str) -> Iterator[Said]:
-    lowered = text.lower()
+    lowered = text.replace("İ", "I").lower()  # the one letter that becomes two
     at = len(text)
     for _ in range(MOST_SAID):
         at = lowered.rfind("answer", 0, at)

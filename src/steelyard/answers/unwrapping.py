@@ -14,7 +14,8 @@ _UNIT = re.compile(
     r"(?<=[\d)}%])(?:\s++[A-Za-z]{2,}+|\s*+[A-Za-z]{4,}+)(?:\s++[A-Za-z]++)*+(?:\s*+\^\s*+\{?[23]\}?)?\.?$"
 )
 _NO_UNIT = re.compile(
-    r"\b(?:or|and|to|than|less|more|not|no|if|am|pm|mod|times|plus|minus)\b|^\s*(?:or|and)(?:less|more|fewer)",
+    r"\b(?:or|and|to|than|less|more|not|no|if|am|pm|mod|times|plus|minus"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)\b|^\s*(?:or|and)(?:less|more|fewer)",
     re.IGNORECASE,
 )
 _TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}(?:\s*+\^\s*+\{?[23]\}?)?")

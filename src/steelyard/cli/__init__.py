@@ -40,7 +40,7 @@ from steelyard.cli import (
 )
 from steelyard.cli.completing import VARIABLE, completions
 from steelyard.cli.defaults_file import given, misspelt
-from steelyard.cli.verb import Verb
+from steelyard.cli.verb import Verb, Verbs
 from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
@@ -50,6 +50,7 @@ EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard e
 
 _said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
+    cls=Verbs,
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
     add_completion=False,

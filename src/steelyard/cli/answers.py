@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Answers, File, Json, LayoutName, Overwrite, Rename, output_option, renames
+from steelyard.cli.options import (
+    Answers,
+    Files,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    output_option,
+    renames,
+    source_of,
+    spoken,
+)
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
@@ -26,7 +38,7 @@ def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
 
 
 def run(
-    file: File,
+    files: Files,
     answers: Answers = "math",
     output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
     unreadable: Annotated[
@@ -43,9 +55,11 @@ def run(
     from steelyard.tables.written import ANSWERS
 
     if output:
-        check_output(output, ANSWERS, inputs=[file], overwrite=overwrite)
-    with show.progress(f"Reading {file}") as progress:
-        found = sy.read_answers(file, answers=answers, rename=renames(rename), layout=layout, progress=progress)
+        check_output(output, ANSWERS, inputs=files, overwrite=overwrite)
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        found = sy.read_answers(
+            source_of(files), answers=answers, rename=renames(rename), layout=layout, progress=progress
+        )
     lost = found.table.filter(found.table["same_as"].is_null())
     if output:
         put(lost if unreadable else found.table, output)
@@ -64,7 +78,7 @@ def run(
         show.say(f"Table written to {output}" if output else "Not saved: add -o unreadable.parquet to keep them all.")
         return
     rows = [(rule, f"{count:,}", percent(share)) for rule, count, share in found.rules.iter_rows()]
-    show.table(f"How {size:,} answers were found", ("rule", "responses", "%"), rows)
+    show.table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
     merges = [
         (question, str(count), show.shortened("  =  ".join(spellings)))
         for question, _, spellings, count in found.merged.head(SHOWN).iter_rows()
@@ -75,7 +89,8 @@ def run(
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     if found.unreadable:
-        show.say(f"To see them: steelyard answers {file} --answers {answers} --only-unreadable")
+        named = shlex.join(map(str, files))
+        show.say(f"To see them: steelyard answers {named} --answers {answers} --only-unreadable")
     if found.undecided:
         show.say(f"{found.undecided:,} answers could not be told from another one in time: they stay apart.")
     if found.costly:

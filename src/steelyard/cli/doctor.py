@@ -71,7 +71,7 @@ def _settings(given: list[Given]) -> Iterator[Finding]:
 
 def _say(finding: Finding) -> None:
     """One line, and under it how to mend what is not well."""
-    colour, plain = (COLOURS[finding.status], "\x1b[0m") if sys.stdout.isatty() else ("", "")
-    show.say(f"{colour}{finding.status:<4}{plain}  {finding.name:<9}  {finding.found}")
+    colour, end = (COLOURS[finding.status], "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    print(f"{colour}{finding.status:<4}{end}  {finding.name:<9}  {show.plain(finding.found)}")
     if finding.fix:
         show.say(f"      {'':<9}  → {finding.fix}")

@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Rename,
@@ -23,6 +23,8 @@ from steelyard.cli.options import (
     names,
     numbers,
     renames,
+    source_of,
+    spoken,
 )
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
@@ -30,7 +32,7 @@ EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --
 
 
 def run(
-    file: File,
+    files: Files,
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
@@ -60,12 +62,13 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
+    from steelyard.tables.columns import NO_SCORE
 
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
-    with show.progress(f"Reading {file}") as counted:
+    with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
-            file,
+            source_of(files),
             score=score,
             source=source,
             rename=renames(rename),
@@ -75,6 +78,9 @@ def run(
             progress=counted,
         )
     pool = need_labels(read)
+    if chosen is None and score == NO_SCORE:
+        chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
+        show.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
     cal, test = pool.split(calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
@@ -100,4 +106,4 @@ def run(
     show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
-        show.table(f"Is the confidence right? At n = {test.n}, smaller is better", trust.columns, rows)
+        show.table(f"Is the confidence calibrated? At n = {test.n}, smaller is better", trust.columns, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Overwrite,
@@ -26,6 +27,8 @@ from steelyard.cli.options import (
     only_given,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 from steelyard.cli.setting_words import settings_from
 from steelyard.evaluation.percentages import percent, points
@@ -39,7 +42,7 @@ FOR_SOURCES = "committee"
 
 
 def run(
-    file: File,
+    files: Files,
     method: Annotated[list[str] | None, method_option("Default: calibrated, with --source committee.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -95,10 +98,10 @@ def run(
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
-        check_output(output, PLAN, inputs=[file], overwrite=overwrite)
-    with show.progress(f"Reading {file}") as progress:
+        check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
+    with show.progress(f"Reading {spoken(files)}") as progress:
         options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
-        pool = sy.read(file, score=score, need_score=voter.scored, progress=progress, **options)
+        pool = sy.read(source_of(files), score=score, need_score=voter.scored, progress=progress, **options)
     more = _unlabelled(voter, unlabelled, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
@@ -115,9 +118,12 @@ def run(
         show.as_json({**voter.summary(), **learned})
         return
     if learned:
-        show.say(f"{learned['explained']}\n")
-    _show(voter, learned, file)
+        show.tell(learned["explained"])
+        show.say()
+    _show(voter, learned, spoken(files))
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
+    if output:
+        show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
 
 
 def _without_labels(pool: Pool) -> Method:
@@ -142,13 +148,13 @@ def _unlabelled(voter: Method, file: Path | None, options: dict[str, Any]) -> di
     return {"unlabelled": sy.read(file, score="none", **options)}
 
 
-def _show(voter: Method, learned: dict[str, Any], file: Path) -> None:
+def _show(voter: Method, learned: dict[str, Any], where: str) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary()
     plain = [(name, value) for name, value in found.items() if name not in ("mix", "sources") and value is not None]
     rows = [(names.get(name, name), show.value(value)) for name, value in plain]
-    show.table(f"Fitted {voter.name} on {file}", ("", "value"), rows)
+    show.table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
     if voter.mix_:
         show.mix(voter.mix_)
     if "sources" in found:

@@ -69,7 +69,13 @@ def run(
     fan_out: Annotated[
         bool, typer.Option("--fan-out", help="One request per sample, so that every seed is exact on any server.")
     ] = False,
-    logprobs: Annotated[bool, typer.Option(help="Ask for log-probabilities, if the server has them.")] = True,
+    logprobs: Annotated[
+        bool,
+        typer.Option(
+            help="Ask for log-probabilities, if the server has them: the default; else --no-logprobs.",
+            show_default=False,
+        ),
+    ] = True,
     retries: Annotated[
         int, typer.Option(min=0, metavar="COUNT", help="Tries after the first; waiting for a busy server is none.")
     ] = 2,

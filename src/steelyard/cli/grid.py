@@ -24,7 +24,7 @@ def run(json: Json = False) -> None:
     base = [[name, *(percent(row[key]) for key in ("pass@1", "majority", "pass@n"))] for name, row in llms.items()]
     show.table(
         f"{found['questions']} questions, {found['samples']} samples each: accuracy in %",
-        ["llm", "one sample", "majority", "any right"],
+        ["llm", "one sample", "majority", "any correct"],
         base,
     )
     for title, key in (("AUROC over all responses", "auroc"), ("AUROC within questions", "auroc_within")):

@@ -5,23 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from steelyard.cli import show
-from steelyard.cli.options import Json, LayoutName, Overwrite, Rename, output_option, renames
+from steelyard.cli.options import Files, Json, LayoutName, Overwrite, Rename, output_option, renames, source_of
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
 
 def run(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Files of one layout, folders, patterns, or - for stdin; see 'steelyard layouts'.",
-            show_default=False,
-        ),
-    ],
+    files: Files,
     output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow)")],
     layout: LayoutName = None,
     rename: Rename = None,
@@ -32,8 +23,8 @@ def run(
     from steelyard.tables.importing import import_table
     from steelyard.tables.writing import check_output, put
 
-    check_output(output, inputs=sources, overwrite=overwrite)
-    table = import_table(sources, layout=layout, rename=renames(rename))
+    check_output(output, inputs=files, overwrite=overwrite)
+    table = import_table(source_of(files), layout=layout, rename=renames(rename))
     put(table, output)
     sizes = {"responses": table.height, "questions": table["question"].n_unique(), "columns": table.columns}
     if json:

@@ -9,11 +9,11 @@ import typer
 
 from steelyard.errors import SettingError
 
-File = Annotated[
-    Path,
+Files = Annotated[
+    list[Path],
     typer.Argument(
-        metavar="FILE",
-        help="Responses: a file, a folder, a 'pattern*', - for stdin, a run, or grid:LLM/VERIFIER.",
+        metavar="FILE...",
+        help="Responses: files of one layout, a folder, - for stdin, a run, or grid:LLM/VERIFIER.",
         show_default=False,
     ),
 ]
@@ -123,6 +123,20 @@ def method_option(more: str) -> Any:
     )
 
 
+def source_of(files: list[Path]) -> Path | list[Path]:
+    """What is read: the one file (a run, grid:LLM/VERIFIER), or several as one table."""
+    return files[0] if len(files) == 1 else files
+
+
+def spoken(files: list[Path]) -> str:
+    """Files as a title says them.
+
+    >>> spoken([Path("a.jsonl")]), spoken([Path("a.jsonl"), Path("b.jsonl"), Path("c.jsonl")])
+    ('a.jsonl', 'a.jsonl and 2 more')
+    """
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+
+
 def renames(pairs: list[str] | None) -> dict[str, str]:
     """Read THEIRS=OURS pairs, one an option or several with commas.
 
@@ -170,6 +184,8 @@ def one_name(texts: list[str] | None, option: str) -> str | None:
     if not texts:
         return None
     found = [part.strip() for text in texts for part in text.split(",")]
+    if not found[0]:
+        raise SettingError(f"{option} has no name in it: give one, or leave {option} away")
     if len(found) > 1:
         told = ", ".join(found)
         raise SettingError(f"{option} takes one name here, not {told}: give one ('evaluate' takes several methods)")

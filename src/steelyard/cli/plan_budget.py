@@ -11,7 +11,7 @@ from steelyard.cli import show
 from steelyard.cli.cascade_view import budget_of, cascade_view, check_aim, prices_of
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Overwrite,
@@ -26,6 +26,8 @@ from steelyard.cli.options import (
     one_name,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 
 EXAMPLE = (
@@ -35,7 +37,7 @@ EXAMPLE = (
 
 
 def run(
-    file: File,
+    files: Files,
     samples: Annotated[
         float | None,
         typer.Option(metavar="MEAN", help="Budget: mean samples per question to stay within.", show_default=False),
@@ -98,7 +100,7 @@ def run(
     if samples is None and loss is None and not cascading:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
-        check_output(output, PLAN, inputs=[file, plan], overwrite=overwrite)
+        check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
     usual = "calibrated" if source is None else "committee"
     voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
     fitted = voter.fitted_on_
@@ -112,8 +114,8 @@ def run(
         "answers": answers,
         "need_score": voter.scored,
     }
-    with show.progress(f"Reading {file}") as progress:
-        pool = sy.read(file, score=score or trained, source=column, progress=progress, **options)
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
     used = first_samples(pool, n)
     if cascading:
         aims: dict[str, Any] = {"budget": budget_of(budget), "loss": loss, "calibrate": calibrate, "refit": not plan}

@@ -35,7 +35,14 @@ def run(
     output: Annotated[
         Path, output_option("the folder for tables, figures and the page", "FOLDER", show_default=True)
     ] = FOLDER,
-    cached: Annotated[bool, typer.Option("--cache/--no-cache", help="Read and keep results by content.")] = True,
+    cached: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Read and keep results by content: the default; else --no-cache.",
+            show_default=False,
+        ),
+    ] = True,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     json: Json = False,

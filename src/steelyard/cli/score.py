@@ -21,6 +21,8 @@ from steelyard.cli.options import (
     VerifierName,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 from steelyard.cli.scores_view import show_scored, show_verifiers
 
@@ -28,9 +30,11 @@ EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without any
 
 
 def run(
-    source: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Table of responses, or a run of steelyard generate.", show_default=False),
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="Tables of responses, or one run of steelyard generate.", show_default=False
+        ),
     ] = None,
     verifier: VerifierName = None,
     upstream: AnyUpstream = None,
@@ -77,7 +81,7 @@ def run(
     """
     from steelyard.errors import SettingError
 
-    if source is None:
+    if not files:
         show_verifiers(json)
         return
     if verifier is None:
@@ -89,9 +93,9 @@ def run(
     if upstream == LOCAL:
         print(WEAK, file=sys.stderr)
     try:
-        with show.progress(f"Scoring {source}") as progress:
+        with show.progress(f"Scoring {spoken(files)}") as progress:
             done = score(
-                source, verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
+                source_of(files), verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
                 local=local, model=model, split=split, context=context, column=column,
                 key_env=key_env, max_failures=max_failures, progress=progress,
             )  # fmt: skip

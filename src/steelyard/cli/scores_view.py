@@ -53,4 +53,4 @@ def show_verifiers(json: bool) -> None:
             {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
         )
         return
-    show.table("Verifiers", ("verifier", "model", "runs", "split"), found)
+    show.table("Verifiers", ("verifier", "model", "runs", "split"), found, text=True)

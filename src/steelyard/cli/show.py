@@ -39,6 +39,16 @@ def say(text: str = "") -> None:
     print(plain(text))
 
 
+def tell(text: str) -> None:
+    """Print whole sentences, on a terminal without breaking a word."""
+    import shutil
+    import textwrap
+
+    text = plain(text)
+    wide = shutil.get_terminal_size().columns if sys.stdout.isatty() else max(1, len(text))
+    print(textwrap.fill(text, wide, break_long_words=False, break_on_hyphens=False))
+
+
 def aside(text: str) -> None:
     """Print a line of text beside the output, on stderr."""
     print(plain(text), file=sys.stderr, flush=True)
@@ -64,18 +74,9 @@ def table(
     title, columns = plain(title), [_cell(name) for name in columns]
     rows = [[_cell(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+        from steelyard.cli.terminal_table import draw
 
-        drawn = Table(box=box.SIMPLE_HEAD)
-        for i, column in enumerate(columns):
-            drawn.add_column(Text(column), justify="right" if i and not text else "left", no_wrap=not text)
-        for i, row in enumerate(rows):
-            drawn.add_row(*map(Text, row), style="bold green" if i == best else None)
-        Console().print(Text(title, style="bold"))
-        Console().print(drawn)
+        draw(title, columns, rows, best=best, text=text)
         return
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     print(title)
@@ -107,10 +108,10 @@ def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: s
     title = f"Accuracy in % by samples per question: {test} test questions, calibrated on {calibration} others"
     best = max(honest)[1] if honest else None
     table(title, ("method", *map(str, sizes), "error", "gain on majority"), rows, best=best)
-    print("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
-    print("Ties go to the higher total score, in majority too (in best-of-n to more votes): at small n that is much.")
+    tell("error: standard error over questions at the largest n; gain: paired, ± its standard error.")
+    tell("Ties go to the higher total score, in majority too (in best-of-n to more votes): at small n that is much.")
     if shown := sorted(oracles & {row[0] for row in rows}):
-        print(f"Oracles, which read the test labels: {', '.join(shown)}.")
+        tell(f"Oracles, which read the test labels: {', '.join(shown)}.")
     print()
 
 
@@ -126,8 +127,9 @@ def frontier_table(result: pl.DataFrame, calibration: int, test: int) -> None:
         rows.append((f"{row['rule']}{' *' * row['chosen']}", f"{row['budget']:g}", *used, accuracy, *gain))
     heads = ("rule", "budget", "threshold", "least", "cap", "samples", "accuracy %", "against fixed", "interval")
     table(f"Stopping rules on {test} questions, chosen on {calibration} others", heads, rows)
-    print("samples: mean per question; against fixed: points, paired, with as many samples for every question.")
-    print("* what the calibration questions recommend for the budget: early stopping only where it pays.\n")
+    tell("samples: mean per question; against fixed: points, paired, with as many samples for every question.")
+    tell("* what the calibration questions recommend for the budget: early stopping only where it pays.")
+    print()
 
 
 def mix(found: Mix) -> None:
@@ -139,7 +141,7 @@ def mix(found: Mix) -> None:
     ]
     table("What each score contributed", ("score", "share %", "per spread", ""), rows)
     if not found.shares.any():
-        print("None of them tells right from wrong here: every score is worth the same.\n")
+        print("None of them tells correct from incorrect responses here: every score is worth the same.\n")
 
 
 def step(command: str) -> None:

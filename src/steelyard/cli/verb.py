@@ -7,9 +7,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from steelyard.cli.show import aside
+from steelyard.cli.strange_server import check_server
 
 OLD: dict[str, tuple[str, ...]] = {
     "--n": ("-n",),
@@ -21,8 +22,31 @@ OLD: dict[str, tuple[str, ...]] = {
 NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
 
 
+class Verbs(TyperGroup):
+    """All verbs."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, for the help."""
+        return _without_types(super().get_params(ctx))
+
+
 class Verb(TyperCommand):
     """A command that also understands what its options were called before."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The arguments and options, for the help."""
+        return _without_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help without a column of opposites, which takes the room of the others: their help names them."""
+        opposites = [(parameter, parameter.secondary_opts) for parameter in self.params]
+        try:
+            for parameter, _ in opposites:
+                parameter.secondary_opts = []
+            super().format_help(ctx, formatter)
+        finally:
+            for parameter, opposite in opposites:
+                parameter.secondary_opts = opposite
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put today's spelling in the place of an old one."""
@@ -30,11 +54,13 @@ class Verb(TyperCommand):
         return super().parse_args(ctx, list(_translated(args, own)))
 
     def invoke(self, ctx: Any) -> Any:
-        """Say what the file of defaults adds to the command, and run it."""
+        """Say what the file of defaults adds to the command, refuse a strange server in it, and run it."""
+        mine = {each.parameter: each for each in ctx.obj or [] if each.verb == self.name}  # the last one is in force
+        filed = [each for each in mine.values() if not each.origin.startswith("$") and _defaulted(ctx, each.parameter)]
+        for each in filed:
+            check_server(each.key, str(each.value))
         added = [
-            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}"
-            for each in ctx.obj or []
-            if each.verb == self.name and not each.origin.startswith("$") and _defaulted(ctx, each.parameter)
+            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}" for each in filed
         ]
         if added:
             aside(f"From steelyard.toml: {'; '.join(added)}")
@@ -61,6 +87,14 @@ def _kind(hint: Any) -> tuple[type, bool]:
     many = get_origin(parts[0]) is list
     kind = get_args(parts[0])[0] if many else parts[0]
     return (str if kind is Path else kind), many
+
+
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """An option that takes no value shows none: no <bool> beside --json."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
 
 
 def _defaulted(ctx: Any, parameter: str) -> bool:

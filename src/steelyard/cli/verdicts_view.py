@@ -29,7 +29,8 @@ def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
         for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
     ]
     heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
-    show.table(f"The first verdicts of {verdicts.height}, by {voter.name}", heads, rows)
+    all_of = f"The first {SHOWN} of {verdicts.height:,} verdicts" if verdicts.height > SHOWN else "The verdicts"
+    show.table(f"{all_of}, by {voter.name}", heads, rows)
     if held:
         share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
         show.say(

@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
-    File,
+    Files,
     Json,
     LayoutName,
     Overwrite,
@@ -23,6 +23,8 @@ from steelyard.cli.options import (
     one_name,
     output_option,
     renames,
+    source_of,
+    spoken,
 )
 from steelyard.cli.verdicts_view import show_verdicts
 
@@ -30,7 +32,7 @@ EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdict
 
 
 def run(
-    file: File,
+    files: Files,
     plan: Plan = None,
     method: Annotated[
         list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
@@ -63,10 +65,10 @@ def run(
     from steelyard.tables.written import VERDICTS
 
     if output:
-        check_output(output, VERDICTS, inputs=[file, plan], overwrite=overwrite)
-    with show.progress(f"Reading {file}") as progress:
+        check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
+    with show.progress(f"Reading {spoken(files)}") as progress:
         found = voted(
-            file, plan, method=one_name(method, "--method"), risk=risk,
+            source_of(files), plan, method=one_name(method, "--method"), risk=risk,
             confidence_level=confidence_level if sure is None else sure, score=score, source=source, n=n,
             rename=renames(rename), layout=layout, answers=answers, progress=progress,
         )  # fmt: skip

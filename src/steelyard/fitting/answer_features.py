@@ -13,6 +13,7 @@ third, and the paper's weighted votes the last two: a sum of weights a z_i - b i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class AnswerFeatures:
     x: NDArray[np.float64]  # [K, 5]
     correct: Bools  # [K] all False without labels
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """Answers per question [Q']."""
         return np.diff(np.append(self.starts, len(self.x)))
@@ -42,7 +43,7 @@ class AnswerFeatures:
         rows, sizes = np.repeat(keep, self.sizes), self.sizes[keep]
         return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.correct[rows])
 
-    @property
+    @cached_property
     def open(self) -> Bools:
         """Which questions have a right and a wrong answer [Q']: the others teach nothing."""
         hits = np.add.reduceat(self.correct.astype(np.int64), self.starts) if len(self.x) else np.empty(0, np.int64)

@@ -39,10 +39,11 @@ def maximise(
     """
     theta = np.array(start, np.float64)
     among = np.ones(len(theta), bool) if free is None else free
+    square = np.ix_(among, among)
     value, gradient, hessian = objective(theta)
     for _ in range(steps):
         step = np.zeros(len(theta))
-        step[among] = np.linalg.solve(hessian[np.ix_(among, among)], gradient[among])
+        step[among] = np.linalg.solve(hessian[square], gradient[among])
         size = 1.0
         tried = objective(theta + step)
         while not tried[0] >= value and size > smallest:  # also where it is not a number
@@ -59,10 +60,11 @@ def maximise(
 
 def ridge(objective: Objective, penalty: Vector) -> Objective:
     """The objective less penalty_v theta_v^2 / 2 for every entry."""
+    curvature = np.diag(penalty)
 
     def penalised(theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
         value, gradient, hessian = objective(theta)
         held = value - float(penalty @ theta**2) / 2
-        return held, gradient - penalty * theta, hessian + np.diag(penalty)
+        return held, gradient - penalty * theta, hessian + curvature
 
     return penalised

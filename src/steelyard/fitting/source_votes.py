@@ -16,7 +16,7 @@ from steelyard.pools.arrays import Bools, Codes, Ints
 from steelyard.pools.pool import LabelledPool, Pool
 
 Vector = NDArray[np.float64]
-CURVED = 1000  # questions that the curvature is taken from
+CURVED = 600  # questions that the curvature is taken from
 
 
 @dataclass(frozen=True, eq=False)

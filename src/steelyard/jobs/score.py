@@ -89,6 +89,9 @@ def _opened(
     source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
 ) -> Run:
     """Open the run, or make the one of a table."""
+    runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
+    if runs:
+        raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
     if not is_run(source):
         return imported(source, output, rename, layout, protocol)
     if output is not None or rename or layout:

@@ -18,6 +18,10 @@ Bools = NDArray[np.bool_]
 CLIP = 2.0**-9  # how far scores are kept from 0 and 1 before a logit
 
 
+class ScoreRangeError(ScoreError):
+    """Scores run beyond [0, 1]."""
+
+
 def group(ids: NDArray[Any]) -> tuple[Ints, Ints | None]:
     """Return where each question begins, and the stable order that brings it together if needed."""
     starts = _runs(ids)
@@ -72,10 +76,14 @@ def checked_scores(scores: NDArray[Any], column: str = "scores", whole: str | No
     values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     if low < 0 or high > 1:
-        raise ScoreError(
-            f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {range_fixes(column, low, high, whole)}"
-        )
+        raise outside(column, low, high, whole)
     return values
+
+
+def outside(column: str, low: float, high: float, whole: str | None = None) -> ScoreRangeError:
+    """The error of scores that run from `low` to `high`, with what brings them inside."""
+    fixes = range_fixes(column, low, high, whole)
+    return ScoreRangeError(f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {fixes}")
 
 
 def mean_score(parts: Floats) -> Floats:

@@ -10,9 +10,9 @@ from steelyard.answers.annotated import Reading
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
-from steelyard.tables.reading import first_rows
+from steelyard.tables.reading import first_rows, named
 from steelyard.tables.responses import open_responses
-from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.damage import reading
 
 
 def read_answers(
@@ -33,13 +33,12 @@ def read_answers(
     """
     reader = AnswerReader(answers)
     try:
-        table = open_responses(source, layout, rename).collect()
-        check_columns(table.schema)
-        if not table.height:
-            raise TableError(f"{source} is empty: it has no rows to read")
-        reader.look(first_rows(table.lazy()))
-        return annotated.read_answers(table, reader, progress)
-    except DAMAGE as error:
-        raise TableError(f"{source} cannot be read: {first_line(error)}; write the file again") from None
+        with named(source) as name, reading(name):
+            table = open_responses(source, layout, rename).collect()
+            check_columns(table.schema)
+            if not table.height:
+                raise TableError(f"{name} is empty: it has no rows to read")
+            reader.look(first_rows(table.lazy()))
+            return annotated.read_answers(table, reader, progress)
     finally:
         reader.close()

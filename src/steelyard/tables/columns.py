@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
-from steelyard.tables.names import SCORE_LIKE, SCORES, key
+from steelyard.tables.names import NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
@@ -62,7 +62,7 @@ def _is_score(kind: pl.DataType) -> bool:
 
 def _only(candidates: list[str], schema: pl.Schema) -> str:
     """The score when none is named: the only column of floats, else the only one that is called as scores are."""
-    if len(candidates) == 1:
+    if len(candidates) == 1 and (SCORE_LIKE.search(key(candidates[0])) or not NO_SCORES.search(key(candidates[0]))):
         return candidates[0]
     whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
     known = [name for name in candidates if SCORE_LIKE.search(key(name))] if candidates else whole
@@ -73,8 +73,13 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
         return known[0]
     if not candidates and not known:
         raise ScoreError(
-            "there is no column of scores (floats, or lists of floats): add one ('steelyard score' does so for a run), "
-            f"or read with score='{NO_SCORE}' for a majority vote"
+            "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
+            f"score='{NO_SCORE}' reads without, for the majority vote"
+        )
+    if len(candidates) == 1:
+        raise ScoreError(
+            f"the only column of numbers is {candidates[0]!r}, and by its name more of it is not better: if it is a "
+            f"score, read it with score='{candidates[0]}', else read with score='{NO_SCORE}' for a majority vote"
         )
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from steelyard.errors import ColumnError
-from steelyard.tables.names import RESPONSES, key
+from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, key, named
 
 NO_RESPONSES = {
     "choices", "options", "steps", "messages", "tags", "stop", "tokens", "tools", "keywords", "categories", "subjects",
@@ -13,6 +13,7 @@ NO_RESPONSES = {
 }  # fmt: skip
 LOOKED_AT = 5_000  # rows
 OURS = {"sample", "tokens"}  # beside the answers that a run has read itself
+FEWEST = 5  # questions with different answers and one label before it is doubted
 ABSENT = 0.1  # share of the responses in which an answer that was read out of them may not be found as written
 
 
@@ -32,14 +33,14 @@ def check_unknown_lists(schema: pl.Schema) -> None:
 def check_gold_alone(frame: pl.LazyFrame) -> None:
     """Refuse a table in which all responses of each question have the same `answer`, and many do not say it."""
     schema = frame.collect_schema()
-    columns = ("question", "answer", "response")
-    if any(schema.get(name) != pl.String for name in ("answer", "response")) or "question" not in schema:
+    found = _meant(schema)
+    if found is None or "gold" in schema or set(schema) >= OURS:
         return
-    if "gold" in schema or "correct" in schema or set(schema) >= OURS:
-        return
-    rows = frame.select(columns).head(LOOKED_AT).collect().drop_nulls()
-    counts = rows.group_by("question").agg(pl.col("answer").n_unique(), pl.col("response").n_unique())
+    rows = frame.select(found).head(LOOKED_AT).collect().drop_nulls()
+    counts = rows.group_by("question").agg(pl.exclude("question").n_unique())
     if counts["answer"].max() != 1 or (counts["response"].max() or 0) < 2:  # type: ignore[operator]
+        return
+    if "correct" in counts.columns and counts["correct"].max() == 1:  # what an answer is labelled is what it says
         return
     said = rows.select(pl.col("response").str.contains(pl.col("answer").str.strip_chars(), literal=True).mean()).item()
     if 1 - said > ABSENT:
@@ -47,3 +48,36 @@ def check_gold_alone(frame: pl.LazyFrame) -> None:
             "'answer' is the same for all responses of each question, and many of them do not say it: if it is the "
             "correct answer, read it with rename={'answer': 'gold'}; if it is what they answer, with layout='long'"
         )
+
+
+def check_label_of_questions(frame: pl.LazyFrame, label: str) -> None:
+    """Refuse a column, taken for labels by its name, that calls all answers of a question the same: it is its class."""
+    if not {"question", "answer", "correct"} <= set(frame.collect_schema()):
+        return
+    rows = frame.select("question", "answer", "correct").head(LOOKED_AT).collect().drop_nulls()
+    counts = rows.group_by("question").agg(pl.col("answer", "correct").n_unique(), pl.col("correct").max().alias("any"))
+    told = counts.filter(pl.col("answer") > 1, pl.col("any") == 1)
+    if told.height >= FEWEST and told["correct"].max() == 1:
+        raise ColumnError(
+            f"{label!r} is the same for different answers of each question, so it says nothing of an answer: if it is "
+            f"the correct answer, read it with rename={{'{label}': 'gold'}}; if it labels answers, with "
+            f"rename={{'{label}': 'correct'}}"
+        )
+
+
+def _meant(schema: pl.Schema) -> list[pl.Expr] | None:
+    """The columns to look at, by their own names or by others; None if some are missing, or could be several."""
+    flat = [name for name, kind in schema.items() if not kind.is_nested()]
+    answers = [name for name in flat if name == "answer" and (schema[name] == pl.String or schema[name].is_integer())]
+    texts = [name for name in flat if schema[name] == pl.String]
+    responses = ["response"] if "response" in texts else named(texts, RESPONSES)
+    questions = ["question"] if "question" in flat else named(flat, QUESTION_IDS) or named(flat, QUESTION_TEXTS)
+    if not answers or len(responses) != 1 or len(questions) != 1:
+        return None
+    labels = [pl.col("correct")] if "correct" in flat else []
+    return [
+        pl.col(questions[0]).alias("question"),
+        pl.col("answer").cast(pl.String),
+        pl.col(responses[0]).alias("response"),
+        *labels,
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(("sample", "tokens"), pl.Int64),
     "correct": pl.Boolean,
 }
+ONE_ACCEPTS_SEVERAL = "1 question accepts several answers"
 
 
 def table_of(rows: Sequence[Row]) -> pl.LazyFrame:
@@ -40,6 +42,8 @@ def table_of(rows: Sequence[Row]) -> pl.LazyFrame:
 
 
 def _kind(name: str, values: Iterable[Any]) -> Any:
+    if name == "gold" and any(isinstance(value, list) for value in values):
+        return pl.List(pl.String)
     if name in KINDS:
         return KINDS[name]
     return pl.Boolean if all(isinstance(value, bool) for value in values if value is not None) else pl.Float64
@@ -75,20 +79,33 @@ def failures(rows: Sequence[Row]) -> str:
     return f"{missing:,} of {len(rows):,} without a response" if missing else ""
 
 
-def one_gold(rows: Sequence[Row]) -> str:
-    """Drop `gold` where a question accepts several answers (a list), and say so; a list of one is that answer."""
-    several = 0
+def accepted_golds(rows: Sequence[Row]) -> str:
+    """Make `gold` a list in every row where one row accepts several answers, and say so; a list of one is that answer.
+
+    A list of texts holds the answers that are accepted; one of numbers is an answer itself, as in golds.py.
+
+    >>> rows = [{"question": "a", "gold": ["NYC", "New York"]}, {"question": "b", "gold": "4"}]
+    >>> accepted_golds(rows), [row["gold"] for row in rows]
+    ('1 question accepts several answers', [['NYC', 'New York'], ['4']])
+    """
     for row in rows:
-        gold = row.get("gold")
-        if isinstance(gold, list):
-            texts = list(dict.fromkeys(str(text).strip() for text in gold if text is not None and str(text).strip()))
-            row["gold"] = texts[0] if len(texts) == 1 else None
-            several += len(texts) > 1
+        row["gold"] = _accepted(row.get("gold"))
+    several = {row["question"] for row in rows if isinstance(row["gold"], list)}
     if not several:
         return ""
     for row in rows:
-        row["gold"] = None
-    return f"no gold, because {several:,} responses have several accepted answers"
+        row["gold"] = [row["gold"]] if isinstance(row["gold"], str) else row["gold"]
+    return f"{len(several):,} questions accept several answers" if len(several) > 1 else ONE_ACCEPTS_SEVERAL
+
+
+def _accepted(gold: Any) -> Any:
+    if not isinstance(gold, list):
+        return gold
+    values = [each for each in gold if each is not None and str(each).strip()]
+    if len(values) > 1 and not all(isinstance(each, str) for each in values):
+        return json.dumps(values)
+    texts = list(dict.fromkeys(str(each).strip() for each in values))
+    return texts if len(texts) > 1 else next(iter(texts), None)
 
 
 def by_task(rows: Sequence[Row]) -> None:

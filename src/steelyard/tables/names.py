@@ -24,10 +24,17 @@ GOLDS = {
     "target", "ground_truth", "reference", "gold_answer", "reference_answer", "correct_answer", "expected_answer",
     "expected", "golden_answer", "answer_key", "gold_standard_solution",
 }  # fmt: skip
+TEXTS = {"question", "answer", "gold"} | QUESTION_IDS | ROW_IDS | QUESTION_TEXTS | RESPONSES | ANSWERS | GOLDS
 LATE_GOLDS = {"solution", "label"}  # taken when nothing else says what is correct; a label only as text
 LABELS = {"is_correct", "label", "acc", "exact_match", "correctness", "passed", "success", "answer_correct"}
 SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge"}
-SCORE_LIKE = re.compile(r"score|reward|prm|orm\b|logprob|verdict|prob|confidence|verifier|judge")
+NO_SCORES = re.compile(
+    r"(^|_)(temperature|temp|top_?p|top_?k|latency|seconds|secs?|ms|duration|elapsed|time|timestamp|cost|price|usd|loss|nll"
+    r"|error|perplexity|ppl|entropy|distance|rank|seed|length|len|year|level|difficulty)(_|$)"
+)  # numbers that are no scores, or of which less is better
+SCORE_LIKE = re.compile(
+    r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge"
+)
 
 
 def key(name: str) -> str:
@@ -37,6 +44,15 @@ def key(name: str) -> str:
     ('question_id', 'is_correct')
     """
     return re.sub(r"[\s\-.]+", "_", name.strip().lower())
+
+
+def is_text(known: str) -> bool:
+    """Whether a column of this name (as `key` writes it) holds text, also where all of it looks like numbers.
+
+    >>> is_text("question_id"), is_text("answer_2"), is_text("score")
+    (True, True, False)
+    """
+    return re.sub(r"_?\d+$", "", known) in TEXTS
 
 
 def named(names: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -63,6 +79,12 @@ def first_of(names: Iterable[str], tiers: Iterable[set[str]], ours: str) -> str 
     """The column of the first group of names that has any."""
     present = list(names)
     return next((only(found, ours) for tier in tiers if (found := named(present, tier))), None)
+
+
+def accepted_lists(schema: pl.Schema) -> list[str]:
+    """The columns that hold a list of accepted answers."""
+    known = plurals(GOLDS | {"gold"}) | {"accepted_answers"}
+    return [name for name in named(schema, known) if schema[name] == pl.List(pl.String)]
 
 
 def is_label(kind: pl.DataType) -> bool:

@@ -14,6 +14,7 @@ from steelyard.tables.wide_meaning import Wide, wide_meaning
 
 LONG_ANSWER = 40  # letters: a list of answers with a longer one holds responses
 LOOKED_AT = 50  # rows
+NAMED = 6  # columns that are said not to be used
 
 
 def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
@@ -37,7 +38,9 @@ def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
     if sparse:
         table = table.filter(~pl.all_horizontal(pl.col(*wide.texts, *wide.scores).is_null()))
     table, texts = _named_texts(table, frame, wide)
-    return Converted(table, _said(lengths[wide.main], wide, texts))
+    used = {*wide.needed, *along, *wide.once.values()}
+    unused = [name for name in schema if name not in used]
+    return Converted(table, _said(lengths[wide.main], wide, texts, unused))
 
 
 def _numbered(wide: Wide) -> Wide:
@@ -61,7 +64,10 @@ def _check_lengths(lengths: pl.DataFrame, wide: Wide) -> None:
 def _exploded(frame: pl.LazyFrame, schema: pl.Schema, wide: Wide, along: list[str]) -> pl.LazyFrame:
     """One row per entry of the lists, with what the row says once beside each."""
     size = pl.col(wide.main).list.len()
-    once = [pl.col(theirs).cast(pl.String).alias(ours) for ours, theirs in wide.once.items()]
+    once = [
+        pl.col(theirs).cast(pl.String if not schema.get(theirs, pl.String).is_nested() else schema[theirs]).alias(ours)
+        for ours, theirs in wide.once.items()
+    ]
     lists: dict[str, str] = {**wide.texts, **({"correct": wide.labels} if wide.labels else {})}
     lists |= {name: name for name in (*wide.scores, *along) if name not in {*lists, *wide.once}}
     columns = [_filled(pl.col(theirs), schema[theirs], size).alias(ours) for ours, theirs in lists.items()]
@@ -112,8 +118,8 @@ def _unnested(table: pl.LazyFrame, schema: pl.Schema, ours: str) -> pl.LazyFrame
     return table.select(pl.exclude(ours), *values)
 
 
-def _said(sizes: pl.Series, wide: Wide, texts: dict[str, str]) -> str:
-    """How much was found, and which column was read as what."""
+def _said(sizes: pl.Series, wide: Wide, texts: dict[str, str], unused: list[str]) -> str:
+    """How much was found, which column was read as what, and which were not."""
     counts = sizes.filter(sizes > 0).unique().sort().to_list()
     none = len(sizes) - int((sizes > 0).sum())
     each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
@@ -122,4 +128,6 @@ def _said(sizes: pl.Series, wide: Wide, texts: dict[str, str]) -> str:
     said += [f"{theirs!r} read as {ours!r}" for ours, theirs in once]
     said += [f"{wide.labels!r} read as 'correct'"] if wide.labels and wide.labels != "correct" else []
     said += [f"{none:,} questions without responses left out"] if none else []
+    more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
+    said += [f"not used: {', '.join(map(repr, unused[:NAMED]))}{more}"] if unused else []
     return ", ".join(said)

@@ -14,6 +14,7 @@ from steelyard.answers.auto_kind import LOOKED_AT
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
+from steelyard.pools.arrays import ScoreRangeError
 from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
@@ -21,7 +22,7 @@ from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
-from steelyard.tables.score_parts import Scores, choose_scores
+from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
 from steelyard.tables.source_column import source_code, source_names
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
@@ -113,12 +114,15 @@ def pools_of(
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()
-            for pool in pools(rows, origin, reader, progress, sources):
-                repeated.look(pool)
-                yield pool
+            try:
+                for pool in pools(rows, origin, reader, progress, sources):
+                    repeated.look(pool)
+                    yield pool
+            except ScoreRangeError as error:
+                raise range_of_all(frame, chosen) or error from None
     finally:
         reader.close()
-    reader.warn(_showing(reader, name, rename, layout))
+    reader.warn(_showing(reader, table, rename, layout))
     repeated.warn()
 
 
@@ -172,12 +176,23 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
 
 
-def _showing(reader: AnswerReader, name: str, rename: dict[str, str] | None, layout: str | None) -> str:
+def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
     """The command that shows what could not be read."""
-    file, kind = name if Path(name).exists() else "FILE", reader.kind.name
-    words = ["steelyard", "answers", file, "--only-unreadable", *(["--answers", kind] if kind != "math" else [])]
+    files = [str(each) for each in (source if isinstance(source, list | tuple) else [source]) if _is_file(each)]
+    kind = reader.kind.name
+    words = [
+        "steelyard",
+        "answers",
+        *(files or ["FILE"]),
+        "--only-unreadable",
+        *(["--answers", kind] if kind != "math" else []),
+    ]
     words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
     return shlex.join([*words, *(["--layout", layout] if layout else [])])
+
+
+def _is_file(source: Any) -> bool:
+    return isinstance(source, str | Path) and Path(source).exists()
 
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import polars as pl
 from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
 from steelyard.tables.recognition import LAYOUTS, Layout
 from steelyard.tables.renaming import Renamed, renamed
+from steelyard.tables.several_files import joined, parted
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import opened
 
@@ -28,16 +29,20 @@ def open_responses(source: Any, layout: str | None = None, rename: dict[str, str
         return renamed(file.frame(), rename)
     found = None if layout is None else LAYOUTS.get(layout)()
     found = found or next((each for each in _asked(0) if each.recognises(file)), None)
+    if found is None or found.turn:
+        file = joined(file)
     if rename and (found is None or found.turn):
         columns = set(file.frame().collect_schema())
         file = Renamed(file, {old: new for old, new in rename.items() if old in columns})
         rename = {old: new for old, new in rename.items() if old not in columns}
     found = found or next(each for each in _asked(1) if each.recognises(file))
     converted = found.read(file)
-    if converted.found or found.name != PLAIN:
-        said = f"{found.title}: {converted.found}" if converted.found else f"read as {found.title}"
+    frame, shared = parted(renamed(converted.frame, rename), file.paths)
+    told = ", ".join(each for each in (converted.found, shared) if each)
+    if told or found.name != PLAIN:
+        said = f"{found.title}: {told}" if told else f"read as {found.title}"
         warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
-    return renamed(converted.frame, rename)
+    return frame
 
 
 def _asked(turn: int) -> list[Layout]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from steelyard.errors import ColumnError
+from steelyard.pools.arrays import ScoreRangeError, outside
 from steelyard.tables.columns import NO_SCORE, choose_score
 from steelyard.tables.score_spelling import REDUCERS, Score, parts_of, spelled
 
@@ -58,6 +59,17 @@ def choose_scores(schema: pl.Schema, wanted: str | None, needed: bool = True) ->
         if names.count(name) > 1:
             raise ColumnError(f"{name!r} stands {names.count(name)} times in {wanted!r}: name it once")
     return Scores(tuple(sorted(found, key=lambda part: part.name)))
+
+
+def range_of_all(frame: pl.LazyFrame, scores: Scores) -> ScoreRangeError | None:
+    """The error of the first score that runs beyond [0, 1], by all rows: a fix by some of them may not fit the rest."""
+    for part in scores.parts:
+        value = pl.col("score").fill_nan(None)
+        ends = frame.select(part.expression()).select(value.min().alias("low"), value.max().alias("high"))
+        low, high = ends.collect(engine="streaming").row(0)
+        if low is not None and (low < 0 or high > 1):
+            return outside(part.name, low, high, scores.name)
+    return None
 
 
 def same_scores(one: str, other: str) -> bool:

@@ -27,7 +27,14 @@ def texts_of(source: Any, *, rename: dict[str, str] | None = None, layout: str |
             spoken = grid_texts(str(source).removeprefix(PREFIX).partition("/")[0])
             frame = frame.join(spoken.lazy(), on=["question", "sample"], how="left", maintain_order="left")
             schema = frame.collect_schema()
-        names = [name for name in WORDS if name in schema and not schema[name].is_nested()]
+        names = [name for name in WORDS if name in schema and (name == "gold" or not schema[name].is_nested())]
         order = ["sample"] if "sample" in schema else []
-        words = [pl.col(name).cast(pl.String) for name in ("question", *names)]
+        words = [_text(name, schema[name]) for name in ("question", *names)]
         return together(frame.select(*words, *order)).select("question", *names).collect()
+
+
+def _text(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as text; a list of accepted answers as one says it."""
+    if isinstance(kind, pl.List | pl.Array):
+        return pl.col(name).cast(pl.List(pl.String)).list.join(" or ", ignore_nulls=True)
+    return pl.col(name).cast(pl.String)

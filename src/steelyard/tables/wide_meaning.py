@@ -19,18 +19,19 @@ from steelyard.tables.names import (
     RESPONSES,
     ROW_IDS,
     SCORE_LIKE,
+    accepted_lists,
     first_of,
     key,
     named,
     only,
     plurals,
 )
+from steelyard.tables.several_files import FILE
 
 RESPONSE_LISTS = plurals(RESPONSES | {"sample", "candidate", "rollout"}) - {"prediction", "predictions"}
 ANSWER_LISTS = plurals(ANSWERS | {"prediction"})
 LABEL_LISTS = plurals(LABELS) | {"correct"}
 RESPONSE_NAMES = ("response", "completion", "generation", "llm_response", "output", "prediction")
-KEPT = ("llm", "model", "domain", "prompt")
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,23 @@ def _once(schema: pl.Schema) -> dict[str, str]:
     once["prompt"] = "prompt" if "prompt" in flat else next(iter(texts), None)
     once["llm"] = next(iter(named(flat, {"llm", "model"})), None)
     once["domain"] = next(iter(named(flat, {"domain"})), None)
+    once[FILE] = FILE if FILE in flat else None
     return {ours: name for ours, name in once.items() if name}
 
 
 def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
-    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold."""
+    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold.
+
+    A list of texts that is called so holds the accepted answers.
+    """
     if "gold" in flat:
         return "gold"
+    lists = accepted_lists(schema)
+    if "gold" in lists:
+        return "gold"
     late = [name for name in flat if schema[name] == pl.String]
-    return first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
+    found = first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
+    return found or only(lists, "gold")
 
 
 def _is_texts(kind: Any, *, numbers: bool) -> bool:

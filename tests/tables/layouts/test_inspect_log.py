@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import steelyard as sy
 from tests.tables.layouts.golden import GOLDEN, note, refusal, table
 
 EVAL, JSON = GOLDEN / "inspect_log" / "sums.eval", GOLDEN / "inspect_log" / "sums.json"
@@ -157,3 +158,17 @@ def test_an_archive_without_samples_says_how_to_get_them(tmp_path: Path) -> None
     with zipfile.ZipFile(tmp_path / "empty.eval", "w") as archive:
         archive.writestr("header.json", "{}")
     assert refusal(tmp_path / "empty.eval").endswith("holds no samples: run the evaluation with log_samples")
+
+
+def test_several_targets_are_accepted_answers_and_label_by_any_of_them(tmp_path: Path) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        sample["scores"] = None
+        sample["target"] = ["five", "5"] if sample["id"] == "q0" else sample["target"]
+
+    path = _changed(tmp_path / "log.json", change)
+    assert table(path)["gold"].to_list()[2:4] == [["five", "5"], ["42"]]
+    assert "1 question accepts several answers" in note(path)
+    before = _changed(tmp_path / "before.json", lambda sample: sample.update(scores=None))
+    pools = [sy.read_labelled(each, score="none") for each in (path, before)]
+    assert pools[0].correct.tolist() == pools[1].correct.tolist()
+    assert pools[0].correct.any()

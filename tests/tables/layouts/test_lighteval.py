@@ -50,3 +50,14 @@ def test_a_question_that_stands_twice_is_refused(tmp_path: Path) -> None:
 def test_several_tasks_keep_their_questions_apart(tmp_path: Path) -> None:
     read = table(_with_doc(tmp_path / "details.parquet", task_name="other|0"))
     assert set(read["question"]) == {"other|0/0", "sums|0/1", "sums|0/2", "sums|0/3"}
+
+
+def test_several_golds_are_accepted_answers(tmp_path: Path) -> None:
+    rows = pl.read_parquet(SUMS).to_dicts()
+    for row in rows:
+        row["doc"]["gold_index"] = [row["doc"]["gold_index"]]
+    rows[0]["doc"] |= {"choices": ["6", "5", "five"], "gold_index": [1, 2]}
+    path = tmp_path / "details.parquet"
+    pl.DataFrame(rows, infer_schema_length=None, strict=False).write_parquet(path)
+    assert table(path)["gold"].to_list()[3:5] == [["5", "five"], ["42"]]
+    assert note(path).endswith("1 question accepts several answers")

@@ -29,8 +29,8 @@ def test_repeats_are_samples_and_every_question_counts_once_although_each_filter
 
 def test_the_filters_that_are_not_used_are_said() -> None:
     assert note(SUMS) == (
-        "lm-eval samples: 4 questions, 3 repeats, answers read from the responses and not from the filters "
-        "strict-match and flexible-extract"
+        "lm-eval samples: 4 questions, 3 repeats, filters strict-match and flexible-extract not used "
+        "(answers are read from the responses)"
     )
     assert note(ONCE) == "lm-eval samples: 4 questions, 1 repeat"
 
@@ -84,13 +84,15 @@ def test_a_damaged_line_is_named(tmp_path: Path, field: str, value: object, said
     assert refusal(written(tmp_path / "samples_sums.jsonl", [first])) == said
 
 
-def test_a_list_of_targets_is_a_gold_only_if_it_has_one(tmp_path: Path) -> None:
+def test_a_list_of_targets_is_a_list_of_accepted_answers(tmp_path: Path) -> None:
     rows = records(ONCE)
     one = written(tmp_path / "samples_one.jsonl", [rows[0] | {"target": "['5']"}])
     assert table(one)["gold"].to_list() == ["5"]
     two = written(tmp_path / "samples_two.jsonl", [rows[0] | {"target": "['5', 'five']"}, rows[1]])
-    assert "gold" not in table(two).columns
-    assert note(two).endswith("no gold, because 1 responses have several accepted answers")
+    assert table(two)["gold"].to_list()[0] == ["5", "five"]
+    assert note(two).endswith("1 question accepts several answers")
+    numbers = written(tmp_path / "samples_numbers.jsonl", [rows[0] | {"target": [5, 6]}])
+    assert table(numbers)["gold"].to_list() == ["[5, 6]"]  # an answer itself, as a JSON list of numbers is
 
 
 def test_arguments_of_older_versions_are_lists(tmp_path: Path) -> None:

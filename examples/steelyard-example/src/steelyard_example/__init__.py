@@ -1,1 +1,1 @@
-"""One method and one verifier for Steelyard, found by their entry points."""
+"""One method, one verifier and one layout for Steelyard, found by their entry points."""

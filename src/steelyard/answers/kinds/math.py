@@ -29,7 +29,7 @@ _NOT_MATHS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}+|[.?!]\s")
 def field_after_box(text: str) -> str | None:
     """The answer field of a JSON reply whose boxes, if any, belong to its reasoning."""
     at, value = last_field(text)
-    return value if at > last_box(text)[0] else None
+    return value if at >= 0 and at > last_box(text)[0] else None
 
 
 def hashes(text: str) -> str | None:

@@ -42,7 +42,7 @@ def _more(gains: Mapping[str, float]) -> str:
     step, error = gains["step"], gains["step_se"]
     told = f"{100 * step:+.1f} ± {196 * error:.1f}"
     if step > max(WORTH, 1.96 * error):
-        return f"1.6 times the questions brought {told} points, so more are likely to pay"
+        return f"from five eighths of the questions to all it gained {told} points, so more are likely to pay"
     if step + 1.96 * error < WORTH:
-        return f"five eighths of the questions would do as well ({told}), so more would not pay"
-    return f"against five eighths of the questions that is {told}: whether more would pay is open"
+        return f"from five eighths of the questions to all it gained {told} points, so more would not pay"
+    return f"from five eighths of the questions to all it gained {told} points: whether more would pay is open"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, failures, need, one_gold, said, table_of, within
+from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, need, said, table_of, within
 from steelyard.tables.marks import Marks, add_marks, mark
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
@@ -45,7 +45,7 @@ class InspectLog(Layout):
                 seen.add(key)
                 rows.append({**_row(sample, where), "domain": task or None, "llm": str(llm) if llm else None})
                 marks.append(_marks(sample))
-        many, graded = one_gold(rows), add_marks(rows, marks, "scorer")
+        many, graded = accepted_golds(rows), add_marks(rows, marks, "scorer")
         by_task(rows)
         return Converted(table_of(rows), said(counted(rows, "epochs"), graded, many, failures(rows), *status))
 

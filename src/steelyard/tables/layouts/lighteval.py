@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, need, one_gold, said, table_of
+from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, need, said, table_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
 
@@ -31,7 +31,7 @@ class Lighteval(Layout):
                 raise TableError(f"{where} stands twice, of two runs or two LLMs: give the files of one run")
             seen.add((task, name))
             rows += _rows(record, doc, where, {"question": name, "domain": task or None})
-        many = one_gold(rows)
+        many = accepted_golds(rows)
         tasks = len({row["domain"] for row in rows})
         by_task(rows)
         return Converted(table_of(rows), said(f"{tasks} tasks" if tasks > 1 else "", counted(rows), many))

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, listing, need, one_gold, said, table_of
+from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, listing, need, said, table_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
 FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?(\.gz|\.zst)?")
@@ -37,11 +37,11 @@ class LmEval(Layout):
                 )
             tasks[task] = file
             rows += _rows(part, task if match else None, filters)
-        many = one_gold(rows)
+        many = accepted_golds(rows)
         by_task(rows)
         unused = [name for name in dict.fromkeys(filters) if name != "none"]
         word = "filter" if len(unused) == 1 else "filters"
-        beside = f"answers read from the responses and not from the {word} {listing(unused)}" if unused else ""
+        beside = f"{word} {listing(unused)} not used (answers are read from the responses)" if unused else ""
         number = f"{len(tasks)} tasks" if len(tasks) > 1 else ""
         return Converted(table_of(rows), said(number, counted(rows, "repeats"), beside, many))
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
-from steelyard.tables.gold_or_answer import check_gold_alone, check_unknown_lists
+from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,
@@ -16,6 +16,7 @@ from steelyard.tables.names import (
     QUESTION_TEXTS,
     RESPONSES,
     ROW_IDS,
+    accepted_lists,
     first_of,
     is_label,
     named,
@@ -45,7 +46,10 @@ class Long(Layout):
         if question:
             meant["question"] = question
         said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
-        return Converted(frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items()), said)
+        frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
+        if "correct" in meant:
+            check_label_of_questions(frame, meant["correct"])
+        return Converted(frame, said)
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
@@ -67,6 +71,7 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     gold = first_of(flat, (GOLDS,), "gold") or only(
         [name for name in named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
     )
+    gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
 
 
@@ -76,17 +81,17 @@ def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
 
 def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
     """The column that responses to one question share: its id, or its text where an id is that of a row."""
-    found = first_of(flat, (QUESTION_IDS,), "question")
-    rows, texts = only(named(flat, ROW_IDS), "question"), named(flat, QUESTION_TEXTS)
-    if found or not rows:
-        return found or only(texts, "question")
+    found, texts = first_of(flat, (QUESTION_IDS,), "question"), named(flat, QUESTION_TEXTS)
+    rows = found or only(named(flat, ROW_IDS), "question")
+    if not rows:
+        return only(texts, "question")
     if not texts:
         return rows
     counts = frame.select(pl.len(), pl.col(rows).n_unique().alias("ids"), pl.struct(texts).n_unique().alias("texts"))
     size, ids, distinct = counts.collect(engine="streaming").row(0)
     if ids == size and distinct < size:  # it numbers the rows
         return only(texts, "question")
-    if ids != distinct:
+    if ids != distinct and not found:
         raise ColumnError(
             f"several columns could be 'question': {', '.join((rows, *texts))}, and they tell different questions "
             f"apart; choose one with rename={{'{rows}': 'question'}}"

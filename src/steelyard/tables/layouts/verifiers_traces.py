@@ -7,12 +7,12 @@ from typing import Any
 from steelyard.errors import TableError
 from steelyard.tables.layout_rows import (
     Row,
+    accepted_golds,
     by_task,
     counted,
     failures,
     listing,
     need,
-    one_gold,
     said,
     table_of,
     within,
@@ -57,7 +57,7 @@ class VerifiersTraces(Layout):
             for trace in _traces(record, f"line {number}"):
                 rows.append({**common, **_reply(trace)})
                 marks.append(_marks(trace))
-        many, graded = one_gold(rows), add_marks(rows, marks, "reward")
+        many, graded = accepted_golds(rows), add_marks(rows, marks, "reward")
         gold = f"gold from {listing(golds)}" if any(row["gold"] for row in rows) else ""
         by_task(rows)
         return Converted(table_of(rows), said(counted(rows, "rollouts"), gold, graded, many, failures(rows)))

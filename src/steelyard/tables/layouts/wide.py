@@ -12,6 +12,7 @@ from steelyard.tables.chat_texts import json_lists
 from steelyard.tables.names import SCORE_LIKE, key
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened
+from steelyard.tables.sources.frames_of_rows import is_lossy
 from steelyard.tables.wide_meaning import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LISTS, check_not_both, text_lists
 
 
@@ -65,9 +66,11 @@ def _parsed(texts: pl.Series) -> pl.Series:
         if value is not None and not isinstance(value, list):
             raise ColumnError(f"row {i + 1} has no JSON list in {texts.name!r}, as the rows before: correct it")
         values.append(value)
+    unlike = ColumnError(f"the lists in {texts.name!r} hold things of different kinds: give texts or numbers")
     try:
-        return pl.Series(texts.name, values, strict=False)
+        found = pl.Series(texts.name, values, strict=False)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
-        raise ColumnError(
-            f"the lists in {texts.name!r} hold things of different kinds: give texts or numbers"
-        ) from None
+        raise unlike from None
+    if is_lossy(values, found):
+        raise unlike
+    return found

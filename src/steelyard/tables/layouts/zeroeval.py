@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import TableError
-from steelyard.tables.layout_rows import Row, by_task, counted, failures, listing, need, one_gold, said, table_of
+from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, listing, need, said, table_of
 from steelyard.tables.messages import prompt_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
@@ -30,7 +30,7 @@ class ZeroEval(Layout):
         rows: list[Row] = []
         for part in opened.parts():
             rows += _rows(part, _llm(part.paths[0]) if part.paths else None)
-        many = one_gold(rows)
+        many = accepted_golds(rows)
         by_task(rows)
         llms = list(dict.fromkeys(str(row["llm"]) for row in rows))
         who = f"LLM {llms[0]}" if len(llms) == 1 else f"{len(llms)} LLMs ({listing(llms)})"

@@ -15,12 +15,29 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
     >>> frame_of_rows([{"answer": "1", "more": [1, [2]]}, {"answer": "2", "more": None}]).rows()
     [('1', '[1, [2]]'), ('2', None)]
+    >>> frame_of_rows([{"answer": "1", "more": 1}, {"answer": "2", "more": {"a": 2}}]).rows()
+    [('1', '1'), ('2', '{"a": 2}')]
     """
+    names = list(dict.fromkeys(name for row in rows for name in row))
     try:
-        return _frame(rows)
+        frame = _frame(rows)
     except UNLIKE:
-        names = list(dict.fromkeys(name for row in rows for name in row))
         return pl.DataFrame([_column(name, [row.get(name) for row in rows]) for name in names])
+    odd = [name for name in names if is_lossy([row.get(name) for row in rows], frame[name])]
+    return frame.with_columns(_texts(name, [row.get(name) for row in rows]) for name in odd)
+
+
+def is_lossy(values: list[Any], column: pl.Series) -> bool:
+    """Whether a column holds nothing where there was something: polars drops what stands where others have objects."""
+    return "Struct" in str(column.dtype) and any(map(_lost, values, column.to_list()))
+
+
+def _lost(value: Any, kept: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_lost(each, kept.get(name) if isinstance(kept, dict) else None) for name, each in value.items())
+    if isinstance(value, list):
+        return bool(value) and (kept is None or any(map(_lost, value, kept)))
+    return value is not None and kept is None
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -29,7 +46,12 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 def _column(name: str, values: list[Any]) -> pl.Series:
     try:
-        return _frame([{name: value} for value in values]).to_series()
+        column = _frame([{name: value} for value in values]).to_series()
     except UNLIKE:
-        texts = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
-        return pl.Series(name, texts, pl.String)
+        return _texts(name, values)
+    return _texts(name, values) if is_lossy(values, column) else column
+
+
+def _texts(name: str, values: list[Any]) -> pl.Series:
+    texts = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
+    return pl.Series(name, texts, pl.String)

@@ -39,8 +39,9 @@ def listed(source: str | Path) -> tuple[Path, ...]:
 
 
 def all_listed(sources: Iterable[str | Path]) -> tuple[Path, ...]:
-    """Return the files of several names, each once."""
-    return tuple(dict.fromkeys(path for source in sources for path in listed(source)))
+    """Return the files of several names, each once, by whatever path it is named."""
+    found = [path for source in sources for path in listed(source)]
+    return tuple({path.resolve() if str(path) != STDIN else path: path for path in reversed(found)}.values())[::-1]
 
 
 def _of_folder(folder: Path) -> tuple[Path, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.errors import TableError
 from steelyard.tables.recognition import Opened
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
 from steelyard.tables.sources.listing import all_listed
@@ -20,6 +21,9 @@ def opened(source: Any) -> Opened:
         return OpenedTable(open_grid(str(source)))
     named = [source] if isinstance(source, str | Path) else source
     if isinstance(named, list | tuple) and named and all(isinstance(each, str | Path) for each in named):
+        grid = [str(each) for each in named if is_grid(each)]
+        if grid:
+            raise TableError(f"{grid[0]} is a table of its own: give it alone")
         files = tuple(OpenedFile(path) for path in all_listed(named))
         return files[0] if len(files) == 1 else OpenedFiles(files)
     return OpenedTable(source)

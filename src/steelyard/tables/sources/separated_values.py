@@ -7,12 +7,16 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.tables.sources.width import LONGEST_LINE, TEXT, check_width
+from steelyard.errors import TableError
+from steelyard.tables.names import is_text, key
+from steelyard.tables.sources.width import LONGEST_LINE, check_width
 
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 1_000  # rows
 _QUOTED = re.compile(rb'"[^"]*"')
 _DECIMAL_COMMA = r"^\s*-?\d+(,\d+)?\s*$"
+_THOUSANDS = r"^\s*-?[1-9]\d{0,2},\d{3}\s*$"
+_TWICE = re.compile(r"(.*)_duplicated_\d+")  # what polars calls a column whose name was there before
 
 
 def open_separated(path: Path) -> pl.LazyFrame:
@@ -23,21 +27,30 @@ def open_separated(path: Path) -> pl.LazyFrame:
     separator = "\t" if path.suffix.lower() == ".tsv" else max(counts, key=lambda each: counts[each])
     check_width(path, 1 + counts[separator])
     names = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
-    types = {name: kind for name, kind in TEXT.items() if name in names}
+    check_once(path, names)
+    types = {name: pl.String for name in names if is_text(key(name))}
     table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
     return _with_decimal_points(table.filter(~pl.all_horizontal(pl.all().is_null())))
 
 
+def check_once(path: Path, names: list[str]) -> None:
+    """Refuse a header that names a column twice: nobody can tell which of the two is meant."""
+    twice = next((found[1] for name in names if (found := _TWICE.fullmatch(name)) and found[1] in names), None)
+    if twice is not None:
+        raise TableError(f"{path} has two columns {twice!r}: remove one, or give it another name")
+
+
 def _with_decimal_points(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Read 0,5 as a number, in columns whose first rows have nothing else."""
-    texts = [name for name, kind in table.collect_schema().items() if kind == pl.String and name not in TEXT]
+    """Read 0,5 as a number, in columns whose first rows have nothing else; 1,234 alone may be a thousand and more."""
+    texts = [name for name, kind in table.collect_schema().items() if kind == pl.String and not is_text(key(name))]
     if not texts:
         return table
     first = table.select(texts).head(LOOKED_AT).collect()
     decimal = [
         column.name
         for column in first.iter_columns()
-        if column.str.contains(_DECIMAL_COMMA).all() and column.str.contains(",", literal=True).any()
+        if column.str.contains(_DECIMAL_COMMA).all()
+        and (column.str.contains(",", literal=True) & ~column.str.contains(_THOUSANDS)).any()
     ]
     points = (pl.col(name).str.strip_chars().str.replace(",", ".", literal=True) for name in decimal)
     return table.with_columns(column.cast(pl.Float64) for column in points)
