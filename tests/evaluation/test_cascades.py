@@ -149,6 +149,15 @@ def test_a_budget_below_the_cheapest_source_says_what_it_takes() -> None:
         planned(table(60), budget=1e-6)
 
 
+def test_a_budget_is_never_overspent_on_the_calibration_questions_however_little_it_is_missed_by() -> None:
+    labelled = pool(table(60))
+    panel, cost = Panel.of(labelled), source_costs(labelled, PRICES)
+    search = CascadeSearch(panel, cost, np.arange(60) % 5)
+    for budget in np.linspace(0.06, 1.1, 40):
+        cascade = search.find(budget * search.unit)
+        assert (cost * cascade.replay(panel).asked).sum(axis=1).mean() <= budget * search.unit * (1 + 1e-9)
+
+
 def test_tokens_are_counted_or_are_a_quarter_of_the_characters() -> None:
     made = pl.DataFrame({"question": [1, 1, 2, 2], "llm": ["a", "b"] * 2, "answer": ["x"] * 4, "correct": [True] * 4})
     text = made.with_columns(response=pl.Series(["abcd" * 5, "abcd" * 10, "abcd" * 5, "abcd" * 10]))

@@ -27,7 +27,8 @@ HIGHS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97)
 ROUGH_HIGHS, MIDDLE_HIGHS, LAST_HIGHS = HIGHS[::2], (0.91, 1.0), (0.4, 0.5, 0.6, 0.75)
 REALISED = 0.2  # how much verdicts that were correct count, beside the probability that they are
 EACH = 0.001  # of accuracy: what a source must be worth, whatever it costs
-POINT, OVER = 0.01, 10.0  # of accuracy, for the cost of the best single source; what going over the budget is worth
+POINT = 0.01  # of accuracy: what may cost as much as the best single source
+CLOSE = 1e-9
 CHEAP, DEAR = 0.5, 10.0  # of the strong source's cost: what may come before it, and after it
 COPY = 0.98  # of a source's votes that another gives as well
 REFITS, PASSES, DIGITS = 3, 4, 7
@@ -55,7 +56,7 @@ class CascadeSearch:
     def odds(self, asked: Group) -> NDArray[np.float64]:
         """What the answers of these sources are worth, by all questions."""
         if asked not in self._odds:
-            self._odds[asked] = fit_odds(self.panel, list(asked))
+            self._odds[asked] = fit_odds(self.panel, list(asked)).round(DIGITS)
         return self._odds[asked]
 
     def leading(self, asked: Group) -> Leading:
@@ -75,12 +76,14 @@ class CascadeSearch:
         Accuracy that costs more than the best single source for a point is not bought.
         """
 
-        def value(gated: Gated, over: float = OVER) -> float:
+        def value(gated: Gated, most: float = budget) -> float:
             worth, cost = self._measured(gated)
-            return round(worth - (POINT * cost + over * max(0.0, cost - budget)) / self.unit, DIGITS)
+            if cost > most * (1 + CLOSE):
+                return -cost / self.unit  # below all that can be paid, which is worth 0 or more
+            return round(1 + worth - POINT * min(cost / self.unit, 1 / POINT), DIGITS)
 
         single = [Shape(strong=s) for s in self.heard]
-        able = sorted(single, key=lambda shape: -value(shape.gated(), 0.0))[:STRONG]
+        able = sorted(single, key=lambda shape: -value(shape.gated(), np.inf))[:STRONG]
         paid = max(single, key=lambda shape: value(shape.gated()))
         found = [self._around(strong, value) for strong in {shape.strong: None for shape in (*able, paid)}]
         return self.cascade(max((shape.gated() for shape in [paid, *found]), key=value))
@@ -168,7 +171,7 @@ class CascadeSearch:
         odds = {}
         for asked in reachable(steps):
             group = tuple(names.index(name) for name in asked)
-            odds[asked] = tuple(float(x) for x in self.odds(group).round(DIGITS))
+            odds[asked] = tuple(float(x) for x in self.odds(group))
         return Cascade(steps, odds)
 
     def single(self, source: int) -> Cascade:
