@@ -1,4 +1,4 @@
-"""steelyard plan-budget: when to stop sampling, for a budget or for a loss."""
+"""steelyard plan-budget: when to stop sampling, or whom to ask next, for a budget or for a loss."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.cascade_view import budget_of, cascade_view, check_aim, prices_of
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -29,7 +30,10 @@ from steelyard.cli.options import (
     spoken,
 )
 
-EXAMPLE = "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json"
+EXAMPLE = (
+    "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json\n\n"
+    "Example: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --budget 65% -o plan.json"
+)
 
 
 def run(
@@ -42,6 +46,28 @@ def run(
         float | None,
         typer.Option(
             metavar="SHARE", help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PRICE",
+            help="With --source: its price per million tokens, as gpt=10,llama=0.1. Learns whom to ask, and when.",
+            show_default=False,
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="With --source, instead of --price: what each response cost.", show_default=False
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COST",
+            help="With --price or --cost: mean cost per question, or a share of the best single source's, as 65%.",
+            show_default=False,
         ),
     ] = None,
     plan: Plan = None,
@@ -63,7 +89,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Say when to stop sampling, what that saves and whether it pays, and write the rule into a plan."""
+    """Say when to stop sampling, or whom of several sources to ask, what that saves, and write it into a plan."""
     import steelyard as sy
     from steelyard.methods.base.enough import first_samples
     from steelyard.methods.base.plan import PLAN
@@ -71,7 +97,9 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
-    if samples is None and loss is None:
+    prices = check_aim(samples, loss, budget, prices_of(price), cost)
+    cascading = prices is not None or cost is not None
+    if samples is None and loss is None and not cascading:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
         check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
@@ -79,7 +107,10 @@ def run(
     voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
     fitted = voter.fitted_on_
     trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
+    if cascading and column is None:
+        raise sy.SettingError("prices are for sources: say who answered, as --source llm")
     options: dict[str, Any] = {
+        "tokens": cost or cascading,
         "rename": renames(rename),
         "layout": layout,
         "answers": answers,
@@ -88,6 +119,10 @@ def run(
     with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
     used = first_samples(pool, n)
+    if cascading:
+        aims: dict[str, Any] = {"budget": budget_of(budget), "loss": loss, "calibrate": calibrate, "refit": not plan}
+        cascade_view(sy.plan_cascade(used, voter, prices, seed=seed, **aims), output, overwrite, json, seed)
+        return
     found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
     if output:
         found.method.save(output, overwrite=overwrite)

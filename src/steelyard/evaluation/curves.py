@@ -137,15 +137,19 @@ def curves(
 def _fitted(methods: Sequence[Method], cal: LabelledPool, sizes: Sequence[int]) -> list[list[Method | None]]:
     """Fit a copy of each method at each n; None where the first n samples cannot teach it anything.
 
+    A method that weighs sources learns from all of them: the first n samples may be of some sources only.
     The largest n comes first, as that is an error there; elsewhere each reason is said once.
     """
     left_out: dict[str, list[tuple[str, int]]] = {}
     fitted: dict[int, list[Method | None]] = {}
     for n in reversed(sizes):
         fitted[n] = []
-        for method in methods:
+        for i, method in enumerate(methods):
+            if method.weighs_sources and n < sizes[-1]:
+                fitted[n].append(fitted[sizes[-1]][i])
+                continue
             try:
-                fitted[n].append(deepcopy(method).fit(cal, n=n))
+                fitted[n].append(deepcopy(method).fit(cal, n=None if method.weighs_sources else n))
             except CalibrationError as error:
                 if n == sizes[-1]:
                     raise

@@ -24,6 +24,7 @@ WORK = 40_000_000  # comparisons
 ALIKE = 0.9  # of the questions in trouble
 CLOSE, CLOSER = 0.9, 0.98  # of all questions: with labels and without
 FEWEST = 20  # of those
+FEW = 5  # of those, if labels show them and they agree in all of them
 SHOWN = 6  # names in a warning
 
 
@@ -97,7 +98,9 @@ def _copies(pool: Pool, source: Codes, said: NDArray[np.int32], close: Bools, kn
         both = (said[:, s] >= 0) & (said[:, t] >= 0)
         trouble = both & ~(fine[:, s] & fine[:, t])
         same = trouble & (said[:, s] == said[:, t])
-        found[s, t] = found[t, s] = trouble.sum() >= FEWEST and same.sum() >= ALIKE * trouble.sum()
+        alike = trouble.sum() >= FEWEST and same.sum() >= ALIKE * trouble.sum()
+        plain = known is not None and trouble.sum() >= FEW and same.sum() == trouble.sum()
+        found[s, t] = found[t, s] = alike or plain
     return found
 
 

@@ -19,7 +19,8 @@ import polars as pl
 
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
-from steelyard.jobs.ballot import Ballot, Standing
+from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses

@@ -10,8 +10,8 @@ from pathlib import Path
 from steelyard.errors import SettingError, UpstreamError
 from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, in_order, planned, unplanned
 from steelyard.jobs.ask_upstreams import Asking, check_scored, samples_of, together, without_silent
-from steelyard.jobs.ballot import Standing
 from steelyard.jobs.interrupts import waits_for
+from steelyard.jobs.standing import Standing
 from steelyard.jobs.starting import started
 from steelyard.llm.draws import Draw
 from steelyard.llm.embedded import LOCAL

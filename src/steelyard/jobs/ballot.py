@@ -3,12 +3,14 @@
 A ballot is the batch vote in small steps: after k samples it says, to the last bit, what `predict` says of a table
 with those k rows. Samples may arrive in any order; what counts is the longest run 0, 1, 2, .. that is
 complete, so neither the verdict nor the stop depends on who was quick.
+
+With a plan that has a cascade (`plan-budget --price`) a ballot says whom to ask next, in `Standing.next`, and counts
+the answers in the order of the cascade; one that it did not ask for does not count until it does.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import isnan
 from numbers import Real
 from pathlib import Path
@@ -20,8 +22,11 @@ import polars as pl
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import unusual
 from steelyard.errors import ColumnError, ScoreError, SettingError
+from steelyard.jobs.cascade_walk import CascadeWalk, Entry
+from steelyard.jobs.standing import Standing
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
+from steelyard.methods.base.source_vote import SourceVote
 from steelyard.pools.notebook import html_facts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.stopping.prefix_votes import prefix_of
@@ -29,27 +34,6 @@ from steelyard.stopping.rule import Rule
 from steelyard.surrogates import is_whole
 
 QUESTION = pl.Series("question", ["ballot"])
-Entry = tuple[str | None, float | None]  # answer and score
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a question stands after some samples.
-
-    >>> from steelyard import MajorityVote
-    >>> stands = Ballot(MajorityVote()).add("7")
-    >>> stands.verdict, stands.votes, stands.stop
-    ('7', 1, False)
-    """
-
-    verdict: str | None  # None: no readable answer yet
-    confidence: float
-    share: float
-    margin: float
-    votes: int  # for the verdict
-    samples: int  # counted so far
-    stop: bool
-    why: str  # one line
 
 
 NOTHING = Standing(None, 0.0, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
@@ -83,7 +67,18 @@ class Ballot:
         self._codes: dict[str | None, int] = {None: -1}  # by text, of those counted
         self._crowded = False  # whether pairs of answers were left undecided
         self._names = pl.Series("answer", [], pl.String)  # by code
-        self.method.check_pool(self._pool([(None, None)]))  # a method that cannot vote says so now
+        self._cascade = None if rule else self.method.cascade_
+        if self._cascade:
+            self._walk = CascadeWalk(self._cascade)
+            self._follow()
+            return
+        known = next(iter(self._sources), "") or None
+        self.method.check_pool(self._pool([(None, None, known)]))  # a method that cannot vote says so now
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        """The sources that the method knows."""
+        return tuple(self.method.weights_) if isinstance(self.method, SourceVote) else ()
 
     @property
     def verdict(self) -> str | None:
@@ -99,14 +94,21 @@ class Ballot:
         pool = self._pool([self._given[i] for i in range(self.standing.samples)])
         return unusual(fitted.reference_scores, pool)
 
-    def add(self, answer: str | None, score: float | None = None, sample: int | None = None) -> Standing:
+    def add(
+        self, answer: str | None, score: float | None = None, sample: int | None = None, source: str | None = None
+    ) -> Standing:
         """Count a sample and return how the question stands.
 
         `score` lies in [0, 1]; None: the verifier said nothing. `sample` is its number, 0, 1, 2, ..; without one it
         is the next after the highest so far. A number that comes again with the same content changes nothing, and
-        nothing that comes after the stop does.
+        nothing that comes after the stop does. `source` says who answered, for a method that weighs sources; with a
+        cascade the samples of every source are numbered by themselves, and an answer of None says that it gave none.
         """
-        entry = _answer(answer), _score(score)
+        entry = _answer(answer), _score(score), _source(source)
+        if self._cascade:
+            self._walk.add(entry, None if sample is None else _number(sample), self._sources)
+            self._follow()
+            return self.standing
         number = max(self._given, default=-1) + 1 if sample is None else _number(sample)
         if self._given.setdefault(number, entry) != entry:
             raise SettingError(
@@ -135,10 +137,19 @@ class Ballot:
         """What a notebook shows."""
         return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
 
+    def _follow(self) -> None:
+        """Go along the cascade as far as the answers that are there allow."""
+        while self._walk.ready:
+            entries = self._walk.taken()
+            if self._crowded or any(text not in self._codes for text, _, _ in entries):
+                self._group(Counter(text for text, _, _ in entries if text is not None))
+            self._walk.look([self._codes[text] for text, _, _ in entries])
+        self.standing = self._walk.standing(self._names)
+
     def _count(self, samples: int) -> None:
         entries = [self._given[i] for i in range(samples)]
         if entries[-1][0] not in self._codes or self._crowded:
-            self._group(Counter(text for text, _ in entries if text is not None))
+            self._group(Counter(text for text, _, _ in entries if text is not None))
         verdicts = self.method.predict(self._pool(entries))
         step = prefix_of(verdicts)
         self.standing = Standing(
@@ -169,8 +180,11 @@ class Ballot:
 
     def _pool(self, entries: list[Entry]) -> Pool:
         """The samples as `read` would give them."""
-        answers, scores = zip(*entries, strict=True)
+        answers, scores, sources = zip(*entries, strict=True)
         fitted = self.method.fitted_on_
+        names = tuple(sorted({name for name in sources if name is not None}))
+        if names and None in sources:
+            raise ColumnError("some samples of this ballot name their source and others do not: name it for each")
         return Pool(
             starts=np.array([0, len(entries)]),
             answer=np.array([self._codes[text] for text in answers], np.int32),
@@ -180,6 +194,8 @@ class Ballot:
             questions=QUESTION,
             names=self._names,
             origin=Origin(score=fitted.score if fitted else None),
+            source=np.array([names.index(name) for name in sources], np.int32) if names else None,
+            sources=names,
         )
 
 
@@ -212,6 +228,13 @@ def _number(sample: object) -> int:
     return int(sample)
 
 
+def _source(source: object) -> str | None:
+    if source is None or (isinstance(source, str) and source.strip()):
+        return source
+    raise ColumnError(f"the source is {source!r:.40}: give the name of who answered, as text")
+
+
 def _told(entry: Entry) -> str:
-    answer, score = entry
-    return f"{answer!r:.40} with {'no score' if score is None else f'score {score:g}'}"
+    answer, score, source = entry
+    by = f" by {source}" if source else ""
+    return f"{answer!r:.40}{by} with {'no score' if score is None else f'score {score:g}'}"

@@ -62,6 +62,7 @@ class Pool:
     parts: Floats | None = None  # [R, V] several scores, named in the origin; `scores` is then the mean of their logits
     source: Codes | None = None  # [R] who said it, as a code; None: it is not known
     sources: tuple[str, ...] = ()  # their names, by code
+    tokens: Floats | None = None  # [R] what each response used, NaN = not known; None: it was not read
 
     @staticmethod
     def from_arrays(
@@ -280,7 +281,9 @@ class Pool:
         scores = None if self.scores is None else self.scores[rows]
         parts = None if self.parts is None else self.parts[rows]
         source = None if self.source is None else self.source[rows]
-        return replace(self, starts=starts, answer=self.answer[rows], scores=scores, parts=parts, source=source)
+        tokens = None if self.tokens is None else self.tokens[rows]
+        answer = self.answer[rows]
+        return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, tokens=tokens)
 
     def __repr__(self) -> str:
         unreadable = int((self.answer < 0).sum())

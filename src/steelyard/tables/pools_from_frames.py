@@ -68,6 +68,7 @@ def pool_from_frame(
         origin=origin,
         source=frame["source"].to_numpy().astype(np.int32) if sources else None,
         sources=sources,
+        tokens=_numbers(frame, "tokens") if "tokens" in frame.columns else None,
     )
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
@@ -152,6 +153,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         scores=None if first.scores is None else np.concatenate([pool.known_scores for pool in pools]),
         parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
         source=None if first.source is None else np.concatenate([cast(Codes, pool.source) for pool in pools]),
+        tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
         base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

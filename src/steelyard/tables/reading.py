@@ -27,6 +27,7 @@ from steelyard.tables.source_column import source_code, source_names, source_of_
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
+from steelyard.tables.token_counts import token_expression
 
 
 def read(
@@ -34,6 +35,7 @@ def read(
     *,
     score: str | None = None,
     source: str | None = None,
+    tokens: bool | str = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
@@ -48,8 +50,8 @@ def read(
     for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
     a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
     the pool then knows who said what, for the methods `committee` and `consensus`; a run of several upstreams is read
-    so by itself. `rename` maps your column names
-    to Steelyard's.
+    so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
+    of `response` / 4; a name reads that column. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
     are the same. A gold answer may be a worked solution, or a list of accepted answers.
@@ -63,6 +65,7 @@ def read(
     options: dict[str, Any] = {
         "score": score,
         "source": source,
+        "tokens": tokens,
         "rename": rename,
         "layout": layout,
         "need_score": need_score,
@@ -76,6 +79,7 @@ def pools_of(
     *,
     score: str | None = None,
     source: str | None = None,
+    tokens: bool | str = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str | AnswerReader = "math",
@@ -95,7 +99,7 @@ def pools_of(
             frame = open_responses(table, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
-            others = pl.Schema({column: kind for column, kind in schema.items() if column != source})
+            others = pl.Schema({column: kind for column, kind in schema.items() if column not in (source, tokens)})
             chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
@@ -106,7 +110,8 @@ def pools_of(
             wanted = _wanted(schema, chosen, labels)
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
-            rows = in_order(frame, wanted)
+            used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
+            rows = in_order(frame, wanted if used is None else [*wanted, used])
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()

@@ -70,6 +70,7 @@ class Plan:
     stopping: dict[str, Any] | None = None  # the rule and its settings
     mix: dict[str, Any] | None = None  # how several scores are made one; plans for one score have none
     made_by: str | None = None  # the class of a method that is not Steelyard's own
+    cascade: dict[str, Any] | None = None  # whom to ask next, where sources have prices
 
 
 KNOWN = tuple(f.name for f in fields(Provenance))
@@ -98,6 +99,8 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
     }
     if plan.stopping is not None:
         content["stopping"] = plan.stopping
+    if plan.cascade is not None:
+        content["cascade"] = plan.cascade
     if plan.mix is not None:
         content["mix"] = plan.mix
     if plan.made_by is not None:
@@ -137,9 +140,10 @@ def read_plan(path: str | Path) -> Plan:
             else _provenance(
                 {"reference_scores": (), "source": None, **renamed(fitted_on, [f.name for f in fields(Provenance)])}
             ),
-            _stopping(content["stopping"]) if "stopping" in content else None,
+            _object(content["stopping"], "stopping") if "stopping" in content else None,
             _bounded(content.get("mix")),
             None if "class" not in content else str(_bounded(content["class"])),
+            _object(content["cascade"], "cascade") if "cascade" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
@@ -181,9 +185,9 @@ def _provenance(found: dict[str, Any]) -> Provenance:
     return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
 
 
-def _stopping(found: Any) -> dict[str, Any]:
+def _object(found: Any, name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise TypeError(f"stopping is {found!r:.40}")
+        raise TypeError(f"{name} is {found!r:.40}")
     return dict(_bounded(found))
 
 

@@ -15,11 +15,12 @@ from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.configured import Configured
 from steelyard.methods.base.plan import Plan, Provenance, renamed, write_plan
 from steelyard.stopping import rule_from
+from steelyard.stopping.cascade import Cascade
 from steelyard.stopping.rule import Rule
 
 FARTHEST = 35.0  # the evidence of a score within 1e-15 of 0 or 1, the narrowest clip
 MOST_FOLDS, MOST_ERRORS = 1000, 1e6
-APART = ("fitted_on_", "stopping_", "mix_")  # a plan has them beside the learned values
+APART = ("fitted_on_", "stopping_", "mix_", "cascade_")  # a plan has them beside the learned values
 
 
 @dataclass(repr=False, eq=False)
@@ -32,12 +33,15 @@ class Stored(Configured):
     fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
     stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
     mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
+    cascade_: Cascade | None = field(default=None, init=False, repr=False)  # whom to ask next
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
         stopping = self.stopping_.plain() if self.stopping_ else None
         mix = self.mix_.stored() if self.mix_ else None
-        plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, stopping, mix, self.made_by())
+        cascade = self.cascade_.plain() if self.cascade_ else None
+        learned = self.learned()
+        plan = Plan(self.name, self.settings(), learned, self.fitted_on_, stopping, mix, self.made_by(), cascade)
         write_plan(plan, path, overwrite=overwrite)
 
     @classmethod
@@ -80,6 +84,7 @@ class Stored(Configured):
             raise PlanError(f"its reference scores are not those of at most {MOST_REFERENCES} questions")
         method.fitted_on_ = plan.fitted_on
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
+        method.cascade_ = None if plan.cascade is None else Cascade.from_plain(plan.cascade)
         method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
         if plan.fitted_on is not None or not cls.learns:
             method.check_learned()

@@ -1,0 +1,179 @@
+"""The best cascade for a budget, found on labelled questions.
+
+It has four steps at most: a few cheap sources first; some more where the first leave it open, or only where they agree;
+one strong source, below a confidence; others, where it is low even then. Few thresholds are tried, and every
+cascade is judged by folds that its weights were not fitted on: mostly by how likely its verdicts are correct, less by
+how many were, which is the same in the long run and far less a matter of luck. A free search over all thresholds of
+all sources fits 200 labels and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.evaluation.cascade_shape import Gated, Group, Shape, groups
+from steelyard.fitting.answer_odds import Leading, fit_odds, is_correct, leading
+from steelyard.pools.arrays import Ints
+from steelyard.pools.panel import Panel
+from steelyard.stopping.cascade import Cascade, Step, reachable
+
+FOLDS = 5
+FEW, FIRST, SECOND, LAST, STRONG = 6, 3, 2, 2, 2  # candidates; sources in the first, second, last step; strong ones
+LOWS = (0.0, 0.3, 0.45, 0.6)
+HIGHS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97)
+ROUGH_HIGHS, MIDDLE_HIGHS, LAST_HIGHS = HIGHS[::2], (0.91, 1.0), (0.4, 0.5, 0.6, 0.75)
+REALISED = 0.2  # how much verdicts that were correct count, beside the probability that they are
+EACH = 0.001  # of accuracy: what a source must be worth, whatever it costs
+POINT = 0.01  # of accuracy: what may cost as much as the best single source
+CLOSE = 1e-9
+CHEAP, DEAR = 0.5, 10.0  # of the strong source's cost: what may come before it, and after it
+COPY = 0.98  # of a source's votes that another gives as well
+REFITS, PASSES, DIGITS = 3, 4, 7
+Value = Callable[[Gated], float]
+
+
+class CascadeSearch:
+    """Cascades over the sources of a panel, judged out of fold; everything measured once is kept."""
+
+    def __init__(self, panel: Panel, cost: NDArray[np.float64], fold: Ints) -> None:
+        self.panel, self.cost, self.fold = panel, cost, fold
+        self.mean_cost = cost.mean(axis=0)
+        self._seen = [panel.take(np.flatnonzero(fold != k)) for k in range(FOLDS)]
+        self._odds: dict[Group, NDArray[np.float64]] = {}
+        self._leading: dict[Group, Leading] = {}
+        self._values: dict[Gated, tuple[float, float]] = {}
+        self._worths: dict[Group, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._costs: dict[Group, NDArray[np.float64]] = {}
+        self.heard = self._heard()
+        alone = [is_correct(panel, self.leading((s,)).row).mean() for s in range(len(panel.names))]
+        self.alone = np.array(alone)
+        self.best = int(np.lexsort((self.mean_cost, -self.alone))[0])
+        self.unit = float(self.mean_cost[self.best]) or float(self.mean_cost.max())
+
+    def odds(self, asked: Group) -> NDArray[np.float64]:
+        """What the answers of these sources are worth, by all questions."""
+        if asked not in self._odds:
+            self._odds[asked] = fit_odds(self.panel, list(asked)).round(DIGITS)
+        return self._odds[asked]
+
+    def leading(self, asked: Group) -> Leading:
+        """The verdicts of these sources, sorted, each by a fit on the other folds."""
+        if asked not in self._leading:
+            row, confidence = np.full(self.panel.questions, -1), np.zeros(self.panel.questions)
+            for k, seen in enumerate(self._seen):
+                held, refit = self.fold == k, fit_odds(seen, list(asked), start=self.odds(asked), steps=REFITS)
+                found = leading(self.panel, list(asked), refit)
+                row[held], confidence[held] = found.row[held], found.confidence[held]
+            self._leading[asked] = Leading(row, confidence)
+        return self._leading[asked]
+
+    def find(self, budget: float) -> Cascade:
+        """Return the cascade with the most accuracy within a mean cost, as measured here; among equals the cheapest.
+
+        Accuracy that costs more than the best single source for a point is not bought.
+        """
+
+        def value(gated: Gated, most: float = budget) -> float:
+            worth, cost = self._measured(gated)
+            if cost > most * (1 + CLOSE):
+                return -cost / self.unit  # below all that can be paid, which is worth 0 or more
+            return round(1 + worth - POINT * min(cost / self.unit, 1 / POINT), DIGITS)
+
+        single = [Shape(strong=s) for s in self.heard]
+        able = sorted(single, key=lambda shape: -value(shape.gated(), np.inf))[:STRONG]
+        paid = max(single, key=lambda shape: value(shape.gated()))
+        found = [self._around(strong, value) for strong in {shape.strong: None for shape in (*able, paid)}]
+        return self.cascade(max((shape.gated() for shape in [paid, *found]), key=value))
+
+    def _around(self, strong: int, value: Value) -> Shape:
+        """The best shape around a strong source: step by step, then all over again until nothing gets better."""
+        cheap, others = self._candidates(strong, CHEAP), self._candidates(strong, DEAR)
+
+        def better(now: Shape, shapes: Iterable[Shape]) -> Shape:
+            return max([now, *shapes], key=lambda shape: value(shape.gated()))
+
+        shape = better(
+            Shape(strong), (Shape(strong, f, high=high) for f in groups(cheap, FIRST) for high in ROUGH_HIGHS)
+        )
+        for _ in range(PASSES):
+            before = shape
+            shape = better(shape, (shape.having(second=g, low=low) for g in groups(cheap, SECOND) for low in LOWS))
+            gates = ((low, high, middle) for low in LOWS for high in HIGHS for middle in MIDDLE_HIGHS)
+            shape = better(shape, (shape.having(low=a, high=b, middle=c) for a, b, c in gates))
+            shape = better(shape, (shape.having(last=g, below=b) for g in groups(others, LAST) for b in LAST_HIGHS))
+            shape = better(shape, (shape.having(first=f) for f in groups(cheap, FIRST)))
+            if shape == before:
+                break
+        return shape
+
+    def _heard(self) -> list[int]:
+        """The sources that ever gave an answer; of copies only the cheapest."""
+        share, kept = self.panel.share, list[int]()
+        for s in np.lexsort((np.arange(len(self.mean_cost)), self.mean_cost)).tolist():
+            votes = share[:, s].sum()
+            if votes and not any((share[:, s] * share[:, other]).sum() >= COPY * votes for other in kept):
+                kept.append(s)
+        return sorted(kept)
+
+    def _candidates(self, strong: int, part: float) -> list[int]:
+        """The most promising other sources that cost less than a part of what the strong one does."""
+        limit = part * self.mean_cost[strong]
+        among = [s for s in self.heard if s != strong and self.mean_cost[s] < limit]
+        worth = self.alone - self.mean_cost / self.unit
+        return sorted(sorted(among, key=lambda s: (-worth[s], s))[:FEW])
+
+    def _measured(self, gated: Gated) -> tuple[float, float]:
+        """What some steps are worth, out of fold, and their mean cost."""
+        if gated not in self._values:
+            n = self.panel.questions
+            worth, confidence, cost = np.zeros(n), np.zeros(n), 0.0
+            states: dict[Group, NDArray[np.bool_]] = {(): np.ones(n, bool)}
+            for sources, low, high in gated:
+                asks = (confidence >= low) & (confidence < high)
+                after: dict[Group, NDArray[np.bool_]] = {}
+                for asked, where in states.items():
+                    new = tuple(s for s in sources if s not in asked)
+                    now = where & asks
+                    cost += float(self._spent(new) @ now)
+                    for state, part in ((asked, where & ~asks), (tuple(sorted(asked + new)), now)):
+                        if part.any():
+                            after[state] = after[state] | part if state in after else part
+                states = after
+                for asked, where in states.items():
+                    if asked:
+                        leads, worths = self._known(asked)
+                        confidence[where], worth[where] = leads[where], worths[where]
+            named = sum(len(group) for group, _, _ in gated)
+            self._values[gated] = float(worth.mean()) - EACH * named, cost / n
+        return self._values[gated]
+
+    def _known(self, asked: Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How likely the verdicts of these sources are correct as a plan would say, and their worth out of fold [Q]."""
+        if asked not in self._worths:
+            held = self.leading(asked)
+            worth = REALISED * is_correct(self.panel, held.row) + (1 - REALISED) * held.confidence
+            self._worths[asked] = leading(self.panel, list(asked), self.odds(asked)).confidence, worth
+        return self._worths[asked]
+
+    def _spent(self, sources: Group) -> NDArray[np.float64]:
+        """What asking these sources costs [Q]."""
+        if sources not in self._costs:
+            self._costs[sources] = self.cost[:, list(sources)].sum(axis=1)
+        return self._costs[sources]
+
+    def cascade(self, gated: Gated) -> Cascade:
+        """The cascade of some steps, with what the answers are worth."""
+        names = self.panel.names
+        steps = tuple(Step(tuple(names[s] for s in group), low, high) for group, low, high in gated)
+        odds = {}
+        for asked in reachable(steps):
+            group = tuple(names.index(name) for name in asked)
+            odds[asked] = tuple(float(x) for x in self.odds(group))
+        return Cascade(steps, odds)
+
+    def single(self, source: int) -> Cascade:
+        """Ask one source, and nobody else."""
+        return self.cascade((((source,), 0.0, 1.0),))

@@ -1,0 +1,207 @@
+"""Prices become a cascade in a plan: learned on one part of the questions, measured on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.errors import CalibrationError, SettingError
+from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.cascade_path import CascadePath, check_cascade_aim, costs_of
+from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.source_costs import source_costs
+from steelyard.evaluation.trajectories import FEWEST, FOLDS
+from steelyard.fitting.answer_odds import is_correct
+from steelyard.fitting.folds import fold_of
+from steelyard.methods.base.method import Method
+from steelyard.pools.panel import Panel
+from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.stopping.cascade import Cascade
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ENOUGH = 2000  # questions to learn a cascade on
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cascaded:
+    """A fitted method with its cascade, and what that costs and gives on questions it was not learned on.
+
+    >>> rows = [(q, s) for q in range(120) for s in ("gpt", "phi")]
+    >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
+    >>> question, source = zip(*rows)
+    >>> pool = Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
+    >>> from steelyard.methods.majority import MajorityVote
+    >>> found = plan_cascade(replace(pool, tokens=np.full(240, 1e6)), MajorityVote(), {"gpt": 9, "phi": 1}, budget=2)
+    >>> found.cascade.described(), found.figures["cost"]
+    ('ask phi', 1.0)
+    """
+
+    method: Method  # its `cascade_` is the cascade
+    curve: pl.DataFrame  # one row a cascade, from dear to cheap, and those it is compared with
+    figures: dict[str, Any]  # of the cascade, as a row of the curve
+    asked: dict[str, float]  # budget and/or loss
+    calibration_questions: int
+    test_questions: int
+
+    @property
+    def cascade(self) -> Cascade:
+        """Whom to ask, in which order and where to stop."""
+        if self.method.cascade_ is None:
+            raise AssertionError("a plan of prices without a cascade")
+        return self.method.cascade_
+
+    def advice(self) -> str:
+        """What to do, what it costs and gives, in a few sentences."""
+        found, best = self.figures, next(row for row in self.curve.to_dicts() if row["policy"] == "best single")
+        said = self.cascade.described()
+        said = f"{said[0].upper()}{said[1:]}. On the {self.test_questions} other questions: "
+        said += f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct at {found['cost']:.4g} per question, "
+        said += f"{found['cost'] / best['cost']:.0%} of what {best['asks']} alone costs" if best["cost"] else "all free"
+        said += f"; {points(found['gain'])} points ({points(found['gain_low'])} to {points(found['gain_high'])}) "
+        said += "against it."
+        budget, loss = self.asked.get("budget"), self.asked.get("loss")
+        if budget is not None and found["cost"] > budget:
+            said += f" That is more than the budget of {budget:.4g}: within what the calibration questions could tell."
+        if loss is not None:
+            interval = f"{points(found['loss_low'])} to {points(found['loss_high'])}"
+            said += f" It loses {points(found['loss'])} points ({interval}) against everyone"
+            said += ", more than asked: label more questions." if found["loss"] > loss else "."
+        return said
+
+
+def plan_cascade(
+    pool: Pool,
+    method: Method,
+    prices: Mapping[str, float] | None = None,
+    *,
+    budget: float | str | None = None,
+    loss: float | None = None,
+    calibrate: float = 0.5,
+    refit: bool = True,
+    seed: int = 0,
+) -> Cascaded:
+    """Learn whom to ask first, whom to skip and when to stop, for a mean cost per question or for a loss of accuracy.
+
+    `prices` are per million tokens, one for every source; the pool is read with `tokens=True`. Without prices what it
+    read is the cost itself (`tokens="cost"`). A budget is in the same money, or a share of what the best single source
+    costs, as "65%"; a loss is against asking everyone. A part `calibrate` of the questions fits the method and learns
+    the cascade; the rest says what it is worth.
+
+    >>> import steelyard as sy
+    >>> rows = [(q, s) for q in range(120) for s in ("gpt", "phi")]
+    >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
+    >>> question, source = zip(*rows)
+    >>> pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
+    >>> pool = replace(pool, tokens=np.full(240, 1000.0))
+    >>> sy.plan_cascade(pool, sy.CommitteeVote(), {"gpt": 10, "phi": 0.5}, budget="10%").cascade.described()
+    'ask phi'
+    """
+    import polars as pl
+
+    check_cascade_aim(_share(budget) if isinstance(budget, str) else budget, loss)
+    labelled = need_labels(pool)
+    cost = source_costs(labelled, prices)
+    where = replace(labelled, questions=np.asarray(labelled.questions))
+    cal, test = where.split(calibrate, seed=seed)
+    for part, what in ((cal, "to learn a cascade on"), (test, "left to test on")):
+        if part.n_questions < FEWEST:
+            raise CalibrationError(f"{part.n_questions} questions {what} are too few: bring {FEWEST} or more for each")
+    if len(pool.sources) < 2:
+        raise SettingError("a cascade needs two sources or more: these responses have one")
+    places = {str(name): i for i, name in enumerate(where.questions.tolist())}
+    cal_cost, test_cost = (cost[[places[str(q)] for q in part.questions.tolist()]] for part in (cal, test))
+    few = np.flatnonzero(fold_of(cal, -(-cal.n_questions // ENOUGH), seed) == 0)
+    path = CascadePath(Panel.of(cal.take(few)), cal_cost[few], fold_of(cal.take(few), FOLDS, seed))
+    best = path.search.best
+    spend = _share(budget) * float(cal_cost[:, best].mean()) if isinstance(budget, str) else budget
+    chosen = path.holding(loss, spend) if loss is not None else path.within(spend or 0.0)
+    voter = deepcopy(method)
+    if refit:
+        voter.fit(cal)
+    samples = _samples(cal)
+    voter.stopping_, voter.cascade_ = None, replace(chosen, samples=samples)
+    curve = _curve(path, chosen, voter, test, test_cost, seed)
+    figures = next(row for row in curve if row["chosen"])
+    asked = {name: value for name, value in (("budget", spend), ("loss", loss)) if value is not None}
+    return Cascaded(voter, pl.DataFrame(curve), figures, asked, cal.n_questions, test.n_questions)
+
+
+def _curve(
+    path: CascadePath, chosen: Cascade, voter: Method, test: LabelledPool, cost: Vector, seed: int
+) -> list[dict[str, Any]]:
+    """Every cascade and what it is compared with, on the test questions, all on the same bootstrap draws."""
+    panel, best = Panel.of(test), path.search.best
+    cheapest = int(cost.mean(axis=0).argmin())
+    single = {s: is_correct(panel, path.search.single(s).replay(panel).row).astype(float) for s in {cheapest, best}}
+    everyone = voter.predict(test.unlabelled()).correct(test).astype(float)
+    names = panel.names
+    rows: list[tuple[str, str, Vector, Vector]] = []
+    for name, cascade in {each.described(): each for each in (chosen, *path.cascades)}.items():
+        found = cascade.replay(panel)
+        rows.append(("cascade", name, costs_of(found, cost), is_correct(panel, found.row).astype(float)))
+    rows.sort(key=lambda row: -row[2].mean())
+    mean = next(row[2] for row in rows if row[1] == chosen.described())
+    whole = (cost.sum(axis=1), everyone)
+    ends = [(cost[:, cheapest], single[cheapest]), (cost[:, best], single[best]), whole]
+    rows += [
+        ("cheapest single", names[cheapest], *ends[0]),
+        ("best single", names[best], *ends[1]),
+        ("everyone", f"all {len(names)} sources", *whole),
+        ("random routing", "by lot, at the cost of the cascade", *_by_lot(float(mean.mean()), ends)),
+    ]
+    columns = [
+        column for _, _, paid, correct in rows for column in (paid, correct, correct - single[best], everyone - correct)
+    ]
+    found_figures = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    table = []
+    for policy, asks, _, _ in rows:
+        price, accuracy, gain, lost = islice(found_figures, 4)
+        row: dict[str, Any] = {"policy": policy, "asks": asks, "cost": float(price), "cost_se": price.se}
+        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
+        for name, each in (("gain", gain), ("loss", lost)):
+            row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}
+        table.append(row | {"chosen": policy == "cascade" and asks == chosen.described()})
+    return table
+
+
+def _by_lot(mean: float, ends: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+    """Cost and accuracy of drawing, per question, one of two of these such that the mean cost is this one."""
+    means = [float(paid.mean()) for paid, _ in ends]
+    for (low, right), (high, righter), a, b in zip(ends, ends[1:], means, means[1:], strict=False):
+        if mean <= b and b > a:
+            part = max(0.0, (mean - a) / (b - a))
+            return (1 - part) * low + part * high, (1 - part) * right + part * righter
+    return ends[-1]
+
+
+def _samples(pool: LabelledPool) -> dict[str, int]:
+    """How many samples each source usually gave."""
+    question = pool.spread(np.arange(pool.n_questions))
+    place = question * len(pool.sources) + pool.source
+    counts = np.bincount(place, minlength=pool.n_questions * len(pool.sources)).reshape(pool.n_questions, -1)
+    return {
+        name: int(np.median(each[each > 0])) if each.any() else 1
+        for name, each in zip(pool.sources, counts.T, strict=True)
+    }
+
+
+def _share(text: str) -> float:
+    """Read a share as 65%."""
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not text.endswith("%") or not 0 < share < np.inf:
+        raise SettingError(
+            f"cannot read the budget {text!r:.40}: give the mean cost per question, as 0.01, or 65% of the best"
+        )
+    return share
