@@ -31,7 +31,7 @@ from tests.running import steelyard
 COSTLY = "*".join(["(9^{99}x+1)^{16}"] * 3)
 
 
-@pytest.mark.parametrize("depth", [1, 12, 40, 300])
+@pytest.mark.parametrize("depth", [1, 12, 40, pytest.param(300, marks=pytest.mark.long)])
 def test_no_construct_nested_or_repeated_costs_more_than_its_length_allows(depth: int) -> None:
     for text in every_worst_case((depth,)):
         assert steps_of(read_in_every_way, text) <= allowed_lines(text), text[:80]

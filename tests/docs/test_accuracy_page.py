@@ -22,7 +22,9 @@ def test_the_page_is_made_of_the_stored_figures() -> None:
     assert (Path(HERE).parent / "accuracy.md").read_text() == text()
 
 
-@pytest.mark.parametrize("name", ["smol-misled/prm_hard", "tiny-scratch/orm_token"])
+@pytest.mark.parametrize(
+    "name", ["smol-misled/prm_hard", pytest.param("tiny-scratch/orm_token", marks=pytest.mark.long)]
+)
 def test_the_stored_figures_are_measured_again(name: str) -> None:
     llm, verifier = name.split("/")
     methods = ("majority", "best-of-n", "vanilla", "platt", "calibrated")

@@ -260,11 +260,11 @@ def test_a_mistake_is_one_line(words: tuple[str, ...], says: str) -> None:
     assert says in done.err
 
 
+@pytest.mark.usefixtures("key")
 def test_no_key_is_ever_shown(upstream: FaultUpstream) -> None:
     for model in ("m", "fault:401", "fault:400", "fault:500?basket"):
-        words, environment = command("ask", QUESTION, "--upstream", upstream.url, "--model", model, "-n", 1)
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-        assert CANARY not in done.stdout + done.stderr
+        done = steelyard("ask", QUESTION, "--upstream", upstream.url, "--model", model, "-n", 1)
+        assert CANARY not in done.out + done.err
     assert all(entry["keyed"] for entry in upstream.asked("fault:401", probes=True))
 
 

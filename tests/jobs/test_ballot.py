@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
@@ -59,7 +59,6 @@ def told(now: sy.Standing) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", HONEST)
-@settings(max_examples=25)
 @given(given=samples)
 def test_after_every_sample_a_ballot_says_what_predict_says(
     name: str, given: Samples, plans: dict[str, sy.Method]

@@ -86,6 +86,22 @@ def test_copies_share_the_weight_of_one_and_that_is_said(kind: Any) -> None:
     assert accuracy(many, test) > accuracy(sy.MajorityVote(), test) + 0.1
 
 
+def test_a_copy_is_found_with_few_labels_too() -> None:
+    with pytest.warns(sy.SteelyardWarning, match="bee, wasp give the same answer even where they are wrong"):
+        both = sy.CommitteeVote().fit(pool(questions=36, seed=2, copies={"wasp": "bee"}))
+    assert both.voices_["wasp"] == both.voices_["bee"]
+    alone = sy.CommitteeVote().fit(pool(questions=36, seed=2))
+    assert accuracy(both, pool(questions=400, seed=12, copies={"wasp": "bee"})) == accuracy(
+        alone, pool(questions=400, seed=12)
+    )
+
+
+def test_a_curve_of_a_committee_knows_every_source_at_every_n(recwarn: pytest.WarningsRecorder) -> None:
+    found = sy.curves(["majority", "committee"], CAL, TEST, resamples=2)
+    assert found.of("committee")[:, -1].mean() > found.of("majority")[:, -1].mean()
+    assert not [str(each.message) for each in recwarn if "does not know" in str(each.message)]
+
+
 def test_samples_of_one_source_share_its_vote() -> None:
     table = committee({"ant": 0.8, "bee": 0.6, "cat": 0.6}, 150, samples={"cat": 9}, seed=3)
     vote = sy.CommitteeVote().fit(pool(table))

@@ -322,7 +322,9 @@ def test_a_ballot_shows_verdicts_probabilities_and_texts(visit: Any, made: dict[
     assert texts == {found["texts"][x] for x, code in zip(q["x"], q["c"], strict=True) if code == q["v"]}
 
 
-@pytest.mark.parametrize("page", ["plain", "hostile", "two"])
+@pytest.mark.parametrize(
+    "page", ["hostile", *(pytest.param(each, marks=pytest.mark.long) for each in ("plain", "two"))]
+)
 @pytest.mark.parametrize("width", [390, 1100])
 def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str, width: int) -> None:
     tab = visit(made[page], width=width)

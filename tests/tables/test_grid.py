@@ -52,6 +52,7 @@ def test_the_files_are_small_enough() -> None:
     assert GRID.stat().st_size + RESPONSES.stat().st_size < 20e6
 
 
+@pytest.mark.long
 def test_answers_read_again_from_the_texts_are_the_stored_ones(grid: pl.DataFrame) -> None:
     some = grid.hstack(pl.read_parquet(RESPONSES).select("response")).unique(["response", "gold"]).sample(8000, seed=0)
     again = [sy.extract_answer(text) for text in some["response"]]
