@@ -112,6 +112,7 @@ def test_its_method_is_listed_explained_and_measured(installed: Installed) -> No
     assert [row["method"] for row in rows if row["accuracy"] is not None] == ["vanilla", "trimmed"] * 2
 
 
+@pytest.mark.long
 def test_its_method_has_its_label_and_its_colour_on_a_page(installed: Installed) -> None:
     installed.steelyard("report", "t.parquet", "--method", "trimmed", "-o", "r.html")
     page = (installed.folder / "r.html").read_text()

@@ -151,6 +151,7 @@ def test_functions_keep_the_same_rule(here: Path) -> None:
         sy.report("in.parquet", "page.html")
 
 
+@pytest.mark.long
 def test_results_of_reproduce_go_where_nothing_else_is(here: Path) -> None:
     (here / "out").mkdir()
     (here / "out" / "grid.csv").write_text("mine")

@@ -19,6 +19,7 @@ TABLES = [name for name in experiment_names() if experiment(name).show]
 FIGURES = [name for name in experiment_names() if experiment(name).draw]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TABLES)
 def test_markdown_and_latex_are_well_formed(name: str, rows: dict[str, pl.DataFrame]) -> None:
     show = experiment(name).show

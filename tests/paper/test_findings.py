@@ -19,6 +19,7 @@ from tests.building import labelled
 from tests.paper.grids import SETTINGS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", experiment_names())
 def test_every_experiment_is_made_and_says_what_it_found(name: str, made: Reproduction) -> None:
     result = next(result for result in made.results if result.name == name)

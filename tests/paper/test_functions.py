@@ -14,6 +14,8 @@ from steelyard.counting.logit_weight import clipped_logit, logit
 from tests.building import labelled
 from tests.paper.grids import one, plain_splits, responses
 
+pytestmark = pytest.mark.long  # every experiment is run once for these
+
 
 def test_table_variance_is_the_error_between_scaled_functions(
     rows: dict[str, pl.DataFrame], pool: sy.LabelledPool

@@ -275,6 +275,7 @@ def visit(browser: Any) -> Iterator[Any]:
     assert all(url.startswith("file://") for url in asked)
 
 
+@pytest.mark.long
 def test_filters_search_and_keys_move_through_the_ballots(visit: Any, made: dict[str, Path]) -> None:
     tab = visit(made["plain"])
     questions = stored(made["plain"], "ballots-0")["questions"]
@@ -351,6 +352,7 @@ def test_hostile_texts_are_inert_on_every_ballot(visit: Any, made: dict[str, Pat
     assert tab.locator("[data-part=view] img, [data-part=view] script").count() == 0
 
 
+@pytest.mark.long
 def test_light_and_dark_follow_the_system_and_the_button(visit: Any, made: dict[str, Path]) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
     tab = visit(made["plain"], scheme="dark")
@@ -363,6 +365,7 @@ def test_light_and_dark_follow_the_system_and_the_button(visit: Any, made: dict[
     assert label.evaluate("node => getComputedStyle(node).fill") == "rgb(27, 31, 36)"
 
 
+@pytest.mark.long
 def test_two_files_are_two_tabs_under_one_table(visit: Any, made: dict[str, Path]) -> None:
     tab = visit(made["two"])
     assert tab.locator("table").first.locator("tbody tr").count() == 2

@@ -77,7 +77,7 @@ def test_grid_names_are_sources_of_every_verb(tmp_path: Path) -> None:
     words = ("--n", 4, "--methods", "majority", "--resamples", 2, "--json")
     shown = json.loads(steelyard("evaluate", "grid:tiny-scratch/orm_last", *words).out)
     assert (shown["calibration_questions"], shown["test_questions"], shown["score"]) == (300, 700, "orm_last:last")
-    steelyard("fit", "grid:smol-terse", "--score", "prm_other:mean", "-o", tmp_path / "plan.json")
+    steelyard("fit", "grid:smol-terse", "--score", "prm_other:mean", "--method", "logit", "-o", tmp_path / "plan.json")
     steelyard("vote", "grid:smol-terse", "--plan", tmp_path / "plan.json", "-o", tmp_path / "verdicts.parquet")
     assert pl.read_parquet(tmp_path / "verdicts.parquet").height == 1000
 
