@@ -13,10 +13,10 @@ demo: .venv/.installed
 
 local: .venv/.installed .venv/.local
 
-# Minutes: the checks, and every test that is not marked long.
+# Minutes: the checks, and every test that is not marked long or experiments.
 test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long"
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long and not experiments"
 
 # The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
 test-all: .venv/.developing

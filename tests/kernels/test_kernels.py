@@ -7,6 +7,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import steelyard as sy
@@ -19,6 +20,7 @@ from steelyard.fitting.offsets.likelihood import likelihood_with_slope
 from steelyard.fitting.question_oracle import question_ratio
 from steelyard.stopping.prefix_votes import prefix_votes
 from tests.building import Labelled
+from tests.committees import committee
 
 MODULES = [kernels, *(import_module(f"steelyard.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
 LOOPS = [(module, name) for module in MODULES for name, item in vars(module).items() if hasattr(item, "py_func")]
@@ -86,6 +88,28 @@ def test_compiled_loops_and_their_source_agree(cal: Labelled, monkeypatch: pytes
         source = _everything(pool)
     for fast, plain in zip(compiled, source, strict=True):
         np.testing.assert_allclose(fast, plain, rtol=1e-12)
+
+
+def _fitted() -> list[Any]:
+    """What fits of sources and of scores give: the loops that only they run."""
+    table = committee(questions=24, seed=5, copies={"cow": "cat"}, samples={"bee": 3})
+    scored = table.with_columns(score=0.2 + 0.5 * pl.col("correct") + 0.02 * (pl.int_range(pl.len()) % 11))
+    pools = [sy.read_labelled(each, source="llm", answers="exact", need_score=False) for each in (table, scored)]
+    kinds = [(kind, pool) for kind in (sy.CommitteeVote, sy.ConsensusVote) for pool in pools]
+    drawn = sy.read_labelled(sy.simulate(24, 6, seed=1))
+    every = [kind().fit(pool).predict(pool) for kind, pool in (*kinds, (sy.CalibratedVote, drawn))]
+    return [figure for verdicts in every for figure in (verdicts.code, verdicts.total, verdicts.confidence)]
+
+
+def test_fits_by_compiled_loops_and_by_their_source_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = _fitted()
+    for module, name in LOOPS:
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    with warnings.catch_warnings():  # random numbers are made by overflowing
+        warnings.simplefilter("ignore", RuntimeWarning)
+        source = _fitted()
+    for fast, plain in zip(compiled, source, strict=True):
+        np.testing.assert_allclose(fast, plain, rtol=1e-6)
 
 
 def test_a_contradicting_label_is_found_by_compiled_loop_and_source() -> None:

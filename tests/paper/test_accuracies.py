@@ -12,7 +12,7 @@ from steelyard.paper.experiment import experiment
 from tests.building import labelled
 from tests.paper.grids import QUESTIONS, N, one, plain_splits, responses, share_right
 
-pytestmark = pytest.mark.long  # every experiment is run once for these
+pytestmark = pytest.mark.experiments
 
 
 def test_table1_is_the_mean_and_spread_over_calibration_sets(

@@ -19,7 +19,7 @@ TABLES = [name for name in experiment_names() if experiment(name).show]
 FIGURES = [name for name in experiment_names() if experiment(name).draw]
 
 
-@pytest.mark.long
+@pytest.mark.experiments
 @pytest.mark.parametrize("name", TABLES)
 def test_markdown_and_latex_are_well_formed(name: str, rows: dict[str, pl.DataFrame]) -> None:
     show = experiment(name).show
@@ -44,7 +44,7 @@ def test_odd_names_do_not_break_a_table() -> None:
     assert "50 % &amp; more" in table.html()
 
 
-@pytest.mark.long
+@pytest.mark.experiments
 def test_the_folder_has_every_format_and_a_page_without_a_network(made: Reproduction, tmp_path: Path) -> None:
     write_all(made, tmp_path, Cache(None))
     for name in TABLES:
@@ -62,7 +62,7 @@ def test_the_folder_has_every_format_and_a_page_without_a_network(made: Reproduc
     assert pl.read_csv(tmp_path / "table1.csv").height == made.results[1].rows.height
 
 
-@pytest.mark.long
+@pytest.mark.experiments
 def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     words = ("reproduce", "table1", "fig-offset", "--grid", folder, "--quick", "--no-cache", "--seed", 5)
     for run in ("one", "two"):

@@ -19,7 +19,7 @@ from tests.building import labelled
 from tests.paper.grids import SETTINGS
 
 
-@pytest.mark.long
+@pytest.mark.experiments
 @pytest.mark.parametrize("name", experiment_names())
 def test_every_experiment_is_made_and_says_what_it_found(name: str, made: Reproduction) -> None:
     result = next(result for result in made.results if result.name == name)
@@ -30,7 +30,7 @@ def test_every_experiment_is_made_and_says_what_it_found(name: str, made: Reprod
     assert (result.experiment.show is None) != (result.experiment.draw is None)
 
 
-@pytest.mark.long
+@pytest.mark.experiments
 def test_where_verifiers_discriminate_the_main_findings_hold_and_on_noise_they_do_not() -> None:
     pools = [labelled(sy.simulate(400, 16, seed=seed, world=sy.World(gap=2.5))) for seed in (1, 2)]
     strong = Grid.of({(f"m{i}", "v"): (pool, None) for i, pool in enumerate(pools)})

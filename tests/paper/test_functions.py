@@ -14,7 +14,7 @@ from steelyard.counting.logit_weight import clipped_logit, logit
 from tests.building import labelled
 from tests.paper.grids import one, plain_splits, responses
 
-pytestmark = pytest.mark.long  # every experiment is run once for these
+pytestmark = pytest.mark.experiments
 
 
 def test_table_variance_is_the_error_between_scaled_functions(
