@@ -159,3 +159,7 @@ def test_what_a_per_cent_is_depends_on_the_answers_beside_it_everywhere_alike(tm
     assert sy.same_answer("50%", "50")
     assert sy.same_answer("50%", "0.5")
     assert not sy.same_answer("50", "0.5")
+
+
+def test_halves_of_surrogate_pairs_are_answers_like_any_other() -> None:
+    assert sy.group_answers(["\ud800", "7", "7.0"])[1:] == [1, 1]

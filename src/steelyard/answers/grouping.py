@@ -19,6 +19,7 @@ import polars as pl
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
 from steelyard.answers.per_cents import settled
+from steelyard.surrogates import whole
 
 LONGEST_SYMBOLIC = 200
 _BY_ZERO = re.compile(r"-?\d+/0")
@@ -86,8 +87,8 @@ def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> 
 
 def _forms(answers: Sequence[str]) -> list[str]:
     """The normal forms of the answers of one question; what a per cent is, the other answers say (per_cents.py)."""
-    forms = pl.Series([normal_form(answer) for answer in answers], dtype=pl.String)
-    texts = pl.Series(list(answers), dtype=pl.String)
+    texts = pl.Series([whole(answer) for answer in answers], dtype=pl.String)
+    forms = pl.Series([normal_form(text) for text in texts], dtype=pl.String)
     return settled(texts, forms, np.zeros(len(texts), np.int64), len(texts)).to_list()
 
 

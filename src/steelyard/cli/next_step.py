@@ -25,6 +25,8 @@ def after_generate(folder: Path) -> str:
         return shlex.join(
             ["steelyard", *(_learning(folder) or ("vote", str(folder), "--method", "consensus", *VERDICTS))]
         )
+    if not (folder / FILE).exists():  # it has no table yet
+        return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])
     table = pl.scan_parquet(folder / FILE)
     recorded = "self_logprob" in table.collect_schema() and table.select("self_logprob").collect()[:, 0].count() > 0
     words = ["score", str(folder), "--verifier", "logprob"] if recorded else ["vote", str(folder), *VERDICTS]
@@ -60,6 +62,8 @@ def _labelled(folder: Path, column: str | None) -> int:
 
     from steelyard.runs.derived_table import FILE
 
+    if not (folder / FILE).exists():  # it has no table yet
+        return 0
     table = pl.scan_parquet(folder / FILE)
     label = next((name for name in ("correct", "gold") if name in table.collect_schema()), None)
     if label is None:
