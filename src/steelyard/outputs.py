@@ -3,7 +3,7 @@
 - What was read is never written over, by whatever name it is called: a link, a hard link or another path to it.
 - A file that is there already is replaced only if Steelyard wrote that kind of file, if it is empty, or with
   `overwrite`. How each kind is known stands beside what writes it: plans in `methods/base/plan.py`, pages in
-  `reports/page.py`, tables in `tables/written.py`.
+  `reports/page.py`, tables in `tables/known_outputs.py`.
 - The suffix says what is in the file: a plan is no .parquet.
 
 It is settled before the work begins, so that no work is lost by a refusal.

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from steelyard.answers.evaluation import GREEK, Evaluation
+from steelyard.answers.expression_values import GREEK, Evaluation
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.rough_numbers import Rough
 from steelyard.answers.statement_kinds import Statement, statement

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from steelyard.answers.evaluation import NAMES
+from steelyard.answers.expression_values import NAMES
 
 
 class Statement(Enum):

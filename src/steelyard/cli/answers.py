@@ -51,8 +51,8 @@ def run(
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
+    from steelyard.tables.known_outputs import ANSWERS
     from steelyard.tables.writing import check_output, put
-    from steelyard.tables.written import ANSWERS
 
     if output:
         check_output(output, ANSWERS, inputs=files, overwrite=overwrite)

@@ -36,7 +36,7 @@ def run(
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
     from steelyard.reports.page import PAGE
-    from steelyard.tables.written import VERDICTS
+    from steelyard.tables.known_outputs import VERDICTS
 
     folder = make_folder(output)
     plan, verdicts, page = (folder / name for name in ("plan.json", "verdicts.parquet", "report.html"))

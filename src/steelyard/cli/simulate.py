@@ -41,8 +41,8 @@ def run(
 ) -> None:
     """Write a table of simulated responses with verifier scores and labels."""
     import steelyard as sy
+    from steelyard.tables.known_outputs import SIMULATED
     from steelyard.tables.writing import check_output, put
-    from steelyard.tables.written import SIMULATED
 
     check_output(output, SIMULATED, overwrite=overwrite)
     world = sy.World(

@@ -61,8 +61,8 @@ def run(
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     from steelyard.jobs.vote import voted
+    from steelyard.tables.known_outputs import VERDICTS
     from steelyard.tables.writing import check_output, put
-    from steelyard.tables.written import VERDICTS
 
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)

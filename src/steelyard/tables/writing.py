@@ -12,7 +12,7 @@ from steelyard import outputs
 from steelyard.errors import SettingError
 from steelyard.files import replacing
 from steelyard.outputs import Kind
-from steelyard.tables.written import KEY, TableKind, any_table, kind_of
+from steelyard.tables.known_outputs import KEY, TableKind, any_table, kind_of
 
 
 def _write_parquet(table: pl.DataFrame, path: Path) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.errors import TableError
+from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, need, said, table_of, within
-from steelyard.tables.marks import Marks, add_marks, mark
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 from steelyard.tables.sources.eval_archives import archived_log

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.errors import TableError
+from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import (
     Row,
     accepted_golds,
@@ -17,7 +18,6 @@ from steelyard.tables.layout_rows import (
     table_of,
     within,
 )
-from steelyard.tables.marks import Marks, add_marks, mark
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
@@ -25,7 +25,7 @@ GOLD = ("answer", "gold", "target", "ground_truth", "expected_answer", "referenc
 
 
 class VerifiersTraces(Layout):
-    """The last thing the LLM said is the response; rewards are labels or scores (marks.py)."""
+    """The last thing the LLM said is the response; rewards are labels or scores (grader_marks.py)."""
 
     name = "verifiers-traces"
     title = "verifiers traces"
