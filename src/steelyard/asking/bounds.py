@@ -68,7 +68,8 @@ class AnswerBounds:
     def _by_answer(self, weights: Vector, found: Readings) -> Vector:
         answer = found.answer[found.of_row]
         if not self.by_best:
-            return np.bincount(answer, quantize(weights)[found.rows], len(found.begin))
+            sums: Vector = np.bincount(answer, quantize(weights)[found.rows], len(found.begin)).astype(np.float64)
+            return sums
         return np.maximum.reduceat(weights[found.rows], found.begin_rows) if len(answer) else np.empty(0)
 
     def _slack(self, pool: Pool) -> Vector:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,8 @@ class Filling:
         spread = np.bincount(found.answer[known], (z - mean[found.answer])[known] ** 2, len(a))
         within = max(LEAST, float(spread.sum() / max(1, (a[here] - 1).sum())))
         x, m, size = _shares(found, pool)[here], mean[here], a[here]
-        between, beta = 1.0, np.zeros(2)
+        between = 1.0
+        beta: NDArray[np.floating[Any]] = np.zeros(2)
         for _ in range(STEPS):
             w = 1 / (between + within / size)
             beta = np.linalg.solve(x.T @ (w[:, None] * x) + 1e-6 * np.eye(2), x.T @ (w * m))

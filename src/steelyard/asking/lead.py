@@ -21,4 +21,5 @@ def leading(voter: Voter, pool: Pool, found: Readings) -> Bools:
 def answer_totals(voter: Voter, pool: Pool, found: Readings) -> NDArray[np.float64]:
     """What every answer would total if what was not asked turned out as filled in [K]."""
     weights = quantize(voter.weigh(voter.mixed(pool)))
-    return np.bincount(found.answer[found.of_row], weights[found.rows], len(found.begin))
+    totals = np.bincount(found.answer[found.of_row], weights[found.rows], len(found.begin))
+    return totals.astype(np.float64)

@@ -11,10 +11,33 @@ from numpy.typing import NDArray
 
 from steelyard.asking.filling import LEAST, Filling
 from steelyard.errors import PlanError
+from steelyard.pools.arrays import Bools
 from steelyard.pools.logistic import expit
+from steelyard.pools.pool import Pool
+from steelyard.pools.verdicts import Verdicts
 
 FAR = 1e6
 SURE = 1e-6
+
+
+def log_odds(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The log-odds of probabilities, finite ones."""
+    inside = np.clip(p, SURE, 1 - SURE)
+    odds: NDArray[np.float64] = np.log(inside) - np.log1p(-inside)
+    return odds
+
+
+def vote_odds(verdicts: Verdicts) -> NDArray[np.float64]:
+    """The log-odds of the share of the votes that every verdict has, each side a vote richer [Q]."""
+    return log_odds((verdicts.votes + 1) / (verdicts.cast + 2))
+
+
+def verdict_was_read(verdicts: Verdicts, asked: Pool) -> Bools:
+    """Of which verdicts the verifier was asked to read something [Q]."""
+    if asked.asked is None:
+        return np.ones(asked.n_questions, bool)
+    mine = asked.asked & (asked.answer == asked.spread(verdicts.code)) & asked.readable
+    return np.bincount(asked.spread(np.arange(asked.n_questions))[mine], minlength=asked.n_questions) > 0
 
 
 @dataclass(frozen=True)
@@ -27,8 +50,10 @@ class Asking:
     within: float
     sharpness: float  # log-odds per unit of an answer's total
     margin: float  # an answer is asked about while it may be this many log-odds short of the lead; 0: never
-    confidence_intercept: float  # of the log-odds of a verdict's confidence,
-    confidence_slope: float  # which some scores give otherwise than all
+    read_intercept: float  # of the log-odds of the confidence in a verdict of which something was read,
+    read_slope: float  # which some scores give otherwise than all,
+    unread_intercept: float  # and of that in one of which nothing was,
+    unread_slope: float  # by the log-odds of its share of the votes
     price: float  # of one score, in accuracy
     gain: float  # expected accuracy with all scores, less that with none
     loss: float  # expected accuracy lost against all scores
@@ -39,11 +64,15 @@ class Asking:
         """How a score that was not asked is filled in."""
         return Filling(self.level, self.by_share, self.between, self.within)
 
-    def recalibrated(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The confidence in verdicts with some scores only; that of no answer stays 0."""
-        inside = np.clip(confidence, SURE, 1 - SURE)
-        odds = self.confidence_intercept + self.confidence_slope * (np.log(inside) - np.log1p(-inside))
-        return np.where(confidence > 0, expit(odds), 0.0)
+    def recalibrated(self, verdicts: Verdicts, asked: Pool, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The confidence in verdicts with some scores only [Q]; that of no answer stays 0."""
+        read = verdict_was_read(verdicts, asked)
+        odds = np.where(
+            read,
+            self.read_intercept + self.read_slope * log_odds(confidence),
+            self.unread_intercept + self.unread_slope * vote_odds(verdicts),
+        )
+        return np.where(verdicts.code >= 0, expit(odds), 0.0)
 
     def plain(self) -> dict[str, float]:
         """As a plan writes it."""

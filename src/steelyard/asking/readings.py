@@ -47,7 +47,8 @@ class Readings:
     def one(self, among: Bools) -> Bools:
         """The first of some answers in each question [K]."""
         place = np.where(among, np.arange(len(among)), len(among))
-        return among & (place == -self.top(-place))
+        first: Bools = among & (place == -self.top(-place))
+        return first
 
     def ranks(self, values: NDArray[np.float64]) -> Ints:
         """The place of each answer in its question, the largest value first [K]."""

@@ -108,7 +108,7 @@ class CalibratedVote(Assessable):
             return None  # no fit finds this: more evidence would count against an answer
         unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
         ends = [replace(pool, scores=np.where(unread, end, pool.known_scores), asked=None) for end in (0.0, 1.0)]
-        return AnswerBounds(*(self.weigh(end) for end in ends))
+        return AnswerBounds(self.weigh(ends[0]), self.weigh(ends[1]))
 
     def weight(self, score: float) -> float:
         """Return what one more response with this score adds to an answer.

@@ -93,15 +93,13 @@ class KDEVote(Method):
             return AnswerBounds(shifted(ratio.low, self.offset_), shifted(ratio.high, self.offset_))
         shares = np.append(cast(NDArray[np.float64], self.shares_), self.prior_share_)
         unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
-        return AnswerBounds(
-            ratio.low, ratio.high, *(self._odds(pool, unread, end) for end in (shares.min(), shares.max()))
-        )
+        least, most = (self._odds(pool, unread, share) for share in (shares.min(), shares.max()))
+        return AnswerBounds(ratio.low, ratio.high, least, most)
 
     def _odds(self, pool: Pool, unread: Bools, share: float) -> NDArray[np.float64]:
         """The LLM's term [Q] where every response that was not asked has one share."""
-        q = question_reliability(
-            pool, cast(NDArray[np.float64], self.shares_), self.prior_share_, unread=(unread, share)
-        )
+        shares = cast(NDArray[np.float64], self.shares_)
+        q = question_reliability(pool, shares, self.prior_share_, unread=(unread, share))
         odds = log_odds(q, pool.m)
         return np.maximum(odds, 0.0) if self.reliability == "floored" else odds
 

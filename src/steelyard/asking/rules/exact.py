@@ -50,4 +50,5 @@ class Exact(AskingRule):
         stuck = np.zeros(pool.n_questions, bool)
         stuck[found.question[unsure]] = True
         stuck[found.question[found.answer[picked]]] = False
-        return wanted | pool.spread(stuck)
+        everything: Bools = wanted | pool.spread(stuck)
+        return everything

@@ -116,9 +116,9 @@ class Method(Stored, ABC):
         self.check_pool(pool)
         mixed = self.mixed(pool)
         p_correct = self._p_correct(mixed)
-        if p_correct is not None and self.asking_ is not None and pool.asked is not None:
-            p_correct = self.asking_.recalibrated(p_correct)
         verdicts = self._decide(mixed)
+        if p_correct is not None and self.asking_ is not None and pool.asked is not None:
+            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
         return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
 
     def decide(self, pool: Pool) -> Verdicts:
