@@ -141,7 +141,8 @@ def _sharpness(pool: LabelledPool, found: Readings, totals: Vector) -> float:
 
 def _chance(found: Readings, u: Vector) -> Vector:
     e = np.exp(u - found.top(u))
-    return e / np.repeat(np.add.reduceat(e, found.starts), found.sizes)
+    chance: Vector = e / np.repeat(np.add.reduceat(e, found.starts), found.sizes)
+    return chance
 
 
 def _replayed(
