@@ -15,7 +15,7 @@ from math import pi, prod
 from steelyard.answers.cleaning import LONGEST, ROW, plain
 from steelyard.answers.expressions import expression
 from steelyard.answers.polynomials import TooHard
-from steelyard.answers.step_budget import OutOfBudget, budget_for, spend
+from steelyard.answers.step_budget import OutOfBudget, budget_for, remembered, spend
 from steelyard.answers.unwrapping import unwrapped
 from steelyard.answers.values import value_form
 
@@ -60,6 +60,7 @@ def too_costly(form: str) -> bool:
     return form.startswith(COSTLY)
 
 
+@remembered
 def _pass(text: str) -> str:
     spend(1 + len(text) // 4)
     bare = unwrapped(plain(text))
