@@ -24,7 +24,7 @@ WORLD = sy.World(gap=2.0)
 
 @cache
 def parts() -> tuple[sy.LabelledPool, sy.LabelledPool]:
-    return sy.read_labelled(sy.simulate(240, 16, seed=5, world=WORLD)).split(0.5, seed=0)
+    return sy.read_labelled(sy.simulate(120, 8, seed=5, world=WORLD)).split(0.5, seed=0)
 
 
 @cache
@@ -52,7 +52,7 @@ def test_a_higher_price_asks_for_no_more() -> None:
     vote = sy.CalibratedVote().fit(cal)
     shares = [
         texts_asked(replay(asking_rule("expected"), learn_asking(vote, cal, price=price), test)).sum()
-        for price in (0.0, 0.003, 1.0)
+        for price in (0.0, 0.01, 1.0)
     ]
     assert shares[0] >= shares[1] >= shares[2] == 0
 
@@ -120,7 +120,7 @@ def test_a_missing_score_is_not_one_that_was_not_asked() -> None:
 
 
 def test_evaluate_replays_both_rules_and_equal_texts_are_read_once(tmp_path: Path) -> None:
-    table = sy.simulate(80, 8, seed=5, world=WORLD)
+    table = sy.simulate(60, 6, seed=5, world=WORLD)
     table.write_parquet(tmp_path / "plain.parquet")
     texts = table["answer"].fill_null("none").rename("response")
     table.with_columns(texts).write_parquet(tmp_path / "texts.parquet")
@@ -128,7 +128,7 @@ def test_evaluate_replays_both_rules_and_equal_texts_are_read_once(tmp_path: Pat
         rows = []
         for name in ("plain", "texts"):
             done = steelyard("evaluate", tmp_path / f"{name}.parquet", "--frugal", rule, "--calibrate", "0.5", "--json")
-            rows += json.loads(done.stdout)["rows"]
+            rows += json.loads(done.out)["rows"]
         assert [row["rule"] for row in rows] == [rule, rule]
         assert rows[0]["scored"] > rows[1]["scored"] or rule == "expected"
         assert rule == "expected" or rows[0]["changed"] == 0
@@ -146,15 +146,15 @@ def test_evaluate_replays_both_rules_and_equal_texts_are_read_once(tmp_path: Pat
 def test_what_cannot_be_asked_for_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     sy.simulate(60, 8, seed=5).write_parquet(tmp_path / "r.parquet")
     done = steelyard("evaluate", tmp_path / "r.parquet", "--calibrate", "0.5", *words)
-    assert done.returncode == 2
-    assert said in done.stderr
+    assert done.code == 2
+    assert said in done.err
 
 
 def test_a_fit_can_learn_to_ask(tmp_path: Path) -> None:
-    sy.simulate(100, 8, seed=5, world=WORLD).write_parquet(tmp_path / "r.parquet")
+    sy.simulate(60, 6, seed=5, world=WORLD).write_parquet(tmp_path / "r.parquet")
     done = steelyard("fit", tmp_path / "r.parquet", "--frugal", "expected", "-o", tmp_path / "plan.json")
-    assert done.returncode == 0
-    assert "of the responses are read" in done.stderr + done.stdout
+    assert done.code == 0
+    assert "of the responses are read" in done.err + done.out
     assert sy.load(tmp_path / "plan.json").asking_ is not None
 
 

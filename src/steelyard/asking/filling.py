@@ -103,8 +103,11 @@ def _shares(found: Readings, pool: Pool) -> NDArray[np.float64]:
 
 def _quantile(rest: Ints, place: Ints) -> NDArray[np.float64]:
     """The quantile of the place-th of `rest` readings, the middle ones first."""
-    tables = {int(size): _quantiles(int(size)) for size in np.unique(rest)}
-    return np.array([tables[size][at] for size, at in zip(rest.tolist(), place.tolist(), strict=True)])
+    sizes = np.unique(rest)
+    values = np.array([q for size in sizes.tolist() for q in _quantiles(size)])
+    begin = np.cumsum(sizes) - sizes
+    chosen: NDArray[np.float64] = values[begin[np.searchsorted(sizes, rest)] + place]
+    return chosen
 
 
 @lru_cache(maxsize=1024)

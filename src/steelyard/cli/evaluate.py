@@ -61,7 +61,7 @@ def run(
         float | None,
         typer.Option(
             metavar="ACCURACY",
-            help="With --frugal expected: what one score must bring. Default: 0.003, 0.3 points.",
+            help="With --frugal expected: what one score must bring. Default: 0.0015, 0.15 points.",
             show_default=False,
         ),
     ] = None,

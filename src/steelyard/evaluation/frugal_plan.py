@@ -32,8 +32,8 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Ints
 from steelyard.pools.pool import LabelledPool
 
-MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
-PRICE = 0.003  # of one score, in accuracy: three scores must bring a point
+MARGINS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+PRICE = 0.0015  # of one score, in accuracy: about seven scores must bring a point
 MOST = 1.0
 FOLDS = 5
 SHARPEST = 1e3
@@ -44,7 +44,7 @@ Vector = NDArray[np.float64]
 def learn_asking(method: Method, labelled: LabelledPool, *, price: float = PRICE, seed: int = 0) -> Method:
     """Let a fitted method learn on the pool it was fitted on what another score is worth; return it.
 
-    `price` is what one score costs, in accuracy: 0.003 is about a point for three scores.
+    `price` is what one score costs, in accuracy: 0.0015 is about a point for seven scores.
 
     >>> import steelyard as sy
     >>> pool = sy.read_labelled(sy.simulate(100, 8))
@@ -74,6 +74,8 @@ def learn_asking(method: Method, labelled: LabelledPool, *, price: float = PRICE
         scores = float(texts_asked(seen).mean())
         asking = replace(asking, loss=loss, scored=scores / float(one.sizes.mean()))
         found.append((loss + price * scores, asking, seen))
+        if price * scores > min(cost for cost, *_ in found):  # a wider margin asks for more still
+            break
     nothing = found[0][1].loss
     _, asking, seen = min(found, key=lambda each: each[0])
     asking = _with_confidence(voters, one, fold, replace(asking, gain=nothing), seen)
@@ -87,8 +89,8 @@ def check_price(price: float) -> None:
     need_numbers(price_score=price)
     if not 0 <= price <= MOST:
         raise SettingError(
-            f"the price of a score is {price:g}: give it in accuracy, 0 or more and at most 1, as 0.003 (a point "
-            "of accuracy for three scores)"
+            f"the price of a score is {price:g}: give it in accuracy, 0 or more and at most 1, as 0.0015 (a point "
+            "of accuracy for seven scores)"
         )
 
 
