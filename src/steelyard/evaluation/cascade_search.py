@@ -90,7 +90,8 @@ class CascadeSearch:
 
     def _around(self, strong: int, value: Value) -> Shape:
         """The best shape around a strong source: step by step, then all over again until nothing gets better."""
-        cheap, others = self._candidates(strong, CHEAP), self._candidates(strong, DEAR)
+        cheap = self._candidates(strong, CHEAP, self.alone - self.mean_cost / self.unit)
+        others = self._candidates(strong, DEAR, self.alone)
 
         def better(now: Shape, shapes: Iterable[Shape]) -> Shape:
             return max([now, *shapes], key=lambda shape: value(shape.gated()))
@@ -118,11 +119,13 @@ class CascadeSearch:
                 kept.append(s)
         return sorted(kept)
 
-    def _candidates(self, strong: int, part: float) -> list[int]:
-        """The most promising other sources that cost less than a part of what the strong one does."""
+    def _candidates(self, strong: int, part: float, worth: NDArray[np.float64]) -> list[int]:
+        """The most promising other sources that cost less than a part of what the strong one does.
+
+        Those that come last are asked seldom, so their price matters little: a dear one that is good is worth it.
+        """
         limit = part * self.mean_cost[strong]
         among = [s for s in self.heard if s != strong and self.mean_cost[s] < limit]
-        worth = self.alone - self.mean_cost / self.unit
         return sorted(sorted(among, key=lambda s: (-worth[s], s))[:FEW])
 
     def _measured(self, gated: Gated) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from steelyard.errors import PlanError
 from steelyard.fitting.answer_odds import LARGEST, Leading, leading
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.panel import Panel
+from steelyard.stopping.cascade_origin import CascadeOrigin
 
 MOST_STEPS = 6  # each doubles the sets of sources that may come about
 DAMAGED = "its cascade is damaged"
@@ -60,6 +61,7 @@ class Cascade:
     steps: tuple[Step, ...]
     odds: Mapping[tuple[str, ...], tuple[float, ...]]  # by the sources asked, sorted: their weights, and that of none
     samples: Mapping[str, int] | None = None  # by source; None: one of each
+    origin: CascadeOrigin = CascadeOrigin()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.steps) <= MOST_STEPS or not all(map(_sound, self.steps)):
@@ -119,7 +121,7 @@ class Cascade:
         """The cascade as a plan writes it."""
         steps = [{"ask": list(s.sources), "low": s.low, "high": s.high} for s in self.steps]
         odds = [{"asked": list(asked), "weights": list(weights)} for asked, weights in self.odds.items()]
-        return {"steps": steps, "odds": odds, "samples": dict(self.samples or {})}
+        return {"steps": steps, "odds": odds, "samples": dict(self.samples or {}), **self.origin.plain()}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Cascade:
@@ -127,7 +129,7 @@ class Cascade:
         try:
             steps = tuple(Step(_names(step["ask"]), step["low"], step["high"]) for step in plain["steps"])
             odds = {_names(state["asked"]): tuple(state["weights"]) for state in plain["odds"]}
-            return cls(steps, odds, dict(plain["samples"]))
+            return cls(steps, odds, dict(plain["samples"]), CascadeOrigin.from_plain(plain))
         except (KeyError, TypeError, AttributeError, ValueError):
             raise PlanError(f"{DAMAGED}: make it again with 'steelyard plan-budget'") from None
 
