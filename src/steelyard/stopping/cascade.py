@@ -22,7 +22,7 @@ from steelyard.errors import PlanError
 from steelyard.fitting.answer_odds import LARGEST, Leading, leading
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.panel import Panel
-from steelyard.stopping.cascade_origin import CascadeOrigin
+from steelyard.stopping.cascade_origin import UNKNOWN, CascadeOrigin
 
 MOST_STEPS = 6  # each doubles the sets of sources that may come about
 DAMAGED = "its cascade is damaged"
@@ -39,6 +39,12 @@ class Step:
     def asks(self, confidence: NDArray[np.float64]) -> Bools:
         """Where the sources are asked [Q]."""
         return (confidence >= self.low) & (confidence < self.high)
+
+    def where(self) -> str:
+        """Between which confidences, in words; empty where it always asks."""
+        if self.low <= 0:
+            return f"below {self.high:g}" if self.high < 1 else ""
+        return f"from {self.low:g}{f' to {self.high:g}' if self.high < 1 else ' up'}"
 
 
 class Replayed(NamedTuple):
@@ -61,7 +67,7 @@ class Cascade:
     steps: tuple[Step, ...]
     odds: Mapping[tuple[str, ...], tuple[float, ...]]  # by the sources asked, sorted: their weights, and that of none
     samples: Mapping[str, int] | None = None  # by source; None: one of each
-    origin: CascadeOrigin = CascadeOrigin()
+    origin: CascadeOrigin = UNKNOWN
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.steps) <= MOST_STEPS or not all(map(_sound, self.steps)):
@@ -180,9 +186,4 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _spoken(step: Step) -> str:
-    ask = f"ask {' and '.join(step.sources)}"
-    if step.low <= 0 and step.high >= 1:
-        return ask
-    if step.low <= 0:
-        return f"below {step.high:g} {ask}"
-    return f"from {step.low:g}{f' to {step.high:g}' if step.high < 1 else ' up'} {ask}"
+    return f"{step.where()} ask {' and '.join(step.sources)}".strip()

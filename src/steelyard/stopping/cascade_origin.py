@@ -73,3 +73,6 @@ def digests(names: Iterable[object]) -> tuple[str, ...]:
 def _price(named: tuple[Any, Any]) -> bool:
     name, price = named
     return isinstance(name, str) and type(price) in (int, float) and isfinite(price) and price >= 0
+
+
+UNKNOWN = CascadeOrigin()  # of a cascade that nobody learned, and in plans of before
