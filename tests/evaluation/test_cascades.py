@@ -242,3 +242,12 @@ def test_the_command_line_refuses_what_cannot_be_in_one_line(tmp_path: Path, opt
     assert found.code == 2
     assert said in found.err
     assert found.err.count("\n") == 1
+
+
+def test_a_good_source_is_asked_last_however_dear_it_is() -> None:
+    cheap = {f"cheap{i}": 0.5 for i in range(6)}
+    made = table(300, reliability={"wise": 0.85, "sage": 0.83, **cheap})
+    prices = {"wise": 20.0, "sage": 120.0, **dict.fromkeys(cheap, 1.0)}
+    cascade = planned(made, prices, budget="300%").cascade
+    assert cascade.steps[-1].sources == ("sage",)
+    assert cascade.steps[-1].high < 1
