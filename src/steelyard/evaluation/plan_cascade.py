@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -157,7 +157,7 @@ def _curve(
         ("cheapest single", names[cheapest], *ends[0]),
         ("best single", names[best], *ends[1]),
         ("everyone", f"all {len(names)} sources", *whole),
-        ("random routing", "by lot, at the cost of the cascade", *_by_lot(float(mean.mean()), ends)),
+        ("random routing", "by lot, at the cost of the cascade", *by_lot(float(mean.mean()), ends)),
     ]
     columns = [
         column for _, _, paid, correct in rows for column in (paid, correct, correct - single[best], everyone - correct)
@@ -174,7 +174,7 @@ def _curve(
     return table
 
 
-def _by_lot(mean: float, ends: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+def by_lot(mean: float, ends: Sequence[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
     """Cost and accuracy of drawing, per question, one of two of these such that the mean cost is this one."""
     means = [float(paid.mean()) for paid, _ in ends]
     for (low, right), (high, righter), a, b in zip(ends, ends[1:], means, means[1:], strict=False):
