@@ -50,7 +50,7 @@ def headline(table: pl.DataFrame) -> str:
         return "**No cascade is as accurate as everyone.**"
     return (
         f"**Asking everyone has {100 * everyone['accuracy']:.1f} % at {_cost(everyone)}; a cascade has "
-        f"{100 * cheap['accuracy']:.1f} % at {_cost(cheap)}, {cheap['cost'] / everyone['cost']:.0%} of that.**"
+        f"{100 * cheap['accuracy']:.1f} % at {_cost(cheap)}, {100 * cheap['cost'] / everyone['cost']:.0f} % of that.**"
     )
 
 
@@ -58,12 +58,12 @@ def costs(table: pl.DataFrame) -> str:
     """Accuracy over cost, random routing beside it."""
     lots = {row["budget"]: row for row in _rows(table, "random routing")}
     rows = [
-        [f"cascade, budget {row['budget']:.0%}", *_cells(row), f"{100 * lots[row['budget']]['accuracy']:.1f}"]
+        [f"cascade, budget {100 * row['budget']:.0f} %", *_cells(row), f"{100 * lots[row['budget']]['accuracy']:.1f}"]
         for row in _rows(table, "cascade")
     ]
-    rows += [
-        [policy, *_cells(_rows(table, policy)[0]), ""] for policy in ("cheapest single", "best single", "everyone")
-    ]
+    for policy in ("cheapest single", "best single", "everyone"):
+        row = _rows(table, policy)[0]
+        rows.append([", ".join(filter(None, (policy, row["llm"]))), *_cells(row), ""])
     return markdown(["policy", "cost", "accuracy", "against the best single LLM", "random routing"], rows)
 
 
@@ -101,7 +101,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _points(row: dict[str, Any]) -> str:
-    return f"{100 * row['over_best']:+.1f} ± {100 * row['over_best_se']:.1f}"
+    return f"{round(100 * row['over_best'], 1) + 0.0:+.1f} ± {100 * row['over_best_se']:.1f}"
 
 
 def _cost(row: dict[str, Any]) -> str:
