@@ -247,9 +247,12 @@ def test_the_command_line_refuses_what_cannot_be_in_one_line(tmp_path: Path, opt
 
 
 def test_a_good_source_is_asked_last_however_dear_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cascade_search, "FEW", 1)
-    labelled = pool(table(150, reliability={"wise": 0.85, "sage": 0.83, "cheap": 0.5}))
+    for name in ("FEW", "STRONG"):
+        monkeypatch.setattr(cascade_search, name, 1)
+    made = table(160, reliability={"wise": 0.9, "sage": 0.75, "cheap": 0.4})
+    silent = (pl.col("llm") == "wise") & pl.col("question").str.ends_with("3")
+    labelled = pool(made.with_columns(answer=pl.when(~silent).then("answer"), correct=pl.col("correct") & ~silent))
     cost = source_costs(labelled, {"wise": 20.0, "sage": 120.0, "cheap": 1.0})
-    search = CascadeSearch(Panel.of(labelled), cost, np.arange(150) % 5)
-    last = search.find(3 * search.unit).steps[-1]
+    search = CascadeSearch(Panel.of(labelled), cost, np.arange(160) % 5)
+    last = search.find(3 * 0.02).steps[-1]
     assert (last.sources, last.high < 1) == (("sage",), True)
