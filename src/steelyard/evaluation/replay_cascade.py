@@ -31,6 +31,14 @@ class CascadeReplay:
 
     `rows` has a row for each of the two: `gain` is the paired difference to everyone. `asked` has, for every source,
     the share of questions at which it was asked and what that costs per question.
+
+    >>> import polars as pl, steelyard as sy
+    >>> table = sy.simulate(120, 1, seed=0).with_columns(llm=pl.lit("gpt"))
+    >>> both = pl.concat([table, sy.simulate(120, 1, seed=0).with_columns(llm=pl.lit("phi"))])
+    >>> pool = sy.read_labelled(both.with_columns(tokens=pl.lit(1000)), source="llm", tokens=True, score="none")
+    >>> plan = sy.plan_cascade(pool, sy.CommitteeVote(), {"gpt": 10, "phi": 0.5}, budget="100%").method
+    >>> sy.replay_cascade(pool, plan).rows["policy"].to_list()
+    ['cascade', 'everyone']
     """
 
     rows: pl.DataFrame
