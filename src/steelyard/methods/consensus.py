@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from steelyard.confidence.risk_control import RiskControl
+from steelyard.errors import CalibrationError
 from steelyard.methods.base.source_vote import Heard, SourceVote, consensus_of, ordered
 from steelyard.pools.pool import Pool
 
@@ -35,3 +37,11 @@ class ConsensusVote(SourceVote):
         pool = ordered(pool)
         heard = Heard.of(pool, labels=False)
         self._keep(heard.names, heard.voice, consensus_of(heard.votes(pool)).weights)
+
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
+        """Refuse: without labels nobody has seen how often it is wrong."""
+        column = (self.fitted_on_.source if self.fitted_on_ else None) or "COLUMN"
+        raise CalibrationError(
+            "consensus reads no labels, so nothing says how often it is wrong, and no risk can be controlled: label "
+            f"some questions, and vote by the plan of 'steelyard fit FILE --source {column} --set reserve=0.5 -o PLAN'"
+        )
