@@ -108,6 +108,7 @@ def test_each_response_is_asked_about_once_with_its_own_prompt(here: Path) -> No
     assert "Its table is up to date." in status
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_and_given_again_it_goes_on(here: Path) -> None:
     TABLE.write_ndjson("calm.jsonl")
     with fault_verifier(here, delay=0.05) as server:
