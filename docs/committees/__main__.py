@@ -1,4 +1,4 @@
-"""Measure committees and write docs/committees.md: python -m docs.committees [--math FILE --mmlu FILE --grid].
+"""Measure committees and write docs/committees.md: python -m docs.committees --math FILE --mmlu FILE --grid.
 
 With none of these the page and its picture are made again of the stored figures. crowd-kit is measured beside
 it where it is installed; elsewhere its stored figures stay.
@@ -53,11 +53,12 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--math", type=Path, metavar="FILE", help="Answers of LLMs to MATH level 5 (ZeroEval).")
     parser.add_argument("--mmlu", type=Path, metavar="FILE", help="Answers of LLMs to MMLU-Pro.")
     parser.add_argument("--grid", action="store_true", help="Measure the bundled grid: several verifiers, and lengths.")
+    parser.add_argument("--only", choices=PARTS, help="Measure this one part of the two sets.")
     given = parser.parse_args(words)
     warnings.simplefilter("ignore", sy.SteelyardWarning)
     readers = {"math": (given.math, math_pool), "mmlu": (given.mmlu, mmlu_pool)}
     if pools := {name: reader(path) for name, (path, reader) in readers.items() if path is not None}:
-        measure(pools, PARTS)
+        measure(pools, {part: measured for part, measured in PARTS.items() if given.only in (None, part)})
     if given.grid:
         by_mix().write_csv(HERE / "mixes.csv", float_precision=6)
         measure({"grid": grid_pool()}, LENGTHS)

@@ -2,7 +2,7 @@
 
 Length is made a score: the logit is the standardised log of the length among the responses of its source, or minus it.
 The committee learns from labels what it is worth. For the consensus every weight is multiplied by exp(b times that
-logit), with the b that is best on the test questions themselves: no rule for choosing b could gain more.
+logit), with the b, of STRENGTHS, that is best on the test questions themselves: this flatters length.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def by_length(name: str, pool: sy.LabelledPool) -> pl.DataFrame:
     for way, sign in (("committee, longer is better", 1), ("committee, shorter is better", -1)):
         gain, se = mean_and_error(_committee_gains(pool, sign * z))
         rows.append({"set": name, "way": way, "gain": gain, "se": se})
-    gain, se = max(mean_and_error([_consensus_gain(pool, z, strength)]) for strength in STRENGTHS)
+    weights = sy.ConsensusVote().fit(pool.unlabelled()).weigh(pool.unlabelled())
+    gain, se = max(mean_and_error([_consensus_gain(pool, weights, b * z)]) for b in STRENGTHS)
     rows.append({"set": name, "way": "consensus, the best strength", "gain": gain, "se": se})
     return pl.DataFrame(rows)
 
@@ -59,8 +60,7 @@ def _committee_gains(pool: sy.LabelledPool, z: NDArray[np.float64]) -> list[Outc
     return gains
 
 
-def _consensus_gain(pool: sy.LabelledPool, z: NDArray[np.float64], strength: float) -> Outcome:
+def _consensus_gain(pool: sy.LabelledPool, weights: NDArray[np.float64], logit: NDArray[np.float64]) -> Outcome:
     new = pool.unlabelled()
-    weights = sy.ConsensusVote().fit(new).weigh(new)
-    plain, by_length = (sy.tally(new, w).correct(pool) for w in (weights, weights * np.exp(strength * z)))
+    plain, by_length = (sy.tally(new, w).correct(pool) for w in (weights, weights * np.exp(logit)))
     return by_length.astype(np.float64) - plain
