@@ -27,6 +27,7 @@ from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.source_vote import SourceVote
+from steelyard.pools.pool import Pool
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 
@@ -47,6 +48,14 @@ class Vote(NamedTuple):
     weight: float | None
     loss: float | None = None
     source: str | None = None  # the upstream that gave it, where there are several
+
+
+class Entered(NamedTuple):
+    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score."""
+
+    sample: int
+    source: str
+    score: float | None
 
 
 class AnswerTotal(NamedTuple):
@@ -135,6 +144,11 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
     known = any(value is not None for value in scores)
     pool = read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
+    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score_of(draw)) for draw in rows])
+
+
+def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
+    """Vote on the one question of a pool, whose responses are those `entered`, in their order."""
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
@@ -142,7 +156,7 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
     chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
-    lost = [None] * len(rows) if losses is None else losses.tolist()
+    lost = [None] * len(entered) if losses is None else losses.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
@@ -151,12 +165,10 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight, loss, draw.source or None)
+            Vote(one.sample, names[code], one.score, weight, loss, one.source or None)
             if code >= 0
-            else Vote(draw.sample, None, score, None, None, draw.source or None)
-            for draw, code, score, weight, loss in zip(
-                rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
-            )
+            else Vote(one.sample, None, one.score, None, None, one.source or None)
+            for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )

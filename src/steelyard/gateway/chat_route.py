@@ -1,0 +1,53 @@
+"""POST /v1/chat/completions: a vote for our own model, the upstream's response for its own."""
+
+from __future__ import annotations
+
+import json
+
+from aiohttp import web
+
+from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.chat_request import read_chat, unknown_model
+from steelyard.gateway.json_members import Members, read_members
+from steelyard.gateway.pass_through import pass_through
+from steelyard.gateway.state import REQUEST_ID, STATE, State
+from steelyard.gateway.vote_reply import completion
+from steelyard.gateway.vote_settings import read_vote_settings
+from steelyard.gateway.vote_stream import stream_vote
+from steelyard.gateway.worst_case import check_worst_case
+
+
+async def chat(request: web.Request) -> web.StreamResponse:
+    """Answer a chat request."""
+    state = request.app[STATE]
+    async with state.admission.place():
+        members = await read_body(request, state)
+        asked = read_chat(members, state.caps)
+        if asked.model != state.name:
+            source = state.source_of(asked.model)
+            if source is None:
+                raise unknown_model(asked.model, state.models)
+            return await pass_through(request, asked, source)
+        settings = read_vote_settings(asked, state.n, state.caps)
+        check_worst_case(asked, settings, state.caps)
+        if asked.stream:
+            return await stream_vote(request, asked, settings)
+        decision = await state.voting.decide(asked, settings, request[REQUEST_ID])
+        reply = completion(decision)
+        for told in state.finished:
+            told(reply["id"], decision)
+        return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+
+
+async def read_body(request: web.Request, state: State) -> Members:
+    """The JSON object of a request, within the limit of its length."""
+    length = request.content_length
+    if length is not None and length > state.caps.body:
+        raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
+    try:
+        content = (await request.read()).decode("utf-8")
+        return read_members(content)
+    except UnicodeDecodeError:
+        raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
+    except ValueError as error:
+        raise ApiError(400, str(error), code="invalid_json") from None

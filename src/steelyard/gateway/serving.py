@@ -1,0 +1,90 @@
+"""The server from its start to its end: upstreams opened, the port taken, requests drained when it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from aiohttp import web
+
+from steelyard.errors import SettingError
+from steelyard.gateway.access import Access
+from steelyard.gateway.application import application
+from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.scoring import OwnLogprob
+from steelyard.gateway.source import Source
+from steelyard.gateway.state import State
+from steelyard.gateway.voting import Voter
+from steelyard.jobs.interrupts import first_signal
+from steelyard.jobs.starting import started
+from steelyard.llm.client import Client
+from steelyard.llm.upstream import Serve, served
+
+BACKLOG = 1024
+
+
+async def serve_forever(
+    configuration: Configuration, tell: Callable[[str], None] = lambda _: None, serve: Serve = served
+) -> int:
+    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address."""
+    async with serving(configuration, serve) as address:
+        tell(address)
+        return await first_signal()
+
+
+@asynccontextmanager
+async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
+    """Serve while the block runs; yield the address. Requests that are under way have time to end."""
+    upstreams = configuration.upstreams()
+    method = configuration.voter(upstreams)
+    async with AsyncExitStack() as stack:
+        sources = []
+        for each in upstreams:
+            address = await stack.enter_async_context(started(serve, each.url, each.key_env))
+            client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
+            most = configuration.caps.in_flight * configuration.n
+            source = Source(each.name, each.model, client, n=configuration.n, most=most)
+            stack.push_async_callback(source.close)
+            sources.append(source)
+        voter = Voter(method, OwnLogprob(), configuration.answers)
+        state = State(configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()))
+        stack.callback(state.counting.close)
+        state.finished.append(state.metrics.decided)
+        probing = asyncio.gather(*(source.probed() for source in sources), return_exceptions=True)
+        stack.callback(probing.cancel)
+        async with listening(state, configuration) as where:
+            yield where
+
+
+@asynccontextmanager
+async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
+    """Take the port, and at the end let no request in and wait for those that are there."""
+    app = application(state, Access(configuration.keys(), configuration.host))
+    runner = web.AppRunner(
+        app, handler_cancellation=True, access_log=None, shutdown_timeout=configuration.caps.drain,
+        handle_signals=False,
+    )  # fmt: skip
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, configuration.host, configuration.port, backlog=BACKLOG)
+        try:
+            await site.start()
+        except OSError as error:
+            raise SettingError(
+                f"cannot listen at {configuration.host}:{configuration.port}: {error.strerror or error}; choose "
+                "another --port, or end what listens there"
+            ) from None
+        port = runner.addresses[0][1]
+        shown = f"[{configuration.host}]" if ":" in configuration.host else configuration.host
+        yield f"http://{shown}:{port}"
+    finally:
+        state.admission.closed = True
+        await runner.cleanup()
+
+
+def exit_code(number: int) -> int:
+    """The exit code after a signal: a service manager's SIGTERM is the ordinary end."""
+    return 0 if number == signal.SIGTERM else 130
