@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.answers.extract import check_kind
-from steelyard.environment import KEY_NAMES
+from steelyard.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.errors import SettingError, did_you_mean
 from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
@@ -17,7 +17,6 @@ from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 
-KEY_VARIABLE = "STEELYARD_KEY"
 LEAST_KEY = 8  # characters
 MODEL_PREFIX = "steelyard/"
 
@@ -56,7 +55,7 @@ class Configuration:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:
             raise SettingError(
-                f"{self.host} can be reached from other machines, and there is no key: set ${KEY_VARIABLE} or "
+                f"{self.host} can be reached from other machines, and there is no key: set ${CLIENT_KEY} or "
                 "--key-file, or say --unsafe-allow-unauthenticated"
             )
 
@@ -76,8 +75,8 @@ class Configuration:
             if not found:
                 raise SettingError(f"there is no key in {self.key_file}: write one per line")
         else:
-            KEY_NAMES.add(KEY_VARIABLE)
-            found = [key] if (key := os.environ.get(KEY_VARIABLE, "").strip()) else []
+            KEY_NAMES.add(CLIENT_KEY)
+            found = [key] if (key := os.environ.get(CLIENT_KEY, "").strip()) else []
         for key in found:
             if len(key) < LEAST_KEY or not key.isascii() or not key.isprintable() or " " in key:
                 raise SettingError(

@@ -21,7 +21,7 @@ from steelyard.verifiers.scored_items import Item, Runner, Scores
 from steelyard.verifiers.step_splits import split
 
 
-class VerifierFault(Exception):
+class ScoringError(Exception):
     """A sample has no score; the reason is one line."""
 
 
@@ -31,7 +31,7 @@ class Scorer(Protocol):
     logprobs: bool
 
     async def score(self, question: str, sample: Sample) -> float | None:
-        """The score of a sample in [0, 1], None where there is none; a VerifierFault where there should be one."""
+        """The score of a sample in [0, 1], None where there is none; a ScoringError where there should be one."""
         ...
 
 
@@ -70,19 +70,19 @@ class Verified:
             async with asyncio.timeout(self.timeout):
                 return reduced(await self._scores(item), self._spelling)
         except TimeoutError:
-            raise VerifierFault(f"no score within {self.timeout:g} s") from None
+            raise ScoringError(f"no score within {self.timeout:g} s") from None
         except SteelyardError as error:
-            raise VerifierFault(str(error)) from None
+            raise ScoringError(str(error)) from None
 
     async def _scores(self, item: Item) -> Scores:
         async with aclosing(self.runner.score(iter([item]))) as results:
             async for scored, result in results:
                 if scored is not item:
-                    raise VerifierFault("the verifier scored another response")
+                    raise ScoringError("the verifier scored another response")
                 if isinstance(result, str):
-                    raise VerifierFault(result)
+                    raise ScoringError(result)
                 return result
-        raise VerifierFault("the verifier gave no score")
+        raise ScoringError("the verifier gave no score")
 
 
 def reduced(scores: Scores, spelling: Score) -> float:

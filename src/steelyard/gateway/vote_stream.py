@@ -25,6 +25,7 @@ from steelyard.jobs.standing import Standing
 HEARTBEAT = 10.0  # seconds
 PIECE = 48  # characters at least
 PIECES = 64  # at most, of one text
+FRAME = ("id", "created", "model", "system_fingerprint")  # what every chunk has of the whole reply
 SPOKEN = ("content", "refusal", "reasoning_content", "reasoning")
 
 
@@ -93,9 +94,7 @@ async def _send(response: web.StreamResponse, decision: Decision, request: web.R
 
 def chunks(reply: dict[str, Any], *, usage: bool) -> Iterator[dict[str, Any]]:
     """The chunks of a whole reply: choice after choice, `steelyard` with the last finish, then the usage."""
-    frame: dict[str, Any] = {
-        name: reply[name] for name in ("id", "created", "model", "system_fingerprint") if name in reply
-    }
+    frame: dict[str, Any] = {name: reply[name] for name in FRAME if name in reply}
     frame |= {"object": "chat.completion.chunk"} | ({"usage": None} if usage else {})
     choices = reply["choices"]
     for k, choice in enumerate(choices):

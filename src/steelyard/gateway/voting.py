@@ -20,7 +20,7 @@ from steelyard.gateway.counting import Counted, Counting, RunningBallot
 from steelyard.gateway.drawing import Drawing, Wanted
 from steelyard.gateway.policies import TEXT, Policy, policy_of
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.scoring import Scorer, VerifierFault
+from steelyard.gateway.scoring import Scorer, ScoringError
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
@@ -152,7 +152,7 @@ class Drawn:
         if self.fault is None:
             try:
                 self._scores[sample.number] = await self.voting.voter.scorer.score(self.asked.question, sample)
-            except VerifierFault as fault:
+            except ScoringError as fault:
                 self.fault = str(fault)
                 self._ballot = self._new_ballot()
                 for before in self.samples[:-1]:
