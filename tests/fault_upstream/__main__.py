@@ -50,7 +50,9 @@ class Upstream:
         self.note(event="arrived", request=number, **told, **body)
         print_of_it = json.dumps([asked.prompt, body])
         self.seen[print_of_it] += 1
-        meant = fault.word in asked.prompt and fault.meets(asked.body) and (not fault.once or self.seen[print_of_it] == 1)
+        meant = (
+            fault.word in asked.prompt and fault.meets(asked.body) and (not fault.once or self.seen[print_of_it] == 1)
+        )
         asked.fault = fault if meant else Fault()
         if self.delay:
             await asyncio.sleep(self.delay)

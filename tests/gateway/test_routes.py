@@ -98,6 +98,10 @@ def test_names_and_origins_of_other_sites_are_refused(served: Gateway) -> None:
 def test_metrics_count_requests_votes_and_tokens(served: Gateway) -> None:
     assert served.chat(seed=1).status == 200
     text = served.send("GET", "/metrics").body.decode()
-    for name in ("gen_ai_server_request_duration_seconds_count", "gen_ai_client_token_usage_sum", "steelyard_samples_sum"):
+    for name in (
+        "gen_ai_server_request_duration_seconds_count",
+        "gen_ai_client_token_usage_sum",
+        "steelyard_samples_sum",
+    ):
         assert name in text
     assert 'steelyard_confidence_bucket{model="steelyard/majority",le="+Inf"}' in text

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import Answers, KeyEnvs, Models, Plan, Upstreams, method_option, n_option, upstream_options
+from steelyard.cli.options import (
+    Answers,
+    KeyEnvs,
+    Models,
+    Plan,
+    Upstreams,
+    VerifierName,
+    method_option,
+    n_option,
+    only_given,
+    upstream_options,
+)
+from steelyard.cli.serve_options import (
+    Host,
+    KeyFile,
+    Port,
+    Unauthenticated,
+    VerifierKeyEnv,
+    VerifierLocal,
+    VerifierModel,
+    VerifierUrl,
+)
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model NAME --plan plan.json"
 
@@ -20,32 +40,29 @@ def run(
     method: Annotated[str | None, method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
     n: Annotated[int, n_option("where a request does not say")] = 8,
     answers: Answers = "math",
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen at; 0: any free one.")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     key_env: KeyEnvs = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--key-file",
-            metavar="FILE",
-            help="File with the clients' keys, one per line. Default: the key in $STEELYARD_KEY.",
-            show_default=False,
-        ),
-    ] = None,
-    unauthenticated: Annotated[
-        bool,
-        typer.Option("--unsafe-allow-unauthenticated", help="Listen at an address of other machines without any key."),
-    ] = False,
+    key_file: KeyFile = None,
+    unauthenticated: Unauthenticated = False,
+    verifier: VerifierName = None,
+    verifier_upstream: VerifierUrl = None,
+    verifier_model: VerifierModel = None,
+    verifier_key_env: VerifierKeyEnv = None,
+    verifier_local: VerifierLocal = False,
 ) -> None:
     """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response."""
     from steelyard.cli.server_options import opened
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
+    from steelyard.gateway.verifier import VerifierSettings
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
+    place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
-        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host,
-        port=port, key_file=key_file, unauthenticated=unauthenticated,
+        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
+        unauthenticated=unauthenticated,
+        verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 
     def tell(address: str) -> None:

@@ -11,8 +11,9 @@ from steelyard.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.errors import SettingError, did_you_mean
 from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
+from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
-from steelyard.jobs.ask import planned
+from steelyard.jobs.ask import SCORE, planned
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -36,6 +37,7 @@ class Configuration:
     key_env: str = "OPENAI_API_KEY"
     key_file: Path | None = None
     unauthenticated: bool = False
+    verifier: VerifierSettings | None = None
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
@@ -94,8 +96,9 @@ class Configuration:
             each.check()
         return found
 
-    def voter(self, upstreams: tuple[Upstream, ...]) -> Method | None:
-        """The plan or the method; None: it depends on the scores there are."""
+    def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str]:
+        """The plan or the method, None where it depends on the scores there are, and the score it goes by."""
+        verifier = self.verifier.name if self.verifier else None
         if self.plan:
-            return planned(self.plan, n=self.n, model=upstreams[0].model)[0]
-        return method_class(self.method)() if self.method else None
+            return planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
+        return method_class(self.method)() if self.method else None, verifier or SCORE

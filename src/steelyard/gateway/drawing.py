@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
+from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import Source
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import RefusedError, SpentError, TryError, bare
@@ -39,8 +40,10 @@ class Wanted(NamedTuple):
 class Drawing:
     """Draws the samples of one request from one upstream."""
 
-    def __init__(self, source: Source, asked: ChatRequest, wanted: Wanted, request_id: str) -> None:
-        self.source, self.asked, self.wanted = source, asked, wanted
+    def __init__(
+        self, source: Source, asked: ChatRequest, wanted: Wanted, request_id: str, scorer: Scorer | None = None
+    ) -> None:
+        self.source, self.asked, self.wanted, self.scorer = source, asked, wanted, scorer
         self.attempts = 0
         self.replies: list[dict[str, Any]] = []  # without their choices
         self._headers = {"x-request-id": request_id}
@@ -51,7 +54,7 @@ class Drawing:
         able = await self.source.able()
         size = able.most if self.wanted.at_once else 1
         tasks = {
-            asyncio.create_task(self._batch(first, min(size, self.wanted.n - first)))
+            asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
             for first in range(0, self.wanted.n, size)
         }
         try:
@@ -64,6 +67,14 @@ class Drawing:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _scored(self, first: int, count: int) -> list[Sample]:
+        """Samples with their scores."""
+        samples = await self._batch(first, count)
+        if self.scorer is None:
+            return samples
+        question, until = self.asked.question, self.wanted.until
+        return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
     async def _batch(self, first: int, count: int) -> list[Sample]:
         """Samples first .. first + count - 1."""

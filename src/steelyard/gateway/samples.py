@@ -19,6 +19,8 @@ class Sample:
     raw: dict[str, Any] | None = None  # the choice as it came
     reply: dict[str, Any] | None = None
     error: TryError | None = None
+    score: float | None = None
+    unscored: str | None = None  # why there is no score although there should be one
 
     @property
     def message(self) -> dict[str, Any] | None:

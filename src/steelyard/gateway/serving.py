@@ -39,7 +39,7 @@ async def serve_forever(
 async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
     """Serve while the block runs; yield the address. Requests that are under way have time to end."""
     upstreams = configuration.upstreams()
-    method = configuration.voter(upstreams)
+    method, score = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
         sources = []
         for each in upstreams:
@@ -49,7 +49,9 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             source = Source(each.name, each.model, client, n=configuration.n, most=most)
             stack.push_async_callback(source.close)
             sources.append(source)
-        voter = Voter(method, OwnLogprob(), configuration.answers)
+        verifier = configuration.verifier
+        scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
+        voter = Voter(method, scorer, configuration.answers)
         state = State(configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()))
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)

@@ -20,7 +20,7 @@ from steelyard.gateway.counting import Counted, Counting, RunningBallot
 from steelyard.gateway.drawing import Drawing, Wanted
 from steelyard.gateway.policies import TEXT, Policy, policy_of
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.scoring import Scorer, ScoringError
+from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
@@ -96,7 +96,7 @@ class Voting:
             n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None,
             max_tokens=None if settings.max_total_tokens is None else max(1, settings.max_total_tokens // n),
         )  # fmt: skip
-        drawing = Drawing(self.source, asked, wanted, request_id)
+        drawing = Drawing(self.source, asked, wanted, request_id, self.voter.scorer)
         drawn = Drawn(self, asked, policy, method)
         stopped = await drawn.all(drawing, until, watch)
         if not any(sample.choice for sample in drawn.samples):
@@ -122,7 +122,6 @@ class Drawn:
         self.samples: list[Sample] = []
         self.fault: str | None = None  # of the verifier
         self.standing: Standing | None = None
-        self._scores: dict[int, float | None] = {}
         self._ballot = self._new_ballot()
 
     @property
@@ -139,7 +138,6 @@ class Drawn:
         try:
             async with asyncio.timeout(until - time.monotonic()), aclosing(drawing.samples()) as coming:
                 async for sample in coming:
-                    self.samples.append(sample)
                     await self._take(sample)
                     watch(sample, self.standing)
                     if self.standing and self.standing.stop:
@@ -149,22 +147,18 @@ class Drawn:
         return "all samples were drawn"
 
     async def _take(self, sample: Sample) -> None:
-        if self.fault is None:
-            try:
-                self._scores[sample.number] = await self.voting.voter.scorer.score(self.asked.question, sample)
-            except ScoringError as fault:
-                self.fault = str(fault)
-                self._ballot = self._new_ballot()
-                for before in self.samples[:-1]:
-                    await self._add(before)
-        await self._add(sample)
-
-    async def _add(self, sample: Sample) -> None:
+        """Take a sample in; with the first that the verifier failed on, count all anew without scores."""
+        self.samples.append(sample)
+        again = self.fault is None and sample.unscored is not None
+        if again:
+            self.fault = sample.unscored
+            self._ballot = self._new_ballot()
         if self._ballot:
-            self.standing = await self._ballot.add(self._counted(sample))
+            for each in self.samples if again else [sample]:
+                self.standing = await self._ballot.add(self._counted(each))
 
     def _counted(self, sample: Sample) -> Counted:
-        score = None if self.fault is not None else self._scores.get(sample.number)
+        score = None if self.fault is not None else sample.score
         return Counted(sample.number, sample.source, self.policy.answer(sample), score)
 
     def _new_ballot(self) -> RunningBallot | None:

@@ -22,6 +22,7 @@ from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
+from steelyard.llm.reply import Choice
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
@@ -83,9 +84,12 @@ class Outcome:
     none_correct: float | None
 
 
-def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples.
+def planned(
+    path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
+) -> tuple[Method, str]:
+    """Read a plan and the score it goes by; refuse one that goes by a score nobody gives while it samples.
 
+    `verifier` is the one that scores every sample as it comes, if any.
     `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
     """
     voter = load(path)
@@ -96,7 +100,7 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
     known = list(voter.weights_) if isinstance(voter, SourceVote) else []
     if any(known) and not sources:
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
-    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
             "or use generate, score and vote"
@@ -217,7 +221,12 @@ class Watch:
 
 def score_of(draw: Draw) -> float | None:
     """exp(mean log-probability) of a sample, None where the server gave none."""
-    return None if draw.choice is None or draw.choice.logprob is None else min(1.0, exp(draw.choice.logprob))
+    return probability_of(draw.choice)
+
+
+def probability_of(choice: Choice | None) -> float | None:
+    """exp(mean log-probability) of what a server sent, None where it gave none."""
+    return None if choice is None or choice.logprob is None else min(1.0, exp(choice.logprob))
 
 
 def _warn(text: str) -> None:
