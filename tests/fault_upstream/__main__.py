@@ -45,14 +45,15 @@ class Upstream:
         self.count += 1
         number = self.count
         fault = Fault.of(str(asked.body["model"]))
+        if fault.single:
+            asked.body["n"] = 1
         body = {name: asked.body.get(name) for name in ("model", "n", "seed", "logprobs", "temperature", "top_p")}
         told = {"prompt": asked.prompt, "keyed": bool(asked.key), "written": asked.written}
         self.note(event="arrived", request=number, **told, **body)
         print_of_it = json.dumps([asked.prompt, body])
         self.seen[print_of_it] += 1
-        meant = (
-            fault.word in asked.prompt and fault.meets(asked.body) and (not fault.once or self.seen[print_of_it] == 1)
-        )
+        first = not fault.once or self.seen[print_of_it] == 1
+        meant = fault.word in asked.prompt and fault.meets(asked.body) and first
         asked.fault = fault if meant else Fault()
         if self.delay:
             await asyncio.sleep(self.delay)

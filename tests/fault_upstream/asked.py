@@ -20,16 +20,18 @@ class Fault:
     once: bool = False
     word: str = ""
     seed: int | None = None
+    single: bool = False
 
     @classmethod
     def of(cls, model: str) -> Fault:
         if not model.startswith("fault:"):
             return cls()
+        model, single, _ = model.partition("&no-n")
         rest, _, word = model.removeprefix("fault:").partition("?")
         once = rest.endswith("!")
         rest, _, seed = rest.removesuffix("!").partition("#")
         kind, _, argument = rest.partition("@")
-        return cls(kind, argument, once, word, int(seed) if seed else None)
+        return cls(kind, argument, once, word, int(seed) if seed else None, bool(single))
 
     def meets(self, body: dict[str, Any]) -> bool:
         """Whether a request asks for the sample of the seed that this fault is for; without one it is for all."""

@@ -91,6 +91,7 @@ async def malformed(asked: Asked) -> None:
 
 async def error_event(asked: Asked) -> None:
     await streamed(asked, int(asked.fault.argument or 3))
+    await asyncio.sleep(0.05)
     await event(asked, {"error": {"message": f"the GPU is gone, key was {asked.key}", "code": 500}})
     await done(asked)
 

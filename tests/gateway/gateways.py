@@ -1,17 +1,23 @@
-"""The gateway as tests use it: `steelyard serve` in a process of its own, asked over a real socket."""
+"""The gateway as tests use it: `steelyard serve` in a thread or in a process of its own, asked over a real socket."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
-from tests.upstreams import command
+from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.serving import serving
+from tests.upstreams import CANARY, command
 
 KEY = "canary-of-the-gateway-77"
 VOTE = "steelyard/majority"
@@ -44,8 +50,10 @@ class Answered:
 
 @dataclass(frozen=True)
 class Gateway:
+    """A running server."""
+
     url: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | None = None
 
     def send(
         self, method: str, path: str, body: Any = None, *, key: str | None = KEY, headers: dict[str, str] | None = None
@@ -68,20 +76,58 @@ class Gateway:
 
 
 @contextmanager
-def gateway(
-    upstream: str, *words: object, model: str = "good", environment: dict[str, str] | None = None
-) -> Iterator[Gateway]:
-    """`steelyard serve` with these words at a free port, until the block ends."""
-    line, variables = command("serve", "--upstream", upstream, "--model", model, "--port", 0, *words)
-    variables |= {"STEELYARD_KEY": KEY, **(environment or {})}
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=variables)
+def gateway(upstream: str, *, model: str = "good", **settings: Any) -> Iterator[Gateway]:
+    """A gateway with these settings in a thread of this process, until the block ends."""
+    if not settings.keys() & {"plan", "method"}:
+        settings["method"] = "majority"
+    started: list[str | BaseException] = []
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    over = asyncio.Event()
+
+    async def run() -> None:
+        async with serving(Configuration(upstream, model=model, port=0, **settings)) as address:
+            started.append(address)
+            ready.set()
+            await over.wait()
+
+    def thread() -> None:
+        try:
+            loop.run_until_complete(run())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the test waits
+            started.append(error)
+            ready.set()
+        finally:
+            loop.close()
+
+    with patch.dict(os.environ, {"STEELYARD_KEY": KEY, "OPENAI_API_KEY": CANARY}):
+        running = threading.Thread(target=thread)
+        running.start()
+        ready.wait()
+    first = started[0]
+    if isinstance(first, BaseException):
+        running.join()
+        raise first
     try:
-        assert process.stdout is not None
-        told = process.stdout.readline()
-        assert " at http" in told, told
-        yield Gateway(told.split(" at ")[1].strip().removesuffix("/v1"), process)
+        yield Gateway(first)
     finally:
-        process.terminate()
-        process.wait()
-        if process.stdout:
-            process.stdout.close()
+        loop.call_soon_threadsafe(over.set)
+        running.join()
+
+
+@contextmanager
+def process(upstream: str, *words: object, model: str = "good", **variables: str) -> Iterator[Gateway]:
+    """`steelyard serve` with these words as a process, until the block ends."""
+    line, environment = command("serve", "--upstream", upstream, "--model", model, "--port", 0, *words)
+    environment |= {"STEELYARD_KEY": KEY, **variables}
+    running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert running.stdout is not None
+        told = running.stdout.readline()
+        assert " at http" in told, told
+        yield Gateway(told.split(" at ")[1].strip().removesuffix("/v1"), running)
+    finally:
+        running.kill()
+        running.wait()
+        if running.stdout:
+            running.stdout.close()

@@ -20,9 +20,9 @@ ONE = 2  # the sample that fails
 
 
 @contextmanager
-def served(upstream: FaultUpstream, fault: str, *words: object) -> Iterator[Gateway]:
+def served(upstream: FaultUpstream, fault: str) -> Iterator[Gateway]:
     """A gateway whose upstream has a fault where the prompt holds "now": its probe finds it whole."""
-    with gateway(upstream.url, "--method", "majority", *words, model=f"fault:{fault}?now") as running:
+    with gateway(upstream.url, model=f"fault:{fault}?now") as running:
         assert running.send("GET", "/readyz").status == 200
         yield running
 
@@ -32,6 +32,7 @@ def asked(upstream: FaultUpstream, prompt: str) -> int:
 
 
 @pytest.mark.parametrize("kind", ["400", "cut@40", "reset", "html", "empty", "choices-null", "garbage", "error"])
+@pytest.mark.usefixtures("short_pauses")
 def test_one_failed_sample_of_many_fails_no_request(upstream: FaultUpstream, kind: str) -> None:
     with served(upstream, f"{kind}#{ONE}") as running:
         prompt = f"now one {kind}?"
@@ -45,8 +46,9 @@ def test_one_failed_sample_of_many_fails_no_request(upstream: FaultUpstream, kin
 
 @pytest.mark.parametrize(
     ("kind", "status", "requests"),
-    [("401", 401, 1), ("404", 404, 1), ("422", 422, 2), ("html", 502, 3), ("429", 429, 3), ("503", 503, 3)],
+    [("401", 401, 1), ("404", 404, 1), ("422", 422, 2), ("html", 502, 8 * 3), ("429", 429, 3), ("503", 503, 3)],
 )
+@pytest.mark.usefixtures("short_pauses")
 def test_when_all_samples_fail_the_status_says_whose_fault_it_is(
     upstream: FaultUpstream, kind: str, status: int, requests: int
 ) -> None:
@@ -69,17 +71,15 @@ def test_a_deadline_ends_a_silent_upstream(upstream: FaultUpstream) -> None:
 
 
 def test_at_the_deadline_the_samples_that_came_are_voted_on(upstream: FaultUpstream) -> None:
-    with gateway(upstream.url, "--method", "majority", model="fault:no-n") as plain:
-        assert plain.send("GET", "/readyz").json["upstreams"]["fault:no-n"]["n"] == 1
-    with served(upstream, f"silent#{ONE}") as running:
+    with gateway(upstream.url, model=f"fault:silent#{ONE}?now&no-n") as running:
         told = running.chat("now late?", seed=0, steelyard={"n": 3, "deadline_s": 1}).json
         assert told["steelyard"]["samples"] == {
-            "wanted": 3, "drawn": 2, "failed": 0, "cancelled": 1, "requests": 4, "by": "n",
+            "wanted": 3, "drawn": 2, "failed": 0, "cancelled": 1, "requests": 3, "by": "fan-out",
         }  # fmt: skip
 
 
 def test_an_upstream_without_n_is_asked_sample_by_sample(upstream: FaultUpstream) -> None:
-    with gateway(upstream.url, "--method", "majority", model="fault:no-n") as running:
+    with gateway(upstream.url, model="fault:no-n") as running:
         told = running.chat("fan out?", seed=0).json["steelyard"]
         assert told["samples"]["drawn"] == 8
         assert asked(upstream, "fan out?") == 8
@@ -118,7 +118,7 @@ def test_a_cut_stream_ends_with_an_error_and_never_cleanly(upstream: FaultUpstre
 
 def test_a_client_that_leaves_cancels_all_its_upstream_calls(upstream: FaultUpstream) -> None:
     model = "fault:silent?now"
-    with gateway(upstream.url, "--method", "majority", model=model) as running:
+    with gateway(upstream.url, model=model) as running:
         assert running.send("GET", "/readyz").status == 200
         before = len(upstream.entries("left"))
         body = json.dumps(

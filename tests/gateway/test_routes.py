@@ -23,7 +23,7 @@ TRICKS = ["//healthz", "/healthz/", "/HEALTHZ", "/%68ealthz", "/x/../v1/models",
 
 @pytest.fixture(scope="module")
 def served(upstream: FaultUpstream) -> Iterator[Gateway]:
-    with gateway(upstream.url, "--method", "majority") as running:
+    with gateway(upstream.url) as running:
         yield running
 
 
@@ -55,7 +55,7 @@ def test_ready_tells_what_the_upstream_can_do(served: Gateway) -> None:
 
 
 def test_a_server_without_its_upstream_listens_and_is_not_ready() -> None:
-    with gateway("http://127.0.0.1:9/v1", "--method", "majority") as running:
+    with gateway("http://127.0.0.1:9/v1") as running:
         ready = running.send("GET", "/readyz")
         assert ready.status == 503
         assert "no connection" in ready.json["upstreams"]["good"]["problem"]

@@ -16,7 +16,7 @@ PROMPT = "What is 3 + 4?"
 
 @pytest.fixture(scope="module")
 def served(upstream: FaultUpstream) -> Iterator[Gateway]:
-    with gateway(upstream.url, "--method", "majority") as running:
+    with gateway(upstream.url) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
 from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
@@ -17,7 +17,7 @@ from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import Source
 from steelyard.llm.address import CHAT
-from steelyard.llm.faults import RefusedError, SpentError, TryError, bare
+from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
 from steelyard.llm.reply import Reply, read_reply
 from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities
@@ -45,6 +45,7 @@ class Drawing:
     ) -> None:
         self.source, self.asked, self.wanted, self.scorer = source, asked, wanted, scorer
         self.attempts = 0
+        self.size = 1  # samples that one request asks for
         self.replies: list[dict[str, Any]] = []  # without their choices
         self._headers = {"x-request-id": request_id}
         self._seen: dict[str, str] = {}  # responses by id, to know a replay by
@@ -52,7 +53,7 @@ class Drawing:
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
         able = await self.source.able()
-        size = able.most if self.wanted.at_once else 1
+        self.size = size = min(able.most, self.wanted.n) if self.wanted.at_once else 1
         tasks = {
             asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
             for first in range(0, self.wanted.n, size)
@@ -84,15 +85,15 @@ class Drawing:
             if count == 1 or error.everywhere:
                 return self._failed(first, count, error)
             return await self._after_refusal(first, count, error)
-        except TryError as error:
+        except (BusyError, GoneError, LateError, SpentError) as error:
             return self._failed(first, count, error)
+        except TryError as error:
+            if count == 1:
+                return self._failed(first, count, error)
+            return await self._singly(range(first, first + count))  # one bad sample may have spoilt the reply
         if reply.short and count > 1:
             self.source.learn(len(reply.good))
-        if reply.short or (count > 1 and reply.wrong):
-            missing = [first + j for j in sorted(reply.wrong)]
-            more = await asyncio.gather(*(self._batch(number, 1) for number in missing))
-            return good + [sample for each in more for sample in each]
-        return good
+        return good + await self._singly(first + j for j in sorted(reply.wrong))
 
     async def _after_refusal(self, first: int, count: int, error: RefusedError) -> list[Sample]:
         """One sample by itself says whether n was too large, or the request is at fault."""
@@ -100,8 +101,12 @@ class Drawing:
         if isinstance(alone[0].error, RefusedError):
             return alone + self._failed(first + 1, count - 1, error)
         self.source.learn(1)
-        rest = await asyncio.gather(*(self._batch(number, 1) for number in range(first + 1, first + count)))
-        return alone + [sample for each in rest for sample in each]
+        return alone + await self._singly(range(first + 1, first + count))
+
+    async def _singly(self, numbers: Iterable[int]) -> list[Sample]:
+        """Samples by a request each."""
+        came = await asyncio.gather(*(self._batch(number, 1) for number in numbers))
+        return [sample for each in came for sample in each]
 
     def _failed(self, first: int, count: int, error: TryError) -> list[Sample]:
         reason = bare(error)
@@ -124,7 +129,7 @@ class Drawing:
             return content, reply
 
         content, reply = await persistently(
-            self.source.pace, send, tries=1 + RETRIES, most=1 + RETRIES, until=self.wanted.until
+            self.source.pace, send, tries=1 + RETRIES if count == 1 else 1, most=1 + RETRIES, until=self.wanted.until
         )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}

@@ -18,6 +18,7 @@ from steelyard.gateway.scoring import OwnLogprob
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import State
 from steelyard.gateway.voting import Voter
+from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
 from steelyard.llm.client import Client
@@ -55,8 +56,9 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         state = State(configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()))
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)
-        probing = asyncio.gather(*(source.probed() for source in sources), return_exceptions=True)
-        stack.callback(probing.cancel)
+        warm = state.counting.warm(method or unplanned(scored=True))
+        ready = asyncio.gather(warm, *(source.probed() for source in sources), return_exceptions=True)
+        stack.callback(ready.cancel)
         async with listening(state, configuration) as where:
             yield where
 

@@ -109,7 +109,7 @@ class Voting:
         kept = sorted((sample for sample in drawn.samples if drawn.is_counted(sample)), key=lambda one: one.number)
         return Decision(
             asked, settings, policy.name if outcome.answer is not None else TEXT, chosen, outcome, kept, n,
-            n - len(drawn.samples), drawing.attempts, wanted.at_once, drawing.replies, stopped, drawn.fault,
+            n - len(drawn.samples), drawing.attempts, drawing.size > 1, drawing.replies, stopped, drawn.fault,
             threshold, notes,
         )  # fmt: skip
 
