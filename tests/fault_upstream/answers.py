@@ -30,6 +30,7 @@ from tests.fault_upstream.wire import (
     silent,
     slots,
     slow,
+    tardy,
     trailing,
     zipped,
 )
@@ -91,6 +92,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "reset": reset,
     "silent": silent,
     "slow": slow,
+    "tardy": tardy,
     "huge": huge,
     "endless": endless,
     "zipped": zipped,
