@@ -37,10 +37,8 @@ def test_a_vote_reads_like_any_completion_and_our_object_is_kept(client: Any) ->
 @pytest.mark.parametrize("model", [VOTE, "good"])
 def test_a_stream_says_what_the_whole_reply_says(client: Any, model: str) -> None:
     whole = client.chat.completions.create(model=model, messages=ASKED, seed=0)
-    options = {"include_usage": True}
-    chunks = list(
-        client.chat.completions.create(model=model, messages=ASKED, seed=0, stream=True, stream_options=options)
-    )
+    streamed: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+    chunks = list(client.chat.completions.create(model=model, messages=ASKED, seed=0, **streamed))
     said = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     assert said.strip() == whole.choices[0].message.content.strip()
     assert chunks[-1].usage == whole.usage
@@ -91,7 +89,7 @@ def test_responses_are_answered_whole_and_as_a_stream(client: Any, model: str) -
     assert whole.output_text
     assert whole.usage.output_tokens > 0
     with client.responses.stream(model=model, input="How many apples?", instructions="Be brief.") as stream:
-        final = [event for event in stream if event.type == "response.completed"][0]
+        final = next(event for event in stream if event.type == "response.completed")
     assert final.response.output_text
 
 
