@@ -19,7 +19,7 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 
 HERE = Path(__file__).parent
 VERBS = (
-    "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
+    "demo", "ask", "serve", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
     "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import", "layouts",
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from aiohttp import web
 
@@ -13,7 +14,7 @@ from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.state import REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
-from steelyard.gateway.worst_case import check_worst_case
+from steelyard.gateway.worst_case import sample_limit
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -37,8 +38,8 @@ async def chat(request: web.Request) -> web.StreamResponse:
 def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
     """How a request is voted on, within what the operator allows."""
     settings = read_vote_settings(asked, state.n, state.caps)
-    check_worst_case(asked, settings, state.caps)
-    return settings
+    limit = sample_limit(asked, settings.n, state.caps, state.price, settings.max_total_tokens)
+    return replace(settings, max_tokens=limit)
 
 
 async def read_body(request: web.Request, state: State) -> Members:

@@ -13,6 +13,7 @@ from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
+from steelyard.gateway.worst_case import Price
 from steelyard.jobs.ask import SCORE, planned
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
@@ -38,6 +39,7 @@ class Configuration:
     key_file: Path | None = None
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
+    price: Price | None = None
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
@@ -53,6 +55,8 @@ class Configuration:
             raise SettingError(
                 f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
             )
+        if self.caps.cost is not None and self.price is None:
+            raise SettingError("a limit of the cost needs the prices: give them with --price PROMPT,RESPONSE")
         if not 0 <= self.port <= 65535:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:
