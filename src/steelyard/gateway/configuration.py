@@ -15,6 +15,7 @@ from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
 from steelyard.gateway.worst_case import Price
 from steelyard.jobs.ask import SCORE, planned
+from steelyard.jobs.ballot import Ballot
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -104,5 +105,7 @@ class Configuration:
         """The plan or the method, None where it depends on the scores there are, and the score it goes by."""
         verifier = self.verifier.name if self.verifier else None
         if self.plan:
-            return planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
+            method, score = planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
+            Ballot(method, answers=self.answers).close()  # a plan that cannot vote on samples as they come says so now
+            return method, score
         return method_class(self.method)() if self.method else None, verifier or SCORE
