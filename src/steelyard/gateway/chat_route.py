@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 
 from aiohttp import web
@@ -11,6 +10,7 @@ from aiohttp import web
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.state import REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
@@ -35,7 +35,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
         if asked.stream:
             return await stream_vote(request, asked, settings)
         reply = state.replied(await state.voting.decide(asked, settings, request[REQUEST_ID]))
-        return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+        return web.Response(body=json_bytes(reply), content_type="application/json")
 
 
 def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:

@@ -18,6 +18,7 @@ from steelyard.gateway.api_errors import ApiError, of_fault
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.drawing import RETRIES
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import chunks
@@ -59,7 +60,7 @@ async def _whole(
 
     tries = 1 + RETRIES
     content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
-    return web.Response(body=json.dumps(content, ensure_ascii=True).encode(), content_type="application/json")
+    return web.Response(body=json_bytes(content), content_type="application/json")
 
 
 def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
@@ -148,7 +149,7 @@ class Relay:
             self._note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
-        return event(data if b"\n" not in data else chunk)
+        return event(chunk if b"\n" in data or b"NaN" in data or b"Infinity" in data else data)
 
     def _note(self, choice: Any) -> None:
         index = choice.get("index", 0) if isinstance(choice, dict) else None
