@@ -22,6 +22,7 @@ from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
+from steelyard.llm.reply import Choice
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
@@ -50,6 +51,14 @@ class Vote(NamedTuple):
     source: str | None = None  # the upstream that gave it, where there are several
 
 
+class Entered(NamedTuple):
+    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score."""
+
+    sample: int
+    source: str
+    score: float | None
+
+
 class AnswerTotal(NamedTuple):
     """One answer: how many samples gave it, what they weigh together, and how likely it is, if the method says so."""
 
@@ -75,9 +84,12 @@ class Outcome:
     none_correct: float | None
 
 
-def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples.
+def planned(
+    path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
+) -> tuple[Method, str]:
+    """Read a plan and the score it goes by; refuse one that goes by a score nobody gives while it samples.
 
+    `verifier` is the one that scores every sample as it comes, if any.
     `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
     """
     voter = load(path)
@@ -91,7 +103,7 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
     if cascade:
         return voter, SCORE  # it looks at answers alone, and says itself how many
-    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
             "or use generate, score and vote"
@@ -123,8 +135,12 @@ def unplanned(scored: bool, several: bool = False) -> Method:
 def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer."""
     rows = in_order(draws)
-    scores = [score_of(draw) for draw in rows]
     pool = pool_of(rows, by=by, answers=answers)
+    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score_of(draw)) for draw in rows])
+
+
+def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
+    """Vote on the one question of a pool, whose responses are those `entered`, in their order."""
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
@@ -132,7 +148,7 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
     chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
-    lost = [None] * len(rows) if losses is None else losses.tolist()
+    lost = [None] * len(entered) if losses is None else losses.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
@@ -141,12 +157,10 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight, loss, draw.source or None)
+            Vote(one.sample, names[code], one.score, weight, loss, one.source or None)
             if code >= 0
-            else Vote(draw.sample, None, score, None, None, draw.source or None)
-            for draw, code, score, weight, loss in zip(
-                rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
-            )
+            else Vote(one.sample, None, one.score, None, None, one.source or None)
+            for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )
@@ -215,7 +229,12 @@ class Watch:
 
 def score_of(draw: Draw) -> float | None:
     """exp(mean log-probability) of a sample, None where the server gave none."""
-    return None if draw.choice is None or draw.choice.logprob is None else min(1.0, exp(draw.choice.logprob))
+    return probability_of(draw.choice)
+
+
+def probability_of(choice: Choice | None) -> float | None:
+    """exp(mean log-probability) of what a server sent, None where it gave none."""
+    return None if choice is None or choice.logprob is None else min(1.0, exp(choice.logprob))
 
 
 def _warn(text: str) -> None:
