@@ -19,15 +19,24 @@ class Fault:
     argument: str = ""
     once: bool = False
     word: str = ""
+    seed: int | None = None
+    single: bool = False
 
     @classmethod
     def of(cls, model: str) -> Fault:
         if not model.startswith("fault:"):
             return cls()
+        model, single, _ = model.partition("&no-n")
         rest, _, word = model.removeprefix("fault:").partition("?")
         once = rest.endswith("!")
-        kind, _, argument = rest.removesuffix("!").partition("@")
-        return cls(kind, argument, once, word)
+        rest, _, seed = rest.removesuffix("!").partition("#")
+        kind, _, argument = rest.partition("@")
+        return cls(kind, argument, once, word, int(seed) if seed else None, bool(single))
+
+    def meets(self, body: dict[str, Any]) -> bool:
+        """Whether a request asks for the sample of the seed that this fault is for; without one it is for all."""
+        first = body.get("seed") or 0
+        return self.seed is None or first <= self.seed < first + int(body.get("n") or 1)
 
 
 @dataclass
@@ -37,6 +46,7 @@ class Asked:
     body: dict[str, Any]
     key: str
     writer: asyncio.StreamWriter
+    written: str = ""
     sent: int = 0
     fault: Fault = field(default_factory=Fault)
 

@@ -22,11 +22,13 @@ from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
+from steelyard.llm.reply import Choice
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.source_vote import SourceVote
+from steelyard.pools.pool import Pool
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 
@@ -47,6 +49,14 @@ class Vote(NamedTuple):
     weight: float | None
     loss: float | None = None
     source: str | None = None  # the upstream that gave it, where there are several
+
+
+class Entered(NamedTuple):
+    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score."""
+
+    sample: int
+    source: str
+    score: float | None
 
 
 class AnswerTotal(NamedTuple):
@@ -74,9 +84,12 @@ class Outcome:
     none_correct: float | None
 
 
-def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples.
+def planned(
+    path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
+) -> tuple[Method, str]:
+    """Read a plan and the score it goes by; refuse one that goes by a score nobody gives while it samples.
 
+    `verifier` is the one that scores every sample as it comes, if any.
     `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
     """
     voter = load(path)
@@ -84,10 +97,13 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
     score = fitted.score if fitted else None
     if voter.oracle:
         raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
-    known = list(voter.weights_) if isinstance(voter, SourceVote) else []
+    cascade = voter.cascade_
+    known = list(voter.weights_) if isinstance(voter, SourceVote) else list(cascade.sources if cascade else ())
     if any(known) and not sources:
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
-    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    if cascade:
+        return voter, SCORE  # it looks at answers alone, and says itself how many
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
             "or use generate, score and vote"
@@ -119,6 +135,39 @@ def unplanned(scored: bool, several: bool = False) -> Method:
 def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer."""
     rows = in_order(draws)
+    pool = pool_of(rows, by=by, answers=answers)
+    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score_of(draw)) for draw in rows])
+
+
+def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
+    """Vote on the one question of a pool, whose responses are those `entered`, in their order."""
+    weights, verdict = voter.weigh(pool), voter.predict(pool)
+    names = [] if pool.names is None else pool.names.to_list()
+    voting = pool.readable
+    held = np.bincount(pool.answer[voting], minlength=len(names))
+    total = np.bincount(pool.answer[voting], weights[voting], len(names))
+    chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
+    likely = [None] * len(names) if chances is None else chances.of(0).tolist()
+    lost = [None] * len(entered) if losses is None else losses.tolist()
+    totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
+    return Outcome(
+        answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
+        confidence=float(verdict.confidence[0]),
+        share=float(verdict.share[0]),
+        margin=float(verdict.margin[0]),
+        answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
+        votes=[
+            Vote(one.sample, names[code], one.score, weight, loss, one.source or None)
+            if code >= 0
+            else Vote(one.sample, None, one.score, None, None, one.source or None)
+            for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
+        ],
+        none_correct=None if chances is None else float(chances.none[0]),
+    )
+
+
+def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
+    """The samples as a table is read, in this order; one that failed is there without an answer."""
     several = any(draw.source for draw in rows)
     scores = [score_of(draw) for draw in rows]
     table = pl.DataFrame(
@@ -134,32 +183,7 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
     if several:
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
     known = any(value is not None for value in scores)
-    pool = read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
-    weights, verdict = voter.weigh(pool), voter.predict(pool)
-    names = [] if pool.names is None else pool.names.to_list()
-    voting = pool.readable
-    held = np.bincount(pool.answer[voting], minlength=len(names))
-    total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
-    likely = [None] * len(names) if chances is None else chances.of(0).tolist()
-    lost = [None] * len(rows) if losses is None else losses.tolist()
-    totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
-    return Outcome(
-        answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
-        confidence=float(verdict.confidence[0]),
-        share=float(verdict.share[0]),
-        margin=float(verdict.margin[0]),
-        answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
-        votes=[
-            Vote(draw.sample, names[code], score, weight, loss, draw.source or None)
-            if code >= 0
-            else Vote(draw.sample, None, score, None, None, draw.source or None)
-            for draw, code, score, weight, loss in zip(
-                rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
-            )
-        ],
-        none_correct=None if chances is None else float(chances.none[0]),
-    )
+    return read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
 
 
 def in_order(draws: Sequence[Draw]) -> list[Draw]:
@@ -205,7 +229,12 @@ class Watch:
 
 def score_of(draw: Draw) -> float | None:
     """exp(mean log-probability) of a sample, None where the server gave none."""
-    return None if draw.choice is None or draw.choice.logprob is None else min(1.0, exp(draw.choice.logprob))
+    return probability_of(draw.choice)
+
+
+def probability_of(choice: Choice | None) -> float | None:
+    """exp(mean log-probability) of what a server sent, None where it gave none."""
+    return None if choice is None or choice.logprob is None else min(1.0, exp(choice.logprob))
 
 
 def _warn(text: str) -> None:

@@ -1,0 +1,61 @@
+"""An upstream as the gateway asks it: one client, one pace and what it was found to do, for all requests."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+from steelyard.errors import UpstreamError
+from steelyard.llm.client import Client
+from steelyard.llm.pace import Pace
+from steelyard.llm.probe import probe
+from steelyard.runs.parameters import Abilities, Sampling
+
+PATIENCE = 10.0  # seconds that a probe may take
+AGAIN = 1.0  # seconds until a probe that failed is made again
+
+
+class Source:
+    """One upstream; empty name: the only one. `problem` says why its probe failed."""
+
+    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int) -> None:
+        self.name, self.model, self.client = name, model, client
+        self.pace = Pace(most, start=most)
+        self.abilities: Abilities | None = None
+        self.problem: str | None = None
+        self._sampling = Sampling(model, n)
+        self._probing: asyncio.Task[None] | None = None
+        self._failed = -AGAIN
+
+    async def able(self) -> Abilities:
+        """What the upstream can do, probed once. One that cannot be probed is asked for the least: it says why not."""
+        if self.abilities is None:
+            await self.probed()
+        return self.abilities or Abilities(most=1, logprobs=False)
+
+    async def probed(self) -> bool:
+        """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""
+        if self.abilities is None and time.monotonic() - self._failed >= AGAIN:
+            if self._probing is None or self._probing.done():
+                self._probing = asyncio.create_task(self._probe())
+            await asyncio.shield(self._probing)
+        return self.abilities is not None
+
+    def learn(self, most: int) -> None:
+        """Remember that it gives no more choices per request than these."""
+        if self.abilities:
+            self.abilities = replace(self.abilities, most=max(1, min(self.abilities.most, most)))
+
+    async def close(self) -> None:
+        """End a probe that is under way."""
+        if self._probing and not self._probing.done():
+            self._probing.cancel()
+            await asyncio.gather(self._probing, return_exceptions=True)
+
+    async def _probe(self) -> None:
+        try:
+            self.abilities = await probe(self.client, self._sampling, patience=PATIENCE)
+            self.problem = None
+        except UpstreamError as error:
+            self.problem, self._failed = str(error), time.monotonic()
