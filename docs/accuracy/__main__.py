@@ -1,6 +1,6 @@
 """Measure the evidence, write docs/accuracy.md.
 
-python -m docs.accuracy [gains needed stopping trust promises frugal page]
+python -m docs.accuracy [gains needed stopping trust promises frugal joint page]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from docs.accuracy import page, summaries
 from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.frugal import LABELS, frugal, frugal_table
 from docs.accuracy.gains import averaged, gains, summed
+from docs.accuracy.joint import joint, joint_table
 from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
 from docs.reproduction import results
@@ -75,6 +76,10 @@ def text() -> str:
                 pl.read_csv(HERE / "frugal.csv", infer_schema_length=None),
                 pl.read_csv(HERE / "needed.csv", infer_schema_length=None),
             ),
+            joint=joint_table(
+                pl.read_csv(HERE / "joint.csv", infer_schema_length=None),
+                pl.read_csv(HERE / "needed.csv", infer_schema_length=None),
+            ),
             frugal_labels=LABELS,
             promises=summaries.promised(kept, stopping),
             attempts=len(PROMISES) * kept.height,
@@ -100,7 +105,7 @@ def _in_order(table: pl.DataFrame) -> pl.DataFrame:
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
-    wanted = parts or ["gains", "needed", "stopping", "trust", "promises", "frugal"]
+    wanted = parts or ["gains", "needed", "stopping", "trust", "promises", "frugal", "joint"]
     if "gains" in wanted:
         found = gains(sources())
         summed(found).write_csv(HERE / "gains.csv", float_precision=6)
@@ -116,6 +121,8 @@ def main(parts: list[str]) -> None:
         promises().write_csv(HERE / "promises.csv", float_precision=6)
     if "frugal" in wanted:
         frugal().write_csv(HERE / "frugal.csv", float_precision=6)
+    if "joint" in wanted:
+        joint().write_csv(HERE / "joint.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())
     print("written: docs/accuracy.md")
 

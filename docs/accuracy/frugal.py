@@ -37,9 +37,14 @@ def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
                     yield {"pair": f"{llm}/{verifier}", "once": once, **row}
 
 
+def good_pairs(needed: pl.DataFrame) -> set[str]:
+    """The pairs whose verifier tells correct from incorrect responses to the same question."""
+    return set(needed.filter(pl.col("pair").str.contains("/") & (pl.col("within") >= GOOD))["pair"])
+
+
 def frugal_table(found: pl.DataFrame, needed: pl.DataFrame) -> str:
     """Means over good and over poor verifiers, by rule and way of reading."""
-    good = set(needed.filter(pl.col("pair").str.contains("/") & (pl.col("within") >= GOOD))["pair"])
+    good = good_pairs(needed)
     rows = []
     for title, inside in (("good verifiers", True), ("poor verifiers", False)):
         here = found.filter(pl.col("pair").is_in(good) == inside)

@@ -77,14 +77,15 @@ class Asking:
     def explain(self) -> str:
         """Say in a sentence what is asked, and what that is worth."""
         gain = f"{100 * self.gain:.1f} points"
+        price = f" at a price of {100 * self.price:g} points per score" if self.price else ""
         if not self.margin:
             return (
                 f"Nothing is to be gained: on questions held out of the fit all scores together bring {gain} of "
-                f"accuracy at a price of {100 * self.price:g} points per score, so the verifier is not asked."
+                f"accuracy{price}, so the verifier is not asked."
             )
         return (
             f"About {self.scored:.0%} of the responses are read; that loses {100 * self.loss:.1f} of the {gain} of "
-            f"accuracy that all scores bring, at a price of {100 * self.price:g} points per score."
+            f"accuracy that all scores bring{',' if price else ''}{price}."
         )
 
     def plain(self) -> dict[str, float]:

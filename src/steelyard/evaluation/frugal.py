@@ -15,7 +15,7 @@ from steelyard.asking.rule import replay
 from steelyard.errors import SteelyardWarning
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.confidence_quality import measures
-from steelyard.evaluation.frugal_plan import PRICE, check_price, learn_asking
+from steelyard.evaluation.frugal_plan import PRICE, check_price, learn_asking, learn_confidence
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.methods.majority import MajorityVote
@@ -63,6 +63,8 @@ def evaluate_frugal(
                 voter = method.fit(learned)
             if rule == "expected":
                 voter = learn_asking(voter, learned, price=price, seed=seed)
+            else:
+                voter = learn_confidence(voter, learned, seed=seed)
             rows.append({"method": voter.name, "n": size, "rule": rule, **_figures(voter, seen, rule, seed)})
     return pl.DataFrame(rows)
 

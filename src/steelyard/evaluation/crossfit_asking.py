@@ -1,0 +1,182 @@
+"""The rule `expected` on calibration questions, each asked about by fits on the others.
+
+    loss(margin) = mean over questions of  P(verdict with all scores) - P(verdict with those asked)
+
+P: the chance of an answer by all scores, from totals of fits on other folds, so that nothing is judged by what it was
+fitted on.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import astuple, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.asking.filling import Filling
+from steelyard.asking.lead import answer_totals
+from steelyard.asking.learned import Asking, log_odds, verdict_was_read, vote_odds
+from steelyard.asking.readings import Readings, readings, texts_asked
+from steelyard.asking.rule import AskingRule, replay
+from steelyard.asking.rules.exact import Exact
+from steelyard.asking.rules.expected import Expected
+from steelyard.errors import CalibrationError, SettingError, SteelyardWarning
+from steelyard.fitting.choice_likelihood import log_likelihood
+from steelyard.fitting.folds import fold_of
+from steelyard.fitting.log_odds_line import log_odds_line
+from steelyard.fitting.newton import maximise, ridge
+from steelyard.methods.base.enough import FEWEST_QUESTIONS
+from steelyard.methods.base.method import Method
+from steelyard.pools.arrays import Bools, Ints
+from steelyard.pools.pool import LabelledPool
+
+FOLDS = 5
+SHARPEST = 1e3
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CrossfitAsking:
+    """A method fitted without each fold, what was learned about filling in, and what all scores say."""
+
+    pool: LabelledPool  # with one score per response
+    fold: Ints  # [Q]
+    voters: list[Method]  # by the fold they have not seen
+    start: Asking
+    full: Readings
+    chance: Vector  # [K] of every answer, by all scores
+
+    @classmethod
+    def of(cls, method: Method, pool: LabelledPool, *, seed: int = 0) -> CrossfitAsking:
+        """Fit a fitted method again without each fold of the pool it was fitted on."""
+        if method.oracle or not method.reads_scores():
+            raise SettingError(f"{method.name} reads no scores to ask for: fit a plan that does, such as calibrated")
+        one = method.mixed(pool)
+        fold = fold_of(one, FOLDS, seed)
+        voters = [_fitted(method, one, fold != k) for k in range(FOLDS)]
+        filling = astuple(Filling.learn(one))
+        start = Asking(*filling, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+        full = readings(one.unlabelled())
+        totals = _totals(voters, one, fold, full)
+        start = replace(start, sharpness=_sharpness(one, full, totals))
+        return cls(one, fold, voters, start, full, _chance(full, start.sharpness * totals))
+
+    def replayed(self, margin: float) -> tuple[Asking, LabelledPool, NDArray[np.int32]]:
+        """What a margin comes to, the pool as it asks for it, and the verdicts on that [Q]."""
+        pool, asking = self.pool, replace(self.start, margin=margin)
+        seen, verdict = _replayed(Expected(), self.voters, pool, self.fold, asking)
+        best = np.maximum.reduceat(self.chance, self.full.starts)
+        loss = float((best - _of(self.full, self.chance, verdict, pool)).sum() / pool.n_questions)
+        return replace(asking, loss=loss, scored=float(texts_asked(seen).mean() / pool.sizes.mean())), seen, verdict
+
+    def with_confidence(self, asking: Asking, seen: LabelledPool) -> Asking:
+        """Learn how sure verdicts with some scores are, from those of fits on other folds, by either rule."""
+        both = [_outcomes(self, asking, pool) for pool in (seen, *self._exact(asking))]
+        if any(each is None for each in both):
+            return asking
+        by_model, by_votes, read, correct = (np.concatenate(each) for each in zip(*filter(None, both), strict=True))
+        lines = log_odds_line(by_model[read], correct[read]), log_odds_line(by_votes[~read], correct[~read])
+        names = ("read_intercept", "read_slope", "unread_intercept", "unread_slope")
+        return replace(asking, **dict(zip(names, [*lines[0], *lines[1]], strict=True)))
+
+    def _exact(self, asking: Asking) -> list[LabelledPool]:
+        """The pool as `exact` asks for it, if the method has bounds."""
+        try:
+            Exact().check(self.voters[0])
+        except SettingError:
+            return []
+        return [_replayed(Exact(), self.voters, self.pool, self.fold, asking)[0]]
+
+
+def _fitted(method: Method, pool: LabelledPool, seen: NDArray[np.bool_]) -> Method:
+    """The method fitted on some of the questions; one that learns nothing is as it was."""
+    voter = copy.deepcopy(method)
+    voter.mix_ = None  # the scores are mixed already
+    if not method.learns:
+        return voter
+    if seen.sum() < FEWEST_QUESTIONS:
+        raise CalibrationError(
+            f"{pool.n_questions} questions are too few to learn what a score is worth: label more, or use 'exact'"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SteelyardWarning)
+        return voter.fit(pool.take(np.flatnonzero(seen)))
+
+
+def _totals(voters: list[Method], pool: LabelledPool, fold: Ints, found: Readings) -> Vector:
+    """The totals of all answers by fits on other folds [K]."""
+    totals = np.zeros(len(found.begin))
+    for k, voter in enumerate(voters):
+        part = pool.take(np.flatnonzero(fold == k)).unlabelled()
+        totals[fold[found.question] == k] = answer_totals(voter, part, readings(part))
+    return totals
+
+
+def _sharpness(pool: LabelledPool, found: Readings, totals: Vector) -> float:
+    """How many log-odds a unit of the totals is worth: the likeliest factor."""
+    correct = pool.answer_correct[pool.base[found.question] + found.code]
+    hits = np.add.reduceat(correct.astype(np.int64), found.starts)
+    keep = np.repeat((hits > 0) & (hits < found.sizes), found.sizes)
+    if not keep.any():
+        return 1.0
+    sizes = found.sizes[(hits > 0) & (hits < found.sizes)]
+    starts, x = np.cumsum(sizes) - sizes, totals[keep][:, None]
+    x = x - np.repeat(np.add.reduceat(x, starts) / sizes[:, None], sizes, axis=0)
+    spread = float(np.sqrt((x**2).mean())) or 1.0
+
+    def likelihood(theta: Vector) -> tuple[float, Vector, Vector]:
+        return log_likelihood(starts, x / spread, correct[keep], theta)
+
+    theta = maximise(ridge(likelihood, np.array([0.01])), np.ones(1), free=np.ones(1, bool))
+    return float(np.clip(theta[0] / spread, 0.0, SHARPEST))
+
+
+def _chance(found: Readings, u: Vector) -> Vector:
+    e = np.exp(u - found.top(u))
+    chance: Vector = e / np.repeat(np.add.reduceat(e, found.starts), found.sizes)
+    return chance
+
+
+def _replayed(
+    rule: AskingRule, voters: list[Method], pool: LabelledPool, fold: Ints, asking: Asking
+) -> tuple[LabelledPool, NDArray[np.int32]]:
+    """The pool as asked for by fits on other folds, and their verdicts [Q]."""
+    asked, code = np.zeros(pool.n_responses, bool), np.full(pool.n_questions, -1, np.int32)
+    for k, voter in enumerate(voters):
+        mine = np.flatnonzero(fold == k)
+        voter.asking_ = asking
+        seen = replay(rule, voter, pool.take(mine).unlabelled())
+        asked[pool.spread(fold) == k] = True if seen.asked is None else seen.asked
+        code[mine] = voter.decide(seen).code
+    return pool.only_asked(asked), code
+
+
+def _of(found: Readings, chance: Vector, code: NDArray[np.int32], pool: LabelledPool) -> Vector:
+    """The chance of the verdict of every question that has answers [Q']."""
+    chosen = found.code == code[found.question]
+    picked: Vector = np.add.reduceat(np.where(chosen, chance, 0.0), found.starts)
+    if len(picked) > pool.n_questions:
+        raise AssertionError("more verdicts than questions")
+    return picked
+
+
+def _outcomes(
+    crossfit: CrossfitAsking, asking: Asking, seen: LabelledPool
+) -> tuple[Vector, Vector, Bools, Bools] | None:
+    """Log-odds by the method and by the votes, whether anything of the verdict was read, and if it is correct."""
+    pool, size = crossfit.pool, crossfit.pool.n_questions
+    by_model, by_votes, read, correct = np.zeros(size), np.zeros(size), np.zeros(size, bool), np.zeros(size, bool)
+    for k, voter in enumerate(crossfit.voters):
+        mine = np.flatnonzero(crossfit.fold == k)
+        part = seen.take(mine).unlabelled()
+        voter.asking_ = None  # the confidence as it is
+        verdicts = voter.predict(asking.filling.apply(part))
+        if verdicts.p_correct is None:
+            return None
+        by_model[mine], by_votes[mine] = log_odds(verdicts.p_correct), vote_odds(verdicts)
+        read[mine], correct[mine] = verdict_was_read(verdicts, part), verdicts.correct(pool.take(mine))
+    there = seen.m > 0
+    return by_model[there], by_votes[there], read[there], correct[there]

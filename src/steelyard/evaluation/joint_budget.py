@@ -1,0 +1,166 @@
+"""A budget for samples and scores becomes a plan: chosen on one part of the questions and measured on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from steelyard.errors import CalibrationError, SettingError
+from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.joint_search import JointSearch, Prices, Spending, all_scored, at_cost, counted, spent
+from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.trajectories import FEWEST
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import LabelledPool, Pool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class JointBudget:
+    """A fitted method that knows which scores to ask for, and what it costs and gives on other questions.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 4, world=sy.World(gap=2.0)))
+    >>> found = sy.plan_joint_budget(pool, sy.VanillaVote(), price_sample=1, price_score=1, budget=6)
+    >>> found.figures["cost"] < 7, found.method.fitted_on_.n == found.figures["n"]
+    (True, True)
+    """
+
+    method: Method  # fitted with as many samples as to take; its `asking_` says what to ask, without it nothing
+    curve: pl.DataFrame  # one row a budget
+    figures: dict[str, Any]  # of the budget asked for, as a row of the curve
+    refused: bool  # asking seemed to pay, and fell behind majority on the other questions
+    calibration_questions: int
+    test_questions: int
+
+    def advice(self) -> str:
+        """What to do, what it costs and gives, in a few sentences."""
+        found = self.figures
+        correct = f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct at {found['cost']:.4g} per question"
+        where = f"on the {self.test_questions} other questions"
+        if found["margin"] is None:
+            seemed = f"asking seemed to pay and fell behind majority {where}"
+            why = seemed if self.refused else "at this budget it does not pay on the calibration questions"
+            return f"Do not ask the verifier: {why}. Take {found['n']} samples and count them: {correct} {where}."
+        said = f"Take {found['n']} samples per question and ask for {found['scores']:.1f} scores on average: "
+        said += f"{correct} {where}. Against majority with more samples for the same cost: {_interval(found, 'gain')}"
+        said += f"; against vanilla, all scored, for the same cost: {_interval(found, 'over_vanilla')}."
+        if found["cost"] > found["budget"]:
+            said += f" That is more than the budget of {found['budget']:.4g}: within what the questions could tell."
+        return said
+
+
+def plan_joint_budget(
+    pool: Pool,
+    method: Method,
+    *,
+    price_sample: float,
+    price_score: float,
+    budget: float,
+    budgets: Sequence[float] | None = None,
+    calibrate: float = 0.5,
+    seed: int = 0,
+) -> JointBudget:
+    """Choose how many samples to draw and how many scores to ask for, for a mean cost per question.
+
+    Prices are of one sample and of one score, in any money; either may be 0. A text is read once where the pool knows
+    texts (`read(texts=True)`). A part `calibrate` of the questions fits the method and chooses; the rest says what that
+    is worth, for every one of `budgets`, beside majority vote with more samples and vanilla with all scores at the same
+    cost. Where asking does not pay the plan is majority vote.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 4)).with_shuffled_scores(0)
+    >>> plan_joint_budget(pool, sy.VanillaVote(), price_sample=1, price_score=1, budget=4).method.name
+    'majority'
+    """
+    prices = Prices(price_sample, price_score)
+    for each in (budget, *(budgets or ())):
+        prices.check_budget(each)
+    labelled = need_labels(pool)
+    labelled.known_scores  # noqa: B018 - a pool without scores is refused before anything is fitted
+    if method.weighs_sources:
+        raise SettingError(
+            f"{method.name} weighs sources, which have prices of their own: use plan_cascade, or a method such as "
+            "calibrated"
+        )
+    cal, test = labelled.split(calibrate, seed=seed)
+    if min(cal.n_questions, test.n_questions) < FEWEST:
+        few = min(cal.n_questions, test.n_questions)
+        raise CalibrationError(f"{few} questions to choose or to test on are too few: bring {FEWEST} or more for each")
+    return joint_budget(cal, test, method, prices, budget, budgets, seed=seed)
+
+
+def joint_budget(
+    cal: LabelledPool,
+    test: LabelledPool,
+    method: Method,
+    prices: Prices,
+    budget: float,
+    budgets: Sequence[float] | None = None,
+    *,
+    seed: int = 0,
+) -> JointBudget:
+    """The same with the questions parted already."""
+    import polars as pl
+
+    search = JointSearch(method, cal, prices, seed=seed)
+    tried = sorted({*(budgets if budgets is not None else _budgets(prices, cal.n)), budget})
+    chosen = {each: search.within(each) for each in tried}
+    seen = {_key(way): spent(search.asking_voter(way), way, test, prices) for way in chosen.values()}
+    sizes = [n for n in search.sizes if n <= test.n]
+    rivals = [[kind(test, n, prices) for n in sizes] for kind in (counted, all_scored)]
+    rows = _measured([(each, seen[_key(way)]) for each, way in chosen.items()], rivals, seed)
+    figures = next(row for row in rows if row["budget"] == budget)
+    way, refused = chosen[budget], False
+    if way.margin is not None and figures["gain_high"] < 0:
+        refused = True
+        way = max((m for m in search.majority if m.mean <= budget), key=lambda m: m.n)
+        figures = _measured([(budget, spent(search.asking_voter(way), way, test, prices))], rivals, seed)[0]
+    for row in rows:
+        row["chosen"] = row["budget"] == budget
+    curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64})
+    return JointBudget(search.voter(way), curve, figures, refused, cal.n_questions, test.n_questions)
+
+
+def _measured(
+    ways: Sequence[tuple[float, Spending]], rivals: Sequence[Sequence[Spending]], seed: int
+) -> list[dict[str, Any]]:
+    """One row a budget: cost and accuracy, and the rivals for the same cost and for the whole budget."""
+    columns = []
+    for budget, way in ways:
+        same = [at_cost(each, way.mean) for each in rivals]
+        whole = [at_cost(each, max(budget, way.mean)) for each in rivals]
+        columns += [way.cost, way.correct, *same, *(way.correct - each for each in same), *whole]
+    found = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    rows = []
+    for budget, way in ways:
+        cost, accuracy, majority, vanilla, gain, over, *whole_budget = islice(found, 8)
+        row: dict[str, Any] = {"budget": float(budget), "n": way.n, "margin": way.margin}
+        row |= {"scores": float(way.scores.mean()), "cost": float(cost), "cost_se": cost.se}
+        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
+        row |= {"majority": float(majority), "vanilla": float(vanilla)}
+        for name, each in (("gain", gain), ("over_vanilla", over)):
+            row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}
+        row |= {"majority_whole_budget": float(whole_budget[0]), "vanilla_whole_budget": float(whole_budget[1])}
+        rows.append(row)
+    return rows
+
+
+def _budgets(prices: Prices, n: int) -> list[float]:
+    """Twice the price of a sample, of a score where samples are free, and doubled up to what everything costs."""
+    unit, most = prices.sample or prices.score, n * (prices.sample + prices.score)
+    return [*(unit * 2**k for k in range(1, 60) if unit * 2**k < most), most]
+
+
+def _key(way: Spending) -> tuple[int, float | None]:
+    return way.n, way.margin
+
+
+def _interval(found: dict[str, Any], name: str) -> str:
+    return f"{points(found[name])} points ({points(found[f'{name}_low'])} to {points(found[f'{name}_high'])})"
