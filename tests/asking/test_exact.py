@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
@@ -59,7 +59,6 @@ def pools(draw: st.DrawFn) -> sy.Pool:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@settings(max_examples=40, deadline=None)
 @given(pool=pools())
 def test_the_verdict_is_that_of_all_scores(name: str, pool: sy.Pool) -> None:
     vote = fitted(name)
@@ -67,7 +66,6 @@ def test_the_verdict_is_that_of_all_scores(name: str, pool: sy.Pool) -> None:
     assert (vote.predict(seen).code == vote.predict(pool).code).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(pool=pools(), theta=st.lists(st.sampled_from([0.0, 0.3, 1.0, 4.0]), min_size=4, max_size=4))
 def test_the_verdict_is_that_of_all_scores_for_any_coefficients(pool: sy.Pool, theta: list[float]) -> None:
     vote = sy.CalibratedVote.of(votes=theta[0], mean=theta[1], best=theta[2], slope=theta[3], offset=theta[0] - 1)
@@ -76,7 +74,6 @@ def test_the_verdict_is_that_of_all_scores_for_any_coefficients(pool: sy.Pool, t
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@settings(max_examples=15, deadline=None)
 @given(pool=pools(), other=st.integers(0, 1000))
 def test_scores_that_were_not_asked_could_have_been_any(name: str, pool: sy.Pool, other: int) -> None:
     vote = fitted(name)
@@ -110,8 +107,15 @@ def test_a_copy_of_a_text_that_was_asked_has_its_score() -> None:
 
 def test_a_method_without_bounds_is_refused_with_the_rule_that_is_possible() -> None:
     pool = sy.read_labelled(sy.simulate(60, 8, seed=3))
-    with pytest.raises(sy.SettingError, match=r"pass-at-n gives no bounds.*use 'expected'"):
+    with pytest.raises(sy.SettingError, match=r"committee gives no bounds.*use 'expected'"):
+        replay(asking_rule("exact"), sy.CommitteeVote(), pool)
+
+
+def test_an_oracle_is_not_sent_to_a_rule_that_refuses_it_too() -> None:
+    pool = sy.read_labelled(sy.simulate(60, 8, seed=3))
+    with pytest.raises(sy.SettingError, match=r"pass-at-n gives no bounds.*use a plan of calibrated") as refused:
         replay(asking_rule("exact"), sy.PassAtN(), pool)
+    assert "'expected'" not in str(refused.value)
 
 
 def test_a_method_of_ones_own_does_not_inherit_the_bounds_of_another() -> None:

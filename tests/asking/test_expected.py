@@ -158,6 +158,38 @@ def test_a_fit_can_learn_to_ask(tmp_path: Path) -> None:
     assert sy.load(tmp_path / "plan.json").asking_ is not None
 
 
+def test_a_fit_for_exact_learns_how_sure_its_verdicts_are(tmp_path: Path) -> None:
+    sy.simulate(60, 6, seed=5, world=WORLD).write_parquet(tmp_path / "r.parquet")
+    done = steelyard("fit", tmp_path / "r.parquet", "--frugal", "exact", "-o", tmp_path / "plan.json")
+    assert done.code == 0
+    voter = sy.load(tmp_path / "plan.json")
+    assert voter.asking_ is not None
+    assert (voter.asking_.read_intercept, voter.asking_.read_slope) != (0.0, 1.0)
+
+
+def test_the_confidence_of_both_rules_is_near_that_of_all_scores() -> None:
+    cal, test = sy.read_labelled(sy.simulate(400, 6, seed=9, world=WORLD)).split(1 / 4, seed=0)
+    for rule in ("exact", "expected"):
+        row = evaluate_frugal(["calibrated"], cal, test, rule).row(0, named=True)
+        assert row["ece"] < row["ece_all_scores"] + 0.03  # of 300 questions
+
+
+def test_exact_needs_no_learning_where_questions_are_few() -> None:
+    pool = sy.read_labelled(sy.simulate(24, 4, seed=5, world=WORLD))
+    few, rest = pool.split(0.5, seed=0)
+    row = evaluate_frugal(["vanilla", "calibrated"], few, rest, "exact").row(1, named=True)
+    assert row["changed"] == 0
+
+
+def test_the_price_of_a_score_is_refused_beside_a_plan(tmp_path: Path) -> None:
+    sy.simulate(60, 6, seed=5).write_parquet(tmp_path / "r.parquet")
+    learned().save(tmp_path / "plan.json")
+    words = ("--plan", tmp_path / "plan.json", "--price-score", "0")
+    done = steelyard("evaluate", tmp_path / "r.parquet", *words)
+    assert done.code == 2
+    assert "--price-score is for measuring methods" in done.err
+
+
 def test_texts_tell_which_responses_are_the_same() -> None:
     table = sy.simulate(10, 4, seed=1)
     with_text = table.with_columns(table["answer"].rename("response"))

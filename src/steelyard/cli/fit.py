@@ -68,7 +68,7 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Learn which responses the verifier need not read: expected. The rule exact needs no learning.",
+            help="Learn which responses the verifier need not read: expected. For exact: how sure its verdicts are.",
             show_default=False,
         ),
     ] = None,
@@ -105,7 +105,7 @@ def run(
     from steelyard.outputs import check_output
     from steelyard.tables.source_column import source_of_run
 
-    check_frugal(frugal, price_score, ("expected",))
+    check_frugal(frugal, price_score)
     source = source or source_of_run(files)
     named = one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
@@ -150,11 +150,15 @@ def run(
 
 def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) -> Method:
     """Let the plan learn what another score is worth, if it is to, and say what that comes to."""
+    from steelyard.asking import asking_rule
     from steelyard.evaluation.accuracy import need_labels
-    from steelyard.evaluation.frugal_plan import PRICE, learn_asking
+    from steelyard.evaluation.frugal_plan import PRICE, learn_asking, learn_confidence
 
     if rule is None:
         return voter
+    if rule != "expected":
+        asking_rule(rule).check(voter)
+        return learn_confidence(voter, need_labels(pool))
     learned = learn_asking(voter, need_labels(pool), price=PRICE if price is None else price)
     if learned.asking_:
         show.note(learned.asking_.explain())

@@ -52,13 +52,13 @@ def frugal_view(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
             show.tell(f"{row['method']}, n = {row['n']}: {row['advice']}")
 
 
-def check_frugal(rule: str | None, price: float | None, rules: tuple[str, ...] | None = None) -> None:
+def check_frugal(rule: str | None, price: float | None) -> None:
     """Refuse a rule that there is not, and a price without a rule that reads it, before any file is read."""
     from steelyard.asking import asking_names
     from steelyard.errors import SettingError, did_you_mean
     from steelyard.evaluation.frugal_plan import check_price
 
-    known = rules or asking_names()
+    known = asking_names()
     if rule is not None and rule not in known:
         raise SettingError(f"there is no rule {rule!r} for --frugal here: {did_you_mean(rule, known)}")
     if price is not None and rule != "expected":

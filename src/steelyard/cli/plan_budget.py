@@ -1,4 +1,4 @@
-"""steelyard plan-budget: when to stop sampling, or whom to ask next, for a budget or for a loss."""
+"""steelyard plan-budget: when to stop sampling, whom to ask next or what to score, for a budget or for a loss."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import budget_of, cascade_view, check_aim, prices_of
+from steelyard.cli.joint_view import check_joint, joint_view
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -33,6 +34,7 @@ from steelyard.cli.options import (
 EXAMPLE = (
     "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json\n\n"
     "Example: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --budget 65% -o plan.json"
+    "\n\nExample: steelyard plan-budget labelled.parquet --price-sample 1 --price-score 0.5 --budget 32 -o plan.json"
 )
 
 
@@ -66,7 +68,23 @@ def run(
         str | None,
         typer.Option(
             metavar="COST",
-            help="With --price or --cost: mean cost per question, or a share of the best single source's, as 65%.",
+            help="With prices or --cost: mean cost per question, or a share of the best single source's, as 65%.",
+            show_default=False,
+        ),
+    ] = None,
+    price_sample: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PRICE",
+            help="What one sample costs. With --price-score: learns how many samples to draw and scores to ask for.",
+            show_default=False,
+        ),
+    ] = None,
+    price_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PRICE",
+            help="What one score of the verifier costs, in the money of --price-sample. 0: it is free.",
             show_default=False,
         ),
     ] = None,
@@ -89,7 +107,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Say when to stop sampling, or whom of several sources to ask, what that saves, and write it into a plan."""
+    """Say when to stop sampling, whom to ask or what to score, what that saves, and write it into a plan."""
     import steelyard as sy
     from steelyard.methods.base.enough import first_samples
     from steelyard.methods.base.plan import PLAN
@@ -97,9 +115,13 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
+    both = None
+    if price_sample is not None or price_score is not None:
+        beside = {"plan": plan, "samples": samples, "loss": loss, "price": price, "cost": cost, "source": source}
+        both, budget = check_joint(price_sample, price_score, budget, **beside), None
     prices = check_aim(samples, loss, budget, prices_of(price), cost)
     cascading = prices is not None or cost is not None
-    if samples is None and loss is None and not cascading:
+    if samples is None and loss is None and not cascading and both is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
         check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
@@ -115,10 +137,17 @@ def run(
         "layout": layout,
         "answers": answers,
         "need_score": voter.scored,
+        "texts": both is not None,
     }
     with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
     used = first_samples(pool, n)
+    if both is not None:
+        with show.progress("Trying samples and scores"):
+            parts = {"price_sample": both[0], "price_score": both[1], "budget": both[2], "calibrate": calibrate}
+            spent = sy.plan_joint_budget(used, voter, seed=seed, **parts)
+        joint_view(spent, output, overwrite, json, seed)
+        return
     if cascading:
         aims: dict[str, Any] = {"budget": budget_of(budget), "loss": loss, "calibrate": calibrate, "refit": not plan}
         cascade_view(sy.plan_cascade(used, voter, prices, seed=seed, **aims), output, overwrite, json, seed)

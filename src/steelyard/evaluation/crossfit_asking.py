@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,8 @@ class CrossfitAsking:
         one = method.mixed(pool)
         fold = fold_of(one, FOLDS, seed)
         voters = [_fitted(method, one, fold != k) for k in range(FOLDS)]
-        filling = astuple(Filling.learn(one))
+        fill = Filling.learn(one)
+        filling = fill.level, fill.by_share, fill.between, fill.within
         start = Asking(*filling, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
         full = readings(one.unlabelled())
         totals = _totals(voters, one, fold, full)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, SettingError
+from steelyard.errors import CalibrationError, ScoreError, SettingError
 from steelyard.evaluation.accuracy import estimates, need_labels
 from steelyard.evaluation.joint_search import JointSearch, Prices, Spending, all_scored, at_cost, counted, spent
 from steelyard.evaluation.percentages import percent, points
@@ -83,7 +83,8 @@ def plan_joint_budget(
     for each in (budget, *(budgets or ())):
         prices.check_budget(each)
     labelled = need_labels(pool)
-    labelled.known_scores  # noqa: B018 - a pool without scores is refused before anything is fitted
+    if labelled.scores is None:
+        raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for samples alone")
     if method.weighs_sources:
         raise SettingError(
             f"{method.name} weighs sources, which have prices of their own: use plan_cascade, or a method such as "

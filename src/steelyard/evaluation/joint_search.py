@@ -3,9 +3,9 @@
     cost of a question = price of a sample x samples + price of a score x texts that the verifier reads
 
 Every number of samples is tried with every margin of the rule `expected`, each question asked about by fits on the
-others. Of the ways within a budget the most accurate is taken and, of those within noise of it, the one that spends most.
-It must beat majority vote with more samples for the same money by more than a standard error and a fifth of a point;
-else the samples are counted, and the verifier is not asked.
+others. Of the ways within a budget the most accurate is taken and, of those within noise of it, the one that spends
+most. It must beat majority vote with more samples for the same money by more than a standard error and a fifth of a
+point; else the samples are counted, and the verifier is not asked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.asking import asking_rule
-from steelyard.asking.learned import Asking
 from steelyard.asking.readings import texts_asked
 from steelyard.asking.rule import replay
 from steelyard.errors import SettingError, SteelyardWarning, need_numbers
@@ -178,7 +177,12 @@ def without_scores(pool: LabelledPool) -> LabelledPool:
 
 
 def _spending(
-    n: int, margin: float | None, pool: LabelledPool, scores: NDArray[np.generic], correct: NDArray[np.bool_], prices: Prices
+    n: int,
+    margin: float | None,
+    pool: LabelledPool,
+    scores: NDArray[np.generic],
+    correct: NDArray[np.bool_],
+    prices: Prices,
 ) -> Spending:
     read = scores.astype(np.float64)
     return Spending(n, margin, read, prices.sample * pool.sizes + prices.score * read, correct.astype(np.float64))

@@ -30,9 +30,10 @@ class Exact(AskingRule):
         blank = Pool.from_arrays(question=[0, 0], answer=[0, 1], scores=[0.5, 0.5])
         if voter.bounds(blank.only_asked(np.array([True, False]))) is None:
             name = getattr(voter, "name", type(voter).__name__)
+            possible = "" if getattr(voter, "oracle", False) else "'expected', or "  # an oracle can do neither
             raise SettingError(
                 f"{name} gives no bounds on what an unread response may weigh, so the rule 'exact' cannot be used: "
-                "use 'expected', or a plan of calibrated, logit, linear, platt, kde, vanilla, best-of-n or majority"
+                f"use {possible}a plan of calibrated, logit, linear, platt, kde, vanilla, best-of-n or majority"
             )
 
     def next(self, voter: Voter, pool: Pool) -> Bools:
