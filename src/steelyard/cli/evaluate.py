@@ -60,15 +60,15 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Replay asking the verifier on demand: exact (changes no verdict) or expected (worth its price).",
+            help="Ask the verifier on demand: replay exact (changes no verdict) or expected (worth its price).",
             show_default=False,
         ),
     ] = None,
     price_score: Annotated[
         float | None,
         typer.Option(
-            metavar="ACCURACY",
-            help="With --frugal expected: what one score must bring. Default: 0.0015, 0.15 points.",
+            metavar="PRICE",
+            help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
             show_default=False,
         ),
     ] = None,

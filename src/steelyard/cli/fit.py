@@ -68,15 +68,15 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Learn which responses the verifier need not read: expected. For exact: how sure its verdicts are.",
+            help="Ask the verifier on demand: learn what expected need not read, or how sure verdicts by exact are.",
             show_default=False,
         ),
     ] = None,
     price_score: Annotated[
         float | None,
         typer.Option(
-            metavar="ACCURACY",
-            help="With --frugal expected: what one score must bring. Default: 0.0015, 0.15 points.",
+            metavar="PRICE",
+            help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
             show_default=False,
         ),
     ] = None,

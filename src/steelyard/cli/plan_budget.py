@@ -84,7 +84,7 @@ def run(
         float | None,
         typer.Option(
             metavar="PRICE",
-            help="What one score of the verifier costs, in the money of --price-sample. 0: it is free.",
+            help="What one score costs. In the money of --price-sample; 0 where it is free.",
             show_default=False,
         ),
     ] = None,
@@ -144,8 +144,11 @@ def run(
     used = first_samples(pool, n)
     if both is not None:
         with show.progress("Trying samples and scores"):
-            parts = {"price_sample": both[0], "price_score": both[1], "budget": both[2], "calibrate": calibrate}
-            spent = sy.plan_joint_budget(used, voter, seed=seed, **parts)
+            sample_costs, score_costs, spend = both
+            spent = sy.plan_joint_budget(
+                used, voter, price_sample=sample_costs, price_score=score_costs, budget=spend, calibrate=calibrate,
+                seed=seed,
+            )  # fmt: skip
         joint_view(spent, output, overwrite, json, seed)
         return
     if cascading:
