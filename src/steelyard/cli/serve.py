@@ -20,7 +20,9 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.serve_options import (
+    FeedbackFolder,
     Host,
+    KeepTexts,
     KeyFile,
     LimitOption,
     Port,
@@ -49,6 +51,8 @@ def run(
     unauthenticated: Unauthenticated = False,
     limit: LimitOption = None,
     price: PriceOption = None,
+    feedback: FeedbackFolder = None,
+    keep_texts: KeepTexts = False,
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
@@ -68,6 +72,7 @@ def run(
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        feedback=feedback, keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

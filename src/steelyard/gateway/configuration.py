@@ -41,6 +41,8 @@ class Configuration:
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
     price: Price | None = None
+    feedback: Path | None = None
+    keep_texts: bool = False
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:

@@ -75,6 +75,8 @@ class Metrics:
         self.cancelled = Counter("steelyard_cancelled_samples_total", "Samples that were cancelled by an early stop.")
         self.degraded = Counter("steelyard_verifier_degraded_total", "Requests on which the verifier failed.")
         self.repaired = Counter("steelyard_dropped_events_total", "Events of upstream streams that were no JSON.")
+        self.feedback = Counter("steelyard_feedback_total", "Labels of verdicts, by whether the verdict was correct.")
+        self.lost = Counter("steelyard_feedback_lost_total", "Requests that could not be kept for feedback.")
 
     def decided(self, _: str, decision: Decision) -> None:
         """Count a request that was voted on."""

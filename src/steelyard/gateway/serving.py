@@ -17,6 +17,7 @@ from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
+from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.scoring import OwnLogprob
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import State
@@ -26,6 +27,7 @@ from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
 from steelyard.llm.client import Client
 from steelyard.llm.upstream import Serve, served
+from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
@@ -62,12 +64,27 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             created=int(time.time()), price=configuration.price,
         )  # fmt: skip
         stack.callback(state.counting.close)
+        if configuration.feedback:
+            await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
         state.finished.append(state.metrics.decided)
         warm = state.counting.warm(method or unplanned(scored=True))
         ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
         stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where
+
+
+async def _keep_feedback(
+    state: State, configuration: Configuration, model: str, score: str, stack: AsyncExitStack
+) -> None:
+    """Keep every request that is voted on in the operator's folder, for labels to come."""
+    method = state.voter.method
+    seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
+    kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
+    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers))
+    stack.push_async_callback(kept.close)
+    state.feedback = kept
+    state.finished.append(kept.decided)
 
 
 async def _ended(tasks: list[asyncio.Task[Any]]) -> None:

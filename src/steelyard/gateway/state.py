@@ -11,6 +11,7 @@ from aiohttp import web
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
+from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_reply import completion
@@ -37,6 +38,7 @@ class State:
     finished: list[Finished] = field(default_factory=list)
     created: int = 0
     price: Price | None = None
+    feedback: Feedback | None = None
 
     def __post_init__(self) -> None:
         self.admission = Admission(self.caps.in_flight, self.caps.queue)
@@ -48,6 +50,11 @@ class State:
         for told in self.finished:
             told(reply["id"], decision)
         return reply
+
+    async def kept(self, reply: dict[str, Any]) -> None:
+        """Return when all that is kept of a reply is on the disk."""
+        if self.feedback:
+            await self.feedback.kept(reply["id"])
 
     @property
     def models(self) -> list[str]:

@@ -65,10 +65,10 @@ def is_fresh(folder: Path, manifest: Manifest) -> bool:
 
 
 def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    return {"layout": LAYOUT, "answers": manifest.answers, "journal": _position(folder / JOURNAL)}
+    return {"layout": LAYOUT, "answers": manifest.answers, "journal": position(folder / JOURNAL)}
 
 
-def _position(journal: Path) -> dict[str, int]:
+def position(journal: Path) -> dict[str, int]:
     """How long a journal is and how it ends: enough to tell a file that is only appended to."""
     try:
         with open_journal(journal) as file:
