@@ -24,6 +24,7 @@ from steelyard.gateway.counting import Counting
 from steelyard.gateway.kept_request import request_record
 from steelyard.gateway.label_match import correct_answers
 from steelyard.gateway.metrics import Metrics
+from steelyard.gateway.policies import AnswerPolicy
 from steelyard.gateway.voting import Decision
 from steelyard.runs.feedback_folder import REQUEST, FeedbackFolder, FeedbackSettings, Record
 from steelyard.surrogates import whole
@@ -138,9 +139,10 @@ class Feedback:
     async def _flags(self, record: Record, correct: bool | None, answer: str | None) -> list[bool]:
         kept = record["answers"]
         if answer is not None:
+            kind = self.kind if record["policy"] == AnswerPolicy.name else "exact"
             texts = [whole(each) for each in (*kept, answer)]
             try:
-                return await self.counting.run(self.kind, texts, lambda reader: correct_answers(record, answer, reader))
+                return await self.counting.run(kind, texts, lambda reader: correct_answers(record, answer, reader))
             except LabelError as error:
                 raise invalid("answer", str(error)) from None
         if record["verdict"] is None or (correct and record["abstained"]):

@@ -19,13 +19,14 @@ from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.scoring import OwnLogprob
-from steelyard.gateway.source import Source
+from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
 from steelyard.gateway.state import State
 from steelyard.gateway.voting import Voter
 from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
 from steelyard.llm.client import Client
+from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import Serve, served
 from steelyard.runs.feedback_folder import FeedbackSettings
 
@@ -53,11 +54,12 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             address = await stack.enter_async_context(started(serve, each.url, each.key_env))
             client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
             most = configuration.caps.in_flight * configuration.n
-            source = Source(each.name, each.model, client, n=configuration.n, most=most)
+            patience = OF_EMBEDDED if each.url == LOCAL else PATIENCE
+            source = Source(each.name, each.model, client, n=configuration.n, most=most, patience=patience)
             stack.push_async_callback(source.close)
             sources.append(source)
         verifier = configuration.verifier
-        scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
+        scorer = verifier.scorer(score, upstreams[0], sources[0].client.address, stack) if verifier else OwnLogprob()
         voter = Voter(method, scorer, configuration.answers)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,

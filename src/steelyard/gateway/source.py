@@ -13,14 +13,15 @@ from steelyard.llm.probe import probe
 from steelyard.runs.parameters import Abilities, Sampling
 
 PATIENCE = 10.0  # seconds that a probe may take
+OF_EMBEDDED = 120.0  # of the embedded LLM, which shares a laptop with everything else
 AGAIN = 1.0  # seconds until a probe that failed is made again
 
 
 class Source:
     """One upstream; empty name: the only one. `problem` says why its probe failed."""
 
-    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int) -> None:
-        self.name, self.model, self.client = name, model, client
+    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int, patience: float = PATIENCE) -> None:
+        self.name, self.model, self.client, self.patience = name, model, client, patience
         self.pace = Pace(most, start=most)
         self.abilities: Abilities | None = None
         self.problem: str | None = None
@@ -55,7 +56,7 @@ class Source:
 
     async def _probe(self) -> None:
         try:
-            self.abilities = await probe(self.client, self._sampling, patience=PATIENCE)
+            self.abilities = await probe(self.client, self._sampling, patience=self.patience)
             self.problem = None
         except UpstreamError as error:
             self.problem, self._failed = str(error), time.monotonic()

@@ -31,6 +31,7 @@ from steelyard.methods.base.method import Method
 
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
 DEADLINE = "the deadline was reached, so the vote is over the samples that came in time"
+UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
 MARGIN = 0.02  # of the time of a request that is kept for the vote itself
 
 
@@ -103,6 +104,8 @@ class Voting:
             raise of_fault(_first_error(drawn.samples, settings.deadline_s))
         if stopped == DEADLINE:
             notes.append(DEADLINE)
+        if self.voter.scorer.logprobs and self.source.abilities is None:
+            notes.append(UNPROBED)
         counted = drawn.counted
         chosen = method or unplanned(any(one.score is not None for one in counted))
         outcome = await self.counting.outcome(counted, chosen, policy.kind)
