@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from steelyard.gateway.usage import added
 from steelyard.gateway.voting import Decision
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
@@ -87,7 +86,7 @@ class Metrics:
         self.cancelled.add(decision.cancelled, model=model)
         self.abstained.add(int(decision.abstained), model=model)
         self.degraded.add(int(decision.verifier is not None), model=model)
-        usage = added(reply.get("usage") for reply in decision.replies) or {}
+        usage = decision.usage or {}
         for kind, name in (("input", "prompt_tokens"), ("output", "completion_tokens")):
             if type(usage.get(name)) is int:
                 self.tokens.add(usage[name], gen_ai_request_model=model, gen_ai_token_type=kind)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from steelyard.errors import CalibrationError, SettingError
@@ -22,6 +23,7 @@ from steelyard.gateway.policies import TEXT, Policy, policy_of
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
+from steelyard.gateway.usage import added
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
 from steelyard.jobs.standing import Standing
@@ -63,6 +65,11 @@ class Decision:
     verifier: str | None = None  # why the verifier was not believed
     threshold: float | None = None  # of the confidence, by the risk that was asked for
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def usage(self) -> dict[str, Any] | None:
+        """All that the upstream has billed; None where it counts nothing."""
+        return added(reply.get("usage") for reply in self.replies)
 
     @property
     def abstained(self) -> bool:
