@@ -99,6 +99,15 @@ def calling(seed: int) -> dict[str, Any]:
     return {"content": None, "tool_calls": [{"id": f"call_{seed}", "type": "function", "function": function}]}
 
 
+def rich(body: dict[str, Any]) -> None:
+    """A reply with what not every server sends."""
+    body |= {"system_fingerprint": "fp_rich", "service_tier": "default", "x_unknown": {"kept": [1, None]}}
+    body["usage"] |= {"prompt_tokens_details": {"cached_tokens": 0}}
+    for made in body["choices"]:
+        made |= {"x_choice": "kept"}
+        made["message"] |= {"refusal": None, "reasoning_content": "I think.", "annotations": []}
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -110,6 +119,7 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
+    "rich": changed(rich),
     "structured": by_seed(structured),
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
