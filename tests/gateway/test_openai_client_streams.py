@@ -43,7 +43,7 @@ def test_a_stream_says_the_same_as_the_reply_without_one(client: Any, model: str
     chunks = list(stream(client, "same?", model, seed=5))
     assert said(chunks).strip() == whole.choices[0].message.content.strip()
     assert [chunk.choices[0].finish_reason for chunk in chunks] == [None] * (len(chunks) - 1) + ["stop"]
-    assert len(chunks) > 3
+    assert len(chunks) >= 3
 
 
 @pytest.mark.parametrize("model", [VOTE, "good"])
@@ -88,9 +88,7 @@ def test_several_choices_are_told_apart_by_their_index(client: Any, model: str) 
 def test_log_probabilities_of_a_vote_stream_are_those_of_the_reply(client: Any) -> None:
     whole = client.chat.completions.create(model=VOTE, messages=user("logs?"), seed=5, logprobs=True)
     chunks = list(stream(client, "logs?", seed=5, logprobs=True))
-    found = [each for chunk in chunks for each in (chunk.choices[0].logprobs or whole.choices[0]).content or []] if (
-        chunks[0].choices[0].logprobs
-    ) else [each for chunk in chunks if chunk.choices[0].logprobs for each in chunk.choices[0].logprobs.content]
+    found = [each for chunk in chunks if chunk.choices[0].logprobs for each in chunk.choices[0].logprobs.content]
     assert found == whole.choices[0].logprobs.content
 
 
@@ -167,9 +165,9 @@ def test_what_fails_before_the_stream_begins_fails_with_its_status(upstream: Fau
 def test_an_upstream_that_does_not_stream_is_streamed_whole(upstream: FaultUpstream, kind: str, voted: bool) -> None:
     model = f"fault:{kind}"
     with gateway(upstream.url, model=model) as running, openai_client(running) as client:
-        asked = VOTE if voted else model
-        whole = client.chat.completions.create(model=asked, messages=user("whole?"), seed=5).choices[0].message
-        chunks = list(stream(client, "whole?", asked, seed=5))
+        asked: dict[str, Any] = {"model": VOTE, "extra_body": {"steelyard": {"n": 1}}} if voted else {"model": model}
+        whole = client.chat.completions.create(messages=user("whole?"), seed=5, **asked).choices[0].message
+        chunks = list(stream(client, "whole?", seed=5, **asked))
     content = whole.content
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
     assert said(chunks) == text

@@ -45,9 +45,8 @@ def test_every_sample_weighs_what_the_verifier_says_of_it(upstream: FaultUpstrea
 def test_a_verifier_that_fails_leaves_exactly_the_vote_without_scores(
     upstream: FaultUpstream, verifier: FaultVerifier, model: str
 ) -> None:
-    pool = sy.Pool.from_arrays(
-        question=[0] * 8, answer=[int(sy.extract_answer(text_of(PROMPT, i)) or -1) for i in range(8)]
-    )
+    answers = [int(sy.extract_answer(text_of(PROMPT, i)) or -1) for i in range(8)]
+    pool = sy.Pool.from_arrays(question=[0] * 8, answer=answers)
     verdict = sy.MajorityVote().predict(pool)
     with served(upstream, verifier, f"{model}?{text_of(PROMPT, 5)[:12]}") as running:
         answered = running.chat(PROMPT, ASK, seed=0, steelyard={"ballots": True})
