@@ -96,6 +96,16 @@ async def error_event(asked: Asked) -> None:
     await done(asked)
 
 
+async def echo_escaped(asked: Asked) -> None:
+    """The key in a word of the stream, every character of it as an escape of JSON."""
+    await asked.send(HEAD)
+    key = "".join(f"\\u{ord(char):04x}" for char in asked.key)
+    for chunk in chunks(asked):
+        text = json.dumps(chunk).replace("answer", key)
+        await piece(asked, f"data: {text}\n\n".encode())
+    await done(asked)
+
+
 async def bytewise(asked: Asked) -> None:
     """One byte a piece, with the line ends of Windows."""
     await asked.send(HEAD)
@@ -128,6 +138,7 @@ STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "malformed": malformed,
     "error-event": error_event,
     "bytewise": bytewise,
+    "echo-escaped": echo_escaped,
     "silent": silent,
     "paced": paced,
 }

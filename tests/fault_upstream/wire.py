@@ -144,6 +144,19 @@ async def echo_escaped(asked: Asked) -> None:
     await asked.reply(json.dumps(body).replace("KEY", key).encode())
 
 
+async def echo_elsewhere(asked: Asked) -> None:
+    """The key where nobody looks for words."""
+    body = good(asked)
+    place, value = asked.fault.argument, {"headers": {"authorization": f"Bearer {asked.key}"}}
+    if place == "top":
+        body["debug"] = value
+    elif place == "choice":
+        body["choices"][0]["debug"] = value
+    else:
+        body["choices"][0]["message"][place] = json.dumps(value)
+    await asked.reply(json.dumps(body).encode())
+
+
 async def echo_error(asked: Asked) -> None:
     """The key in the message of an error that comes with 200, where a cut to 300 characters would leave half of it."""
     await asked.reply(json.dumps({"error": {"message": "x" * 290 + asked.key}}).encode())

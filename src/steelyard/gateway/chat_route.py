@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 
 from aiohttp import web
 
@@ -11,9 +11,12 @@ from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
 from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.state import REQUEST_ID, STATE, State
+from steelyard.gateway.strict_json import dumped
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
-from steelyard.gateway.worst_case import check_worst_case
+from steelyard.gateway.worst_case import check_tokens, check_worst_case
+
+PATIENCE = 30.0  # seconds that a body may take
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -26,12 +29,13 @@ async def chat(request: web.Request) -> web.StreamResponse:
             source = state.source_of(asked.model)
             if source is None:
                 raise unknown_model(asked.model, state.models)
+            check_tokens(asked, asked.choices, "n", state.caps.tokens)
             return await pass_through(request, asked, source)
         settings = vote_settings(state, asked)
         if asked.stream:
             return await stream_vote(request, asked, settings)
         reply = state.replied(await state.voting.decide(asked, settings, request[REQUEST_ID]))
-        return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+        return web.Response(body=dumped(reply), content_type="application/json")
 
 
 def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
@@ -47,8 +51,13 @@ async def read_body(request: web.Request, state: State) -> Members:
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
     try:
-        content = (await request.read()).decode("utf-8")
+        async with asyncio.timeout(PATIENCE):
+            content = (await request.read()).decode("utf-8")
         return read_members(content)
+    except TimeoutError:
+        raise ApiError(408, f"the body did not come within {PATIENCE:g} s", code="slow_request") from None
+    except web.RequestPayloadError:
+        raise ApiError(400, "the body cannot be read as its headers say", code="bad_http") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:

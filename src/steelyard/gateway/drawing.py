@@ -8,17 +8,18 @@ asked for one by one. When the caller stops, what is under way is cancelled upst
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
 from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
-from steelyard.gateway.samples import Sample, choices_by_index
+from steelyard.gateway.samples import Sample, choices_by_index, without_logprobs
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import Source
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
-from steelyard.llm.reply import Reply, read_reply
+from steelyard.llm.reply import ECHO, Reply, read_reply
 from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities
 
@@ -126,6 +127,8 @@ class Drawing:
             reply = read_reply(content, count, self.source.client.address.betrayed, wordless=True)
             if not reply.good:
                 raise TryError(self.source.client.address.masked(reply.wrong[0]))
+            if self.source.client.address.betrayed(json.dumps(without_logprobs(content), ensure_ascii=False)):
+                raise TryError(ECHO)
             return content, reply
 
         content, reply = await persistently(

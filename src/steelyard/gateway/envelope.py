@@ -32,7 +32,7 @@ def enveloped(access: Access) -> Middleware:
     async def envelope(request: web.Request, handler: Handler) -> web.StreamResponse:
         began = time.monotonic()
         given = request.headers.get("x-request-id", "")
-        request[REQUEST_ID] = given if _ID.fullmatch(given) else f"req_{uuid.uuid4().hex}"
+        request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
         status = LEFT
         try:
             response = await _answered(request, handler, access)
@@ -76,7 +76,12 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
     return ApiError(error.status, error.reason or "the request cannot be answered")
 
 
+def new_id() -> str:
+    """A name for a request."""
+    return f"req_{uuid.uuid4().hex}"
+
+
 async def named(request: web.Request, response: web.StreamResponse) -> None:
     """Name a reply, also one that is a stream, just before it begins."""
-    response.headers["x-request-id"] = request[REQUEST_ID]
+    response.headers["x-request-id"] = request.get(REQUEST_ID) or new_id()
     response.headers.update(SAFE)

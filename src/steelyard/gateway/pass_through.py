@@ -14,17 +14,18 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from steelyard.gateway.api_errors import ApiError, of_fault
+from steelyard.gateway.api_errors import ApiError, of_fault, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.drawing import RETRIES
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.strict_json import dumped, is_strict
 from steelyard.gateway.vote_stream import chunks
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TryError
-from steelyard.llm.reply import error_message, read_reply
+from steelyard.llm.reply import ECHO, error_message, read_reply
 from steelyard.llm.retry import persistently
 
 IDLE = 120.0  # seconds between two parts of a stream
@@ -55,7 +56,7 @@ async def _whole(
 
     tries = 1 + RETRIES
     content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
-    return web.Response(body=json.dumps(content, ensure_ascii=True).encode(), content_type="application/json")
+    return web.Response(body=dumped(content), content_type="application/json")
 
 
 def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
@@ -63,6 +64,8 @@ def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
     reply = read_reply(content, asked.choices, source.client.address.betrayed, wordless=True)
     if not reply.good:
         raise TryError(source.client.address.masked(next(iter(reply.wrong.values()))))
+    if source.client.address.betrayed(json.dumps(content, ensure_ascii=False)):
+        raise TryError(ECHO)
 
 
 async def _streamed(
@@ -137,14 +140,14 @@ class Relay:
             return None
         if chunk.get("error"):
             raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
-        if self.source.client.address.betrayed(data.decode("utf-8", "replace")):
+        if self.source.client.address.betrayed(json.dumps(chunk, ensure_ascii=False)):
             raise TryError("the upstream sent its key")
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
             self._note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
-        return event(data if b"\n" not in data else chunk)
+        return event(data if b"\n" not in data and is_strict(data) else chunk)
 
     def _note(self, choice: Any) -> None:
         index = choice.get("index", 0) if isinstance(choice, dict) else None
@@ -176,6 +179,6 @@ class Relay:
         return self.response
 
     async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
-        await response.write(event(ApiError(502, f"the upstream failed: {reason}", code="upstream_error").body))
+        await response.write(event(ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error").body))
         break_off(self.request)
         return response

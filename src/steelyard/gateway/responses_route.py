@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,9 +10,10 @@ from aiohttp import web
 
 from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
 from steelyard.gateway.chat_route import read_body, vote_settings
-from steelyard.gateway.event_stream import begun
+from steelyard.gateway.event_stream import begun, event
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.strict_json import dumped
 from steelyard.gateway.vote_stream import pieces
 from steelyard.gateway.voting import Decision
 
@@ -29,11 +29,10 @@ async def responses(request: web.Request) -> web.StreamResponse:
         decision = await _decided(request, asked)
         reply = as_response(state.replied(decision))
         if not asked.stream:
-            return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+            return web.Response(body=dumped(reply), content_type="application/json")
         response = await begun(request)
         for number, told in enumerate(events(reply)):
-            data = json.dumps(told | {"sequence_number": number})
-            await response.write(f"event: {told['type']}\ndata: {data}\n\n".encode())
+            await response.write(f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number}))
         await response.write_eof()
         return response
 

@@ -6,6 +6,7 @@ import time
 import uuid
 from typing import Any
 
+from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
@@ -106,9 +107,9 @@ def told(decision: Decision) -> dict[str, Any]:
     if decision.threshold is not None:
         object_["threshold"] = decision.threshold
     if decision.verifier is not None:
-        object_["verifier"] = {"state": "degraded", "reason": decision.verifier}
+        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
     if failed:
-        object_["failures"] = sorted({sample.error.reason for sample in failed if sample.error})
+        object_["failures"] = sorted({public(sample.error.reason) for sample in failed if sample.error})
     if decision.notes:
         object_["notes"] = decision.notes
     if decision.settings.ballots:

@@ -25,7 +25,7 @@ from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
 from steelyard.jobs.standing import Standing
-from steelyard.llm.faults import LateError, TryError
+from steelyard.llm.faults import LateError, SpentError, TryError
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 
@@ -185,4 +185,7 @@ def _threshold(method: Method | None, risk: float | None) -> float | None:
 def _first_error(samples: list[Sample], deadline: float) -> TryError:
     """Why there is no sample at all."""
     errors = [sample.error for sample in sorted(samples, key=lambda one: one.number) if sample.error]
+    errors.sort(
+        key=lambda error: isinstance(error, SpentError)
+    )  # that there was no more time is never the first reason
     return errors[0] if errors else LateError(f"no sample within {deadline:g} s")
