@@ -181,9 +181,9 @@ def test_message_type_param_and_code_of_an_error_reach_the_client(client: Any) -
 
 
 def test_a_wrong_key_is_an_authentication_error_that_does_not_say_it(served: Gateway) -> None:
-    with openai_client(served, api_key="sk-wrong-wrong-wrong") as client:
-        with pytest.raises(openai_package().AuthenticationError) as told:
-            client.models.list()
+    stranger = openai_client(served, api_key="sk-wrong-wrong-wrong")
+    with stranger, pytest.raises(openai_package().AuthenticationError) as told:
+        stranger.models.list()
     assert told.value.type == "authentication_error"
     assert "wrong-wrong" not in str(told.value)
     assert KEY not in str(told.value)

@@ -147,17 +147,23 @@ def test_a_vote_that_fails_after_its_first_heartbeat_is_an_api_error(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steelyard.gateway.vote_stream.HEARTBEAT", 0.05)
-    with gateway(upstream.url, model="fault:silent?now") as running, openai_client(running) as client:
-        with pytest.raises(openai_package().APIError, match="upstream gave no response") as told:
-            list(stream(client, "now", extra_body={"steelyard": {"deadline_s": 0.5}}))
+    with (
+        gateway(upstream.url, model="fault:silent?now") as running,
+        openai_client(running) as client,
+        pytest.raises(openai_package().APIError, match="upstream gave no response") as told,
+    ):
+        list(stream(client, "now", extra_body={"steelyard": {"deadline_s": 0.5}}))
     assert told.value.code == "upstream_timeout"
 
 
 @pytest.mark.parametrize("model", [VOTE, "fault:404?now"])
 def test_what_fails_before_the_stream_begins_fails_with_its_status(upstream: FaultUpstream, model: str) -> None:
-    with gateway(upstream.url, model="fault:404?now") as running, openai_client(running) as client:
-        with pytest.raises(openai_package().NotFoundError):
-            stream(client, "now", model)
+    with (
+        gateway(upstream.url, model="fault:404?now") as running,
+        openai_client(running) as client,
+        pytest.raises(openai_package().NotFoundError),
+    ):
+        stream(client, "now", model)
 
 
 @pytest.mark.parametrize("kind", ["content-parts", "surrogate", "rich"])

@@ -16,7 +16,7 @@ INVALID = "invalid_request_error"
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
 LEAST_WAIT = 1  # seconds
-_ADDRESS = re.compile(r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)", re.IGNORECASE)
 
 
 class ApiError(Exception):

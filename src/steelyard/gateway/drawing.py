@@ -8,18 +8,18 @@ asked for one by one. When the caller stops, what is under way is cancelled upst
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
 from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
-from steelyard.gateway.samples import Sample, choices_by_index, without_logprobs
+from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import Source
+from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
-from steelyard.llm.reply import ECHO, Reply, read_reply
+from steelyard.llm.reply import Reply
 from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities
 
@@ -124,12 +124,7 @@ class Drawing:
             self.attempts += 1
             left = self.wanted.until - time.monotonic()
             content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
-            reply = read_reply(content, count, self.source.client.address.betrayed, wordless=True)
-            if not reply.good:
-                raise TryError(self.source.client.address.masked(reply.wrong[0]))
-            if self.source.client.address.betrayed(json.dumps(without_logprobs(content), ensure_ascii=False)):
-                raise TryError(ECHO)
-            return content, reply
+            return content, checked_reply(content, count, self.source.client.address)
 
         content, reply = await persistently(
             self.source.pace, send, tries=1 + RETRIES if count == 1 else 1, most=1 + RETRIES, until=self.wanted.until

@@ -21,11 +21,12 @@ from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, e
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.strict_json import dumped, is_strict
+from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.gateway.vote_stream import chunks
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TryError
-from steelyard.llm.reply import ECHO, error_message, read_reply
+from steelyard.llm.reply import error_message
 from steelyard.llm.retry import persistently
 
 IDLE = 120.0  # seconds between two parts of a stream
@@ -51,21 +52,12 @@ async def _whole(
     async def send() -> Any:
         left = until - time.monotonic()
         content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
-        _checked(content, asked, source)
+        checked_reply(content, asked.choices, source.client.address)
         return content
 
     tries = 1 + RETRIES
     content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
     return web.Response(body=dumped(content), content_type="application/json")
-
-
-def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
-    """Refuse what is no completion."""
-    reply = read_reply(content, asked.choices, source.client.address.betrayed, wordless=True)
-    if not reply.good:
-        raise TryError(source.client.address.masked(next(iter(reply.wrong.values()))))
-    if source.client.address.betrayed(json.dumps(content, ensure_ascii=False)):
-        raise TryError(ECHO)
 
 
 async def _streamed(
@@ -167,7 +159,7 @@ class Relay:
             if len(body) > MOST_BYTES:
                 raise TryError("the reply is too long")
         content = parsed(body)
-        _checked(content, self.asked, self.source)
+        checked_reply(content, self.asked.choices, self.source.client.address)
         self.response = await begun(self.request)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": content["choices"], "usage": content.get("usage"), OURS: None}

@@ -37,12 +37,3 @@ def choices_by_index(content: Any) -> dict[int, dict[str, Any]]:
             if isinstance(index, int):
                 found.setdefault(index, choice)
     return found
-
-
-def without_logprobs(content: dict[str, Any]) -> dict[str, Any]:
-    """A reply without what is long in it and no words."""
-    choices = [
-        {name: value for name, value in choice.items() if name != "logprobs"} if isinstance(choice, dict) else choice
-        for choice in content["choices"]
-    ]
-    return {**content, "choices": choices}

@@ -28,6 +28,7 @@ from steelyard.llm.client import Client
 from steelyard.llm.upstream import Serve, served
 
 BACKLOG = 1024
+LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
 
@@ -87,7 +88,10 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET), host, configuration.port, backlog=BACKLOG
+                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED),
+                host,
+                configuration.port,
+                backlog=BACKLOG,
             )
         except OSError as error:
             raise SettingError(

@@ -185,7 +185,5 @@ def _threshold(method: Method | None, risk: float | None) -> float | None:
 def _first_error(samples: list[Sample], deadline: float) -> TryError:
     """Why there is no sample at all."""
     errors = [sample.error for sample in sorted(samples, key=lambda one: one.number) if sample.error]
-    errors.sort(
-        key=lambda error: isinstance(error, SpentError)
-    )  # that there was no more time is never the first reason
+    errors.sort(key=lambda error: isinstance(error, SpentError))  # which says least
     return errors[0] if errors else LateError(f"no sample within {deadline:g} s")
