@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good, knowing
+from tests.fault_upstream.asked import UNICODE, Asked, good, knowing
 from tests.fault_upstream.wire import (
     bad_chunk,
     chunk_cut,
@@ -109,6 +109,13 @@ def rich(body: dict[str, Any]) -> None:
         made["message"] |= {"refusal": None, "reasoning_content": "I think.", "annotations": []}
 
 
+def replay(body: dict[str, Any]) -> None:
+    """The same response again and again, under the same id."""
+    body["id"] = "chatcmpl-replay"
+    for made in body["choices"]:
+        made["message"]["content"] = "Again \\boxed{3}"
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -121,6 +128,9 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
     "rich": changed(rich),
+    "same-id": changed(set_top("id", "chatcmpl-always")),
+    "replay": changed(replay),
+    "unicode": changed(set_first("message", {"role": "assistant", "content": UNICODE})),
     "structured": by_seed(structured),
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),

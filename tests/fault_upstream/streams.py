@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good
+from tests.fault_upstream.asked import UNICODE, Asked, good
 from tests.fault_upstream.wire import reset
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -115,6 +115,18 @@ async def bytewise(asked: Asked) -> None:
     await done(asked)
 
 
+async def unicode(asked: Asked) -> None:
+    """Text that is not ASCII as it is, one byte a piece."""
+    await asked.send(HEAD)
+    for delta in ({"role": "assistant"}, *({"content": char} for char in UNICODE), {}):
+        part = {"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}
+        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [part]}
+        data = f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
+        for i in range(len(data)):
+            await piece(asked, data[i : i + 1])
+    await done(asked)
+
+
 async def silent(asked: Asked) -> None:
     await asyncio.sleep(float(asked.fault.argument or 3600))
 
@@ -139,6 +151,7 @@ STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "error-event": error_event,
     "bytewise": bytewise,
     "echo-escaped": echo_escaped,
+    "unicode": unicode,
     "silent": silent,
     "paced": paced,
 }

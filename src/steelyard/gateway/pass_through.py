@@ -16,9 +16,8 @@ from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError, of_fault, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
-from steelyard.gateway.drawing import RETRIES
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
-from steelyard.gateway.source import Source
+from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.strict_json import dumped, is_strict
 from steelyard.gateway.upstream_reply import checked_reply
@@ -27,7 +26,6 @@ from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TryError
 from steelyard.llm.reply import error_message
-from steelyard.llm.retry import persistently
 
 IDLE = 120.0  # seconds between two parts of a stream
 CUT = "the upstream's stream ended before its response did"
@@ -55,8 +53,7 @@ async def _whole(
         checked_reply(content, asked.choices, source.client.address)
         return content
 
-    tries = 1 + RETRIES
-    content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
+    content = await source.send(send, tries=1 + RETRIES, until=until)
     return web.Response(body=dumped(content), content_type="application/json")
 
 
@@ -70,8 +67,7 @@ async def _streamed(
         async with source.client.streamed(CHAT, body, timeout=until - time.monotonic(), headers=headers) as upstream:
             return await relayed.all(upstream, until)
 
-    tries = 1 + RETRIES
-    return await persistently(source.pace, send, tries=tries, most=tries, until=until)
+    return await source.send(send, tries=1 + RETRIES, until=until)
 
 
 class Relay:
