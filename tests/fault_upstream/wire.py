@@ -75,6 +75,12 @@ async def tardy(asked: Asked) -> None:
     await asked.reply(json.dumps(good(asked)).encode())
 
 
+async def shuffled(asked: Asked) -> None:
+    """The good reply to the sample of seed i after the i-th of so many seconds."""
+    await asyncio.sleep(float(asked.fault.argument.split("+")[int(asked.body.get("seed") or 0)]))
+    await asked.reply(json.dumps(good(asked)).encode())
+
+
 async def slow(asked: Asked) -> None:
     """One byte at a time."""
     body = json.dumps(good(asked)).encode()

@@ -60,7 +60,7 @@ def _refused(answered: Answered) -> Outcome:
     assert set(error) == {"message", "type", "param", "code"}
     assert error["message"]
     assert answered.status != 500
-    if answered.status in (429, 503):
+    if answered.status in (429, 503) and error["code"] != "insufficient_quota":  # which no waiting helps against
         assert int(answered.headers["retry-after"]) >= 1
     return Outcome("error", answered.status, error)
 
