@@ -20,7 +20,7 @@ from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, e
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.strict_json import dumped, is_strict
-from steelyard.gateway.upstream_reply import checked_reply
+from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.vote_stream import chunks
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
@@ -50,8 +50,8 @@ async def _whole(
     async def send() -> Any:
         left = until - time.monotonic()
         content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
-        checked_reply(content, asked.choices, source.client.address)
-        return content
+        reply = checked_reply(content, asked.choices, source.client.address)
+        return content | {"choices": good_choices(content, reply)}
 
     content = await source.send(send, tries=1 + RETRIES, until=until)
     return web.Response(body=dumped(content), content_type="application/json")
@@ -123,24 +123,22 @@ class Relay:
             chunk = json.loads(data)
         except (ValueError, RecursionError):
             chunk = None
-        if not isinstance(chunk, dict):
-            self.request.app[STATE].metrics.repaired.add()
-            return None
-        if chunk.get("error"):
+        if isinstance(chunk, dict) and chunk.get("error"):
             raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
         if self.source.client.address.betrayed(json.dumps(chunk, ensure_ascii=False)):
             raise TryError("the upstream sent its key")
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else []:
+        if not is_chunk(chunk):
+            self.request.app[STATE].metrics.repaired.add()
+            return None
+        choices = chunk["choices"]
+        for choice in choices:
             self._note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
         return event(data if b"\n" not in data and is_strict(data) else chunk)
 
-    def _note(self, choice: Any) -> None:
-        index = choice.get("index", 0) if isinstance(choice, dict) else None
-        if not isinstance(index, int):
-            return
+    def _note(self, choice: dict[str, Any]) -> None:
+        index = choice.get("index", 0)
         if choice.get("finish_reason") is not None:
             self.open.discard(index)
             self.finished = True
@@ -155,10 +153,10 @@ class Relay:
             if len(body) > MOST_BYTES:
                 raise TryError("the reply is too long")
         content = parsed(body)
-        checked_reply(content, self.asked.choices, self.source.client.address)
+        reply = checked_reply(content, self.asked.choices, self.source.client.address)
         self.response = await begun(self.request)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
-        whole = frame | {"choices": content["choices"], "usage": content.get("usage"), OURS: None}
+        whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):
             chunk.pop(OURS, None)
             await self.response.write(event(chunk))

@@ -20,7 +20,15 @@ def dumped(content: Any) -> bytes:
 
 
 def is_strict(data: bytes) -> bool:
-    """Whether JSON that Python can read has no name in it that only Python reads as a number; texts may have them."""
+    """Whether bytes that Python reads as JSON are so for everybody: UTF-8 without a name that stands for a number.
+
+    >>> is_strict(b'{"a": 1}'), is_strict(b'{"a": NaN}'), is_strict(b'"\\xed\\xa0\\x80"')
+    (True, False, False)
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
     return b"NaN" not in data and b"Infinity" not in data
 
 

@@ -116,16 +116,15 @@ def _deltas(choice: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     logprobs = choice.get("logprobs")
     yield {**other, "role": message.get("role", "assistant"), "content": "" if message.get("content") else None}, None
     for name in SPOKEN:
-        text = _text(message.get(name))
-        if isinstance(text, str) and text:
+        if text := spoken(message.get(name)):
             for i, piece in enumerate(pieces(text)):
                 yield {name: piece}, logprobs if name == "content" and i == 0 else None
 
 
-def _text(content: Any) -> Any:
-    """What a message says; of a content in parts the text of these."""
+def spoken(content: Any) -> str:
+    """What a message says; of a content in parts the text of these, of what is no text nothing."""
     if not isinstance(content, list):
-        return content
+        return content if isinstance(content, str) else ""
     texts = (part.get("text") for part in content if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
 
