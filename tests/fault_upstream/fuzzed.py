@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
 from typing import Any
 
 from tests.fault_upstream.asked import Asked, good
@@ -32,11 +33,11 @@ def changed(content: Any, chance: random.Random) -> bytes:
         container, key = chance.choice(places(content))
         what = chance.random()
         if what < 0.6:
-            container[key] = chance.choice(ODD)
+            container[key] = deepcopy(chance.choice(ODD))
         elif what < 0.8 and isinstance(container, dict):
-            container[chance.choice(NAMES)] = chance.choice(ODD)
+            container[chance.choice(NAMES)] = deepcopy(chance.choice(ODD))
         elif isinstance(container, list):
-            container.append(chance.choice(ODD))
+            container.append(deepcopy(chance.choice(ODD)))
         else:
             del container[key]
         if not places(content):

@@ -136,7 +136,7 @@ def test_a_client_that_sends_its_body_too_slowly_loses_its_place(
 ) -> None:
     from steelyard.gateway.caps import Caps
 
-    monkeypatch.setattr("steelyard.gateway.chat_route.PATIENCE", 0.2)
+    monkeypatch.setattr("steelyard.gateway.chat_route.BODY", 0.2)
     with gateway(upstream.url, caps=Caps(in_flight=1, queue=1)) as running:
         place = urlsplit(running.url)
         with socket.create_connection((place.hostname, place.port), timeout=20) as slow:

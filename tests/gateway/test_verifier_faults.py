@@ -1,7 +1,8 @@
-"""A verifier with any fault, on one sample or on all: no client notices more than a vote without scores, and is told."""
+"""A verifier with any fault, on one sample or on all: the vote is the one without scores, and the reply says so."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def test_the_decision_is_exactly_the_one_without_scores(
         assert all(0 <= vote["score"] <= 1 for vote in told["ballots"])
         return
     answers = [int(sy.extract_answer(text_of(PROMPT, i)) or -1) for i in range(8)]
-    verdict = sy.VanillaVote().predict(sy.Pool.from_arrays(question=[0] * 8, answer=answers))
+    verdict = sy.VanillaVote().predict(sy.Pool.from_arrays(question=[0] * 8, answer=answers, scores=[math.nan] * 8))
     assert told["verifier"]["state"] == "degraded"
     assert all(vote["score"] is None for vote in told["ballots"])
     assert (int(told["answer"]), told["share"]) == (verdict.answer[0], verdict.share[0])

@@ -17,11 +17,12 @@ from aiohttp import web
 from steelyard.gateway.api_errors import ApiError, of_fault, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.json_text import is_strict, json_bytes
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
-from steelyard.gateway.strict_json import dumped, is_strict
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.vote_stream import chunks
+from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TryError
@@ -33,8 +34,11 @@ CUT = "the upstream's stream ended before its response did"
 
 async def pass_through(request: web.Request, asked: ChatRequest, source: Source) -> web.StreamResponse:
     """Answer with the upstream's own response."""
-    until = time.monotonic() + request.app[STATE].caps.deadline
-    body = asked.members.text(without=frozenset({OURS})).encode("utf-8", "surrogatepass")
+    state = request.app[STATE]
+    until = time.monotonic() + state.caps.deadline
+    limit = sample_limit(asked, asked.choices, state.caps, state.price)
+    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
+    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
     headers = {"x-request-id": request[REQUEST_ID]}
     try:
         if asked.stream:
@@ -54,7 +58,7 @@ async def _whole(
         return content | {"choices": good_choices(content, reply)}
 
     content = await source.send(send, tries=1 + RETRIES, until=until)
-    return web.Response(body=dumped(content), content_type="application/json")
+    return web.Response(body=json_bytes(content), content_type="application/json")
 
 
 async def _streamed(

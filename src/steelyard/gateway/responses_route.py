@@ -11,9 +11,9 @@ from aiohttp import web
 from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
 from steelyard.gateway.chat_route import read_body, vote_settings
 from steelyard.gateway.event_stream import begun, event
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import REQUEST_ID, STATE
-from steelyard.gateway.strict_json import dumped
 from steelyard.gateway.vote_stream import pieces, spoken
 from steelyard.gateway.voting import Decision
 
@@ -29,7 +29,7 @@ async def responses(request: web.Request) -> web.StreamResponse:
         decision = await _decided(request, asked)
         reply = as_response(state.replied(decision))
         if not asked.stream:
-            return web.Response(body=dumped(reply), content_type="application/json")
+            return web.Response(body=json_bytes(reply), content_type="application/json")
         response = await begun(request)
         for number, told in enumerate(events(reply)):
             await response.write(f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number}))

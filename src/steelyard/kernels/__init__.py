@@ -5,6 +5,7 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
+from steelyard.kernels.annotators import add_evidence, votes_together
 from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
@@ -21,12 +22,14 @@ from steelyard.kernels.pass_at import pass_at
 from steelyard.kernels.permutations import permutations
 from steelyard.kernels.quantum import QUANTIZER, compiled
 from steelyard.kernels.question_densities import question_ratios
+from steelyard.kernels.read_only import read_only
 from steelyard.kernels.runner_up import rivals
 from steelyard.kernels.subset_votes import resample
 from steelyard.kernels.voting import best_weights, tally
 
 __all__ = [
     "QUANTIZER",
+    "add_evidence",
     "add_up_answers",
     "agreement",
     "best_of",
@@ -45,9 +48,11 @@ __all__ = [
     "pass_at",
     "permutations",
     "question_ratios",
+    "read_only",
     "resample",
     "rivals",
     "source_weights",
     "tally",
     "vote_units",
+    "votes_together",
 ]

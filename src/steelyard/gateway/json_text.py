@@ -1,4 +1,4 @@
-"""JSON as every client reads it: what an upstream sent as NaN or Infinity, which are no JSON, is null."""
+"""JSON that every client can read: what an upstream wrote as NaN or Infinity is null."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ import math
 from typing import Any
 
 
-def dumped(content: Any) -> bytes:
-    """Write an object.
+def json_bytes(content: Any) -> bytes:
+    """The JSON of a reply.
 
-    >>> dumped({"logprob": float("-inf"), "more": [1.5, float("nan")]})
-    b'{"logprob": null, "more": [1.5, null]}'
+    >>> json_bytes({"logprob": float("-inf"), "rest": [1.5, float("nan")]})
+    b'{"logprob": null, "rest": [1.5, null]}'
     """
     try:
         return json.dumps(content, allow_nan=False).encode()
     except ValueError:
         return json.dumps(_finite(content), allow_nan=False).encode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def is_strict(data: bytes) -> bool:
@@ -30,11 +38,3 @@ def is_strict(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"NaN" not in data and b"Infinity" not in data
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, dict):
-        return {name: _finite(value) for name, value in content.items()}
-    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
