@@ -110,6 +110,13 @@ def rich(body: dict[str, Any]) -> None:
         made["message"] |= {"refusal": None, "reasoning_content": "I think.", "annotations": []}
 
 
+def long_logprobs(body: dict[str, Any]) -> None:
+    """Log-probabilities with the bytes of their tokens, as OpenAI sends them, in a reply of more than 256 KB."""
+    for made in body["choices"]:
+        entry = {"token": "token", "logprob": -0.25, "bytes": [116, 111, 107, 101, 110], "top_logprobs": []}
+        made["logprobs"] = {"content": [entry] * 4000}
+
+
 def replay(body: dict[str, Any]) -> None:
     """The same response again and again, under the same id."""
     body["id"] = "chatcmpl-replay"
@@ -129,6 +136,7 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
     "rich": changed(rich),
+    "long-logprobs": changed(long_logprobs),
     "same-id": changed(set_top("id", "chatcmpl-always")),
     "replay": changed(replay),
     "unicode": changed(set_first("message", {"role": "assistant", "content": UNICODE})),

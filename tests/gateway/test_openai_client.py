@@ -137,6 +137,15 @@ def test_logprobs_come_back_unchanged_where_they_were_asked_for_and_nowhere_else
     assert chat(client, "logprobs?", model, seed=0).choices[0].logprobs is None
 
 
+@pytest.mark.parametrize("voted", [True, False])
+def test_logprobs_of_a_long_reply_are_what_the_client_can_read(upstream: FaultUpstream, voted: bool) -> None:
+    model = "fault:long-logprobs"
+    with gateway(upstream.url, model=model, n=2) as running, openai_client(running) as client:
+        content = chat(client, "long?", VOTE if voted else model, logprobs=True).choices[0].logprobs.content
+    assert {(each.token, each.logprob) for each in content} == {("token", -0.25)}
+    assert all(each.bytes is None or each.bytes == list(b"token") for each in content)
+
+
 @pytest.mark.parametrize("model", [VOTE, "fault:calling"])
 def test_tool_calls_come_back_whole_with_their_id_and_without_content(upstream: FaultUpstream, model: str) -> None:
     with gateway(upstream.url, model="fault:calling") as running, openai_client(running) as client:

@@ -86,7 +86,7 @@ class Relay:
     async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
         if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
-            return await self._plain(upstream)
+            return await self._plain(upstream, until)
         try:
             done = await self._events(upstream, until)
             if not self.finished or self.open:
@@ -149,13 +149,14 @@ class Relay:
         else:
             self.open.add(index)
 
-    async def _plain(self, upstream: aiohttp.ClientResponse) -> web.StreamResponse:
+    async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""
         body = bytearray()
-        async for piece in upstream.content.iter_any():
-            body += piece
-            if len(body) > MOST_BYTES:
-                raise TryError("the reply is too long")
+        async with asyncio.timeout(until - time.monotonic()):
+            async for piece in upstream.content.iter_any():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise TryError("the reply is too long")
         content = parsed(body)
         reply = checked_reply(content, self.asked.choices, self.source.client.address)
         self.response = await begun(self.request)
