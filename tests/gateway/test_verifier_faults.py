@@ -11,6 +11,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.gateway.verifier import VerifierSettings
+from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.outcomes import strict
@@ -19,6 +20,7 @@ from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 
 PROMPT = "How many?"
 ASK = "steelyard/vanilla"
+EARLY = "late 2 + 1?"  # a question whose first samples agree
 KINDS = ["429", "503", "404", "nan", "infinite", "word", "nothing", "huge", "neither", "no-logprobs", "other-shape"]
 
 
@@ -71,3 +73,25 @@ def test_an_upstream_without_log_probabilities_gives_no_scores_and_not_zeros(ups
         told = running.chat(PROMPT, ASK, seed=0, steelyard={"ballots": True}).json["steelyard"]
     assert all(vote["score"] is None for vote in told["ballots"])
     assert told["samples"]["failed"] == 0
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_failure_beyond_the_stop_changes_nothing_whichever_sample_comes_first(
+    upstream: FaultUpstream, verifier: FaultVerifier, tmp_path: Path
+) -> None:
+    plan = tmp_path / "frugal.json"
+    drawn = sy.simulate(40, 8, seed=1).rename({"score": "p-true"})
+    voter = sy.VanillaVote().fit(labelled(drawn, score="p-true"))
+    voter.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.6)
+    voter.save(plan)
+    found = []
+    for delays in ("+".join(["0.6", *["0"] * 7]), "+".join([*["0"] * 7, "0.5"])):
+        settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=f"404?{text_of(EARLY, 7)[:20]}")
+        model = f"fault:shuffled@{delays}&no-n"
+        with gateway(upstream.url, model=model, plan=plan, verifier=settings) as running:
+            assert running.chat(EARLY, "steelyard/frugal", seed=0, steelyard={"n": 1}).status == 200
+            told = running.chat(EARLY, "steelyard/frugal", seed=0, steelyard={"ballots": True}).json["steelyard"]
+        assert "verifier" not in told
+        found.append([told[name] for name in ("answer", "confidence", "answers", "ballots", "stopped")])
+    assert found[0] == found[1]
+    assert len(found[0][3]) < 7
