@@ -10,7 +10,9 @@ import torch
 
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import TokenProtocol
+from steelyard.verifiers.runners.length_batches import BUDGET
 from steelyard.verifiers.runners.local import Local, _trunk
+from steelyard.verifiers.runners.model_reader import ModelReader
 from tests.models import tiny
 from tests.models.items import drawn, scored
 
@@ -27,7 +29,8 @@ def test_scores_on_a_gpu_are_those_of_the_cpu(name: str, tmp_path: Path, monkeyp
     half = Local(protocol, str(folder))
     assert half.found["dtype"] == "bfloat16"
     full = Local(protocol, str(folder))
-    full.trunk = _trunk(str(folder), torch.float32).to("cuda").eval()
+    trunk = _trunk(str(folder), torch.float32).to("cuda").eval()
+    full.reader = ModelReader(trunk, half.reader.head, half.context, BUDGET)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     cpu = Local(protocol, str(folder))
     a, b, c = (np.concatenate([scores.steps for scores in scored(model, items)]) for model in (half, full, cpu))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.verifiers.protocol import Rendered
+
 BUDGET = 16_384  # tokens a batch, padding included
 WINDOW = 1024  # responses sorted together
 
@@ -24,6 +29,23 @@ def batches(lengths: Sequence[int], budget: int = BUDGET) -> Iterator[list[int]]
         batch.append(i)
     if batch:
         yield batch
+
+
+def padded(batch: Sequence[Rendered]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ids of a batch [responses, longest], padded on the right, and where its positions lie in that, counted on.
+
+    A causal model needs no mask for it: nothing that is read stands behind padding.
+
+    >>> ids, read = padded([Rendered([5, 6, 7], [1, 2]), Rendered([8], [0])])
+    >>> ids.tolist(), read.tolist()
+    ([[5, 6, 7], [8, 0, 0]], [1, 2, 3])
+    """
+    longest = max(len(rendered.ids) for rendered in batch)
+    ids = np.zeros((len(batch), longest), np.int64)
+    for row, rendered in zip(ids, batch, strict=True):
+        row[: len(rendered.ids)] = rendered.ids
+    read = [i * longest + position for i, rendered in enumerate(batch) for position in rendered.positions]
+    return ids, np.asarray(read, np.int64)
 
 
 def waste(lengths: Sequence[int], groups: Sequence[Sequence[int]]) -> float:
