@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,21 @@ from numpy.typing import NDArray
 from steelyard.verifiers.protocol import Rendered
 
 BUDGET = 16_384  # tokens a batch, padding included
-WINDOW = 1024  # responses sorted together
+FIRST, WINDOW = 32, 1024  # responses sorted together at the beginning, and later
+
+Kind = TypeVar("Kind")
+
+
+def windows(items: Iterator[Kind]) -> Iterator[list[Kind]]:
+    """Cut into windows, each twice as long as the one before: reading begins soon, and never waits for the next.
+
+    >>> [len(window) for window in windows(iter(range(100)))]
+    [32, 64, 4]
+    """
+    size = FIRST
+    while window := list(islice(items, size)):
+        yield window
+        size = min(2 * size, WINDOW)
 
 
 def batches(lengths: Sequence[int], budget: int = BUDGET) -> Iterator[list[int]]:

@@ -7,14 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import VerifierError
 from steelyard.verifiers.context_window import Fitted, fit_or_reason
 from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.runners.ahead import ahead
-from steelyard.verifiers.runners.length_batches import BUDGET, WINDOW
+from steelyard.verifiers.runners.length_batches import BUDGET, windows
 from steelyard.verifiers.runners.model_folders import model_folder
 from steelyard.verifiers.runners.model_reader import ModelReader, Rows
 from steelyard.verifiers.runners.packing import Branch, branches
@@ -24,7 +23,7 @@ from steelyard.verifiers.tokens import INSTALL, Tokens
 if TYPE_CHECKING:
     pass
 
-FIRST = 128  # responses of the first window: the model should not wait for more
+GPU_BUDGET = 2 * BUDGET
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Local:
     """A loaded model. bf16 on a GPU, float32 elsewhere; only the positions that are read meet the head."""
 
     def __init__(
-        self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int = BUDGET
+        self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int | None = None
     ) -> None:
         torch = _torch()
         folder = model_folder(model)
@@ -52,7 +51,9 @@ class Local:
         trunk = _trunk(folder, dtype).to(device).eval()
         seen = getattr(trunk.config, "max_position_embeddings", protocol.context)
         self.context = min(context or protocol.context, seen)
-        self.reader = ModelReader(trunk, _head(protocol, folder, self.tokens, device), self.context, budget)
+        head = _head(protocol, folder, self.tokens, device)
+        tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
+        self.reader = ModelReader(trunk, head, self.context, tokens)
         self.found = {
             "where": "local",
             "device": str(device),
@@ -63,9 +64,7 @@ class Local:
     async def score(self, items: Iterator[Item]) -> Results:
         """Score items as they come, a window at a time; the next one is laid out while this one is read."""
         under_way: deque[tuple[Window, list[int], Callable[[], Rows]]] = deque()
-        sizes = chain([FIRST], repeat(WINDOW))
-        windows = iter(lambda: list(islice(items, next(sizes))), [])
-        async with aclosing(ahead(windows, self._prepare)) as prepared:
+        async with aclosing(ahead(windows(items), self._prepare)) as prepared:
             async for window in prepared:
                 for refused in window.refused:
                     yield refused
