@@ -1,7 +1,7 @@
 """`python -m benchmarks.gpu_scoring`: how fast `score --local` reads on one GPU, and how near to what it read before.
 
-Writes docs/gpu_scoring.json; `python -m benchmarks.gpu_scoring --page` shows it in docs/benchmarks.md. Needs the
-[prm] extra, a GPU of 40 GB and, for the fourth column of differences, 30 GB more. The verifiers have random weights.
+It needs the [prm] extra, the vocabularies of `make test-models` and a GPU of 40 GB, and writes docs/gpu_scoring.json.
+`python -m benchmarks.gpu_page` shows that in docs/benchmarks.md. The verifiers have random weights.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmarks.gpu_page import RESULTS, write_page
+from benchmarks.gpu_page import RESULTS
+from benchmarks.masked_batches import with_mask
 from benchmarks.random_verifiers import SIZES, Size, make, responses
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.context_window import fit
 from steelyard.verifiers.protocol import Array, TokenProtocol
-from steelyard.verifiers.runners.length_batches import BUDGET, batches
 from steelyard.verifiers.runners.local import Local
 from steelyard.verifiers.scored_items import Item, Scores
 
-QUESTIONS = 64  # of 32 samples
-CHECKED = 48  # responses read in float32, one by one
+PART = 512  # responses read as before
+EXACT = 48  # responses read in float32, one by one
+Result = TypeVar("Result")
 
 
 def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
@@ -36,53 +37,54 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
     protocol, _ = find_verifier(size.verifier)
     if not isinstance(protocol, TokenProtocol):
         raise TypeError(size.verifier)
-    items = responses(QUESTIONS, seed=1)
-    begun = time.perf_counter()
+    items = responses(size.questions, seed=1)
     local = Local(protocol, str(make(size, folder / name, "cuda")))
-    print(f"{name}: made and loaded in {time.perf_counter() - begun:.0f} s, {local.found}", flush=True)
-    trunk = local.reader.trunk.trunk
-    peak = matmul_peak()
+    layers = local.reader.trunk
+    packed = layers.trunk.config._attn_implementation
+    window = local._prepare(items)
+    rendered = [fit.rendered for _, fit in window.fitted]
+    parts = [[window.branches[i] for i in batch] for batch in local.reader.batches(window.branches)]
+    read = sum(int(local.reader._inputs(part)[0]["input_ids"].numel()) for part in parts)
 
-    trunk.set_attn_implementation("sdpa")
-    with_mask(local, items[:64])
-    slow, before = timed(lambda: with_mask(local, items[: len(items) // 4]))
-    trunk.set_attn_implementation("steelyard-packed")
+    layers.trunk.set_attn_implementation("sdpa")
+    before = with_mask(local, rendered[:PART])  # and once more, warm
+    slow, _ = timed(lambda: with_mask(local, rendered[:PART]))
+    layers.trunk.set_attn_implementation(packed)
 
-    scores(local, items[:256])
-    plain, _ = timed(lambda: scores(local, items))
-    local.reader.trunk.left = 0
-    compiling, _ = timed(lambda: scores(local, items[:256]))
+    layers.left = float("inf")
+    scores(local, items[:64])
+    plain, _ = timed(lambda: scores(local, items[: len(items) // 2]))
+    layers.left = 0
+    compiling, _ = timed(lambda: scores(local, items[:64]))
     torch.cuda.reset_peak_memory_stats()
-    wall, after = timed(lambda: scores(local, items))
-    again, _ = timed(lambda: scores(local, items))
-    busy, profiled = busy_share(lambda: scores(local, items))
+    (wall, after), (again, _) = timed(lambda: scores(local, items)), timed(lambda: scores(local, items))
+    memory = torch.cuda.max_memory_allocated() / 2**30
+    busy = busy_share(lambda: scores(local, items))
+    peak = matmul_peak()
+    if not layers.on:
+        raise RuntimeError("the layers could not be compiled")
 
-    read = tokens_read(local, items)
-    found = {
-        "size": name, "verifier": size.verifier, "responses": len(items), "batches": local.found["batches"],
-        "tokens_one_by_one": one_by_one(local, items), "tokens_read": read,
-        "responses_per_s": len(items) / min(wall, again), "responses_per_s_both": [len(items) / wall, len(items) / again],
-        "responses_per_s_not_compiled": len(items) / plain,
-        "responses_per_s_with_mask": len(items) // 4 / slow,
-        "tokens_per_s": read / min(wall, again), "peak_tflops": peak / 1e12,
-        "share_of_peak": read * size.products / min(wall, again) / peak,
-        "gpu_busy": busy, "responses_per_s_profiled": len(items) / profiled,
-        "memory_gib": torch.cuda.max_memory_allocated() / 2**30, "first_compiled_s": compiling,
-        "compiled": local.reader.trunk.on, "goal": size.goal,
+    layers._undo()
+    layers.trunk.set_attn_implementation("sdpa")
+    layers.trunk.float()
+    exact = with_mask(local, rendered[:EXACT], budget=1)
+    best = min(wall, again)
+    return {
+        "size": name, "verifier": size.verifier, "responses": len(items), "goal": size.goal,
+        "tokens_one_by_one": sum(len(each.ids) for each in rendered), "tokens_read": read,
+        "responses_per_s": len(items) / best, "runs": [len(items) / wall, len(items) / again],
+        "responses_per_s_not_compiled": len(items) // 2 / plain, "compiling_s": compiling,
+        "responses_per_s_with_mask": PART / slow, "tokens_per_s": read / best,
+        "peak_tflops": peak / 1e12, "share_of_peak": read * size.products / best / peak,
+        "gpu_busy": busy, "memory_gib": memory,
+        "packed_against_mask": difference(after[:PART], before),
+        "packed_against_float32": difference(after[:EXACT], exact),
+        "mask_against_float32": difference(before[:EXACT], exact),
     }  # fmt: skip
-    local.reader.trunk._undo()
-    trunk.set_attn_implementation("sdpa")
-    trunk.float()
-    exact = alone(local, items[:CHECKED])
-    found |= {
-        "packed_against_mask": difference(after[: len(before)], before),
-        "packed_against_float32": difference(after[:CHECKED], exact),
-        "mask_against_float32": difference(before[:CHECKED], exact),
-    }
-    return found
 
 
-def timed(task: Any) -> tuple[float, Any]:
+def timed(task: Callable[[], Result]) -> tuple[float, Result]:
+    """The seconds of a task until the GPU is done with it."""
     import torch
 
     torch.cuda.synchronize()
@@ -92,83 +94,49 @@ def timed(task: Any) -> tuple[float, Any]:
     return time.perf_counter() - begun, result
 
 
-def matmul_peak() -> float:
-    """Operations per second of a large product in bf16."""
-    import torch
-
-    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    for _ in range(10):
-        a @ b
-    return 2 * 8192**3 * 40 / timed(lambda: [a @ b for _ in range(40)])[0]
-
-
 def scores(local: Local, items: list[Item]) -> list[Array]:
     """The scores as `steelyard score --local` gets them, from text to numbers, in the order of the items."""
 
-    async def every() -> list[Array]:
-        found = {id(item): result async for item, result in local.score(iter(items))}
-        done = [found[id(item)] for item in items]
-        return [np.asarray(each.steps) for each in done if isinstance(each, Scores)]
+    async def every() -> dict[int, Scores | str]:
+        return {id(item): result async for item, result in local.score(iter(items))}
 
-    result = asyncio.run(every())
-    if len(result) != len(items):
-        raise RuntimeError("some responses have no score")
-    return result
+    found = asyncio.run(every())
+    done = [found[id(item)] for item in items]
+    return [np.asarray(each.steps) for each in done if isinstance(each, Scores)]
 
 
-def with_mask(local: Local, items: list[Item]) -> list[Array]:
-    """The scores as they were read before: every response whole, batches by length, an attention mask."""
+def matmul_peak() -> float:
+    """Operations per second of a large product in bf16, on a warm GPU."""
     import torch
 
-    rendered = [fit(local.protocol, item.question, item.steps, local.tokens, local.context).rendered for item in items]
-    found: dict[int, Array] = {}
-    for batch in batches([len(each.ids) for each in rendered], BUDGET):
-        ids = torch.zeros((len(batch), len(rendered[batch[0]].ids)), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, i in enumerate(batch):
-            ids[row, : len(rendered[i].ids)] = torch.tensor(rendered[i].ids)
-            mask[row, : len(rendered[i].ids)] = 1
-        rows = [row for row, i in enumerate(batch) for _ in rendered[i].positions]
-        columns = [position for i in batch for position in rendered[i].positions]
-        with torch.inference_mode():
-            seen = local.reader.trunk.trunk(input_ids=ids.cuda(), attention_mask=mask.cuda(), use_cache=False)
-            outputs = local.reader.head(seen.last_hidden_state[rows, columns].float()).double().cpu().numpy()
-        parts = np.split(outputs, np.cumsum([len(rendered[i].positions) for i in batch])[:-1])
-        found |= {i: local.protocol.read(part, range(len(part))) for i, part in zip(batch, parts, strict=True)}
-    return [found[i] for i in range(len(items))]
+    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+
+    def products() -> None:
+        for _ in range(100):
+            torch.mm(a, b)
+
+    products()
+    return 2 * 8192**3 * 100 / timed(products)[0]
 
 
-def alone(local: Local, items: list[Item]) -> list[Array]:
-    return [with_mask(local, [item])[0] for item in items]
-
-
-def busy_share(task: Any) -> tuple[float, float]:
-    """The share of a task's time in which the GPU runs a kernel, and the seconds it took while watched."""
+def busy_share(task: Callable[[], object]) -> float:
+    """The share of a task's time in which the GPU runs at least one kernel, as its profiler sees it."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CUDA]) as watched:
         wall, _ = timed(task)
     events = watched.profiler.kineto_results.events()
     spans = sorted((e.start_ns(), e.start_ns() + e.duration_ns()) for e in events if "CUDA" in str(e.device_type()))
-    busy, end = 0, 0
+    busy = end = 0
     for start, stop in spans:
         busy += max(0, stop - max(start, end))
         end = max(end, stop)
-    return busy / 1e9 / wall, wall
-
-
-def one_by_one(local: Local, items: list[Item]) -> int:
-    return sum(branch.end for branch in local._prepare(items).branches)
-
-
-def tokens_read(local: Local, items: list[Item]) -> int:
-    made = local._prepare(items).branches
-    parts = [[made[i] for i in batch] for batch in local.reader.batches(made)]
-    return sum(int(local.reader._inputs(part)[0]["input_ids"].numel()) for part in parts)
+    return busy / 1e9 / wall
 
 
 def difference(some: list[Array], others: list[Array]) -> dict[str, float]:
-    a, b = np.concatenate(some[: len(others)]), np.concatenate(others)
+    """How far scores of steps are from others."""
+    a, b = np.concatenate(some), np.concatenate(others)
     return {
         "correlation": float(np.corrcoef(a, b)[0, 1]),
         "largest": float(np.abs(a - b).max()),
@@ -182,21 +150,17 @@ def main() -> int:
     import torch
     import transformers
 
-    names = [name for name in sys.argv[1:] if not name.startswith("-")] or list(SIZES)
-    where = {
-        "gpu": torch.cuda.get_device_name(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "sizes": [],
-    }
-    for name in names:
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-            where["sizes"].append(measured(name, SIZES[name], Path(folder)))
+    sizes: list[dict[str, Any]] = []
+    where = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "transformers": transformers.__version__}
+    memory = Path("/dev/shm")
+    for name in sys.argv[1:] or SIZES:
+        with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+            sizes.append(measured(name, SIZES[name], Path(folder)))
         torch.cuda.empty_cache()
-        RESULTS.write_text(json.dumps(where, indent=1) + "\n")
-        print(json.dumps(where["sizes"][-1], indent=1), flush=True)
-    return 0
+        RESULTS.write_text(json.dumps({**where, "sizes": sizes}, indent=1) + "\n")
+        print(json.dumps(sizes[-1], indent=1), flush=True)
+    return 0 if all(size["responses_per_s"] >= size["goal"] for size in sizes) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(write_page() if "--page" in sys.argv else main())
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md by its sections: what comes before the first is made by `make bench`, each other by its command."""
+"""docs/benchmarks.md by its sections: what stands before the first is of `make bench`, each has its own command."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,32 +12,8 @@ import numpy as np
 from steelyard.verifiers.scored_items import Item
 
 LAYERS, HEAD_SIZE, SAMPLES = 28, 128, 32
-WORDS = [
-    "the",
-    "sum",
-    "of",
-    "two",
-    "numbers",
-    "is",
-    "equal",
-    "to",
-    "that",
-    "value",
-    "and",
-    "so",
-    "we",
-    "have",
-    "more",
-    "than",
-    "one",
-    "way",
-    "to",
-    "find",
-    "it",
-    "when",
-    "they",
-    "are",
-]
+TEXT = "the sum of two numbers is equal to that value and so we have more than one way to find it when they are"
+WORDS = np.array(TEXT.split(" "))
 
 
 @dataclass(frozen=True)
@@ -51,8 +26,8 @@ class Size:
     key_heads: int
     middle: int
     vocabulary: int
-    before: float  # responses/s of one forward pass per response with a mask, as the issue measured
     goal: float  # responses/s
+    questions: int  # so many that a run takes some 20 s
 
     @property
     def products(self) -> float:
@@ -60,15 +35,22 @@ class Size:
         attention = 2 * self.hidden * (self.heads + self.key_heads) * HEAD_SIZE
         return 2.0 * LAYERS * (attention + 3 * self.hidden * self.middle)
 
+    @property
+    def head(self) -> dict[str, tuple[int, int]]:
+        """The shapes of the head's matrices."""
+        if self.verifier == "qwen-prm":
+            return {"score.0": (self.hidden, self.hidden), "score.2": (2, self.hidden)}
+        return {"v_head.summary": (1, self.hidden)}
+
 
 SIZES = {
-    "7B": Size("qwen-prm", 3584, 28, 4, 18944, 152064, 60, 95),
-    "1.5B": Size("skywork-1.5b", 1536, 12, 2, 8960, 151936, 219, 350),
+    "1.5B": Size("skywork-1.5b", 1536, 12, 2, 8960, 151936, goal=350, questions=256),
+    "7B": Size("qwen-prm", 3584, 28, 4, 18944, 152064, goal=95, questions=64),
 }
 
 
 def make(size: Size, folder: Path, device: str) -> Path:
-    """Write a model of a size with random weights, as the published one is, in bf16."""
+    """Write a model of a size with random weights in bf16, as the published one is."""
     import torch
     from safetensors.torch import save_file
     from transformers import Qwen2Config, Qwen2Model
@@ -84,13 +66,9 @@ def make(size: Size, folder: Path, device: str) -> Path:
     torch.set_default_dtype(torch.bfloat16)
     with torch.device(device):
         weights: dict[str, Any] = {f"model.{name}": each for name, each in Qwen2Model(config).state_dict().items()}
-        rows, more = (2, {"score.0": (size.hidden, size.hidden)}) if size.verifier == "qwen-prm" else (1, {})
-        heads = more | ({"score.2": (2, size.hidden)} if rows == 2 else {"v_head.summary": (1, size.hidden)})
-        for name, shape in heads.items():
-            weights |= {
-                f"{name}.weight": torch.randn(shape) * 8 / size.hidden**0.5,
-                f"{name}.bias": torch.zeros(shape[0]),
-            }
+        for name, (rows, columns) in size.head.items():
+            weights[f"{name}.weight"] = torch.randn(rows, columns) * 3 / columns**0.5  # so that scores differ
+            weights[f"{name}.bias"] = torch.zeros(rows)
     torch.set_default_dtype(torch.float32)
     folder.mkdir(parents=True)
     save_file({name: each.cpu() for name, each in weights.items()}, folder / "model.safetensors", {"format": "pt"})
@@ -100,9 +78,9 @@ def make(size: Size, folder: Path, device: str) -> Path:
 
 
 def responses(questions: int, seed: int) -> list[Item]:
-    """Samples question by question: prefixes of about 150 tokens, responses of about 460 in steps of 40."""
+    """Samples question by question: about 150 tokens before a response, and 460 of it in steps of 40."""
     rng = np.random.default_rng(seed)
-    found = []
+    found: list[Item] = []
     for _ in range(questions):
         question = _text(rng, int(rng.integers(50, 190)))
         for length in np.clip(rng.lognormal(6.0, 0.5, SAMPLES), 60, 1800).astype(int):
@@ -113,8 +91,3 @@ def responses(questions: int, seed: int) -> list[Item]:
 
 def _text(rng: np.random.Generator, words: int) -> str:
     return " ".join(rng.choice(WORDS, words))
-
-
-def forget(folder: Path) -> None:
-    """Remove a model."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,10 @@ from steelyard.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import samples, scored
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # torch's compiler imports what torch deprecates
+]
 NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-deepseek", "math-shepherd", "versaprm")
 
 

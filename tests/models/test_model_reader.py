@@ -39,8 +39,9 @@ def first_two(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def numbers(count: int, size: int, questions: int = 1) -> list[Branch]:
+    """Responses whose last position is followed by three ids more, as in a chat."""
     rng = np.random.default_rng(0)
-    rendered = [Rendered([1, 2, 3, *rng.integers(4, 99, size - 3).tolist()], [2, size - 1]) for _ in range(count)]
+    rendered = [Rendered([1, 2, 3, *rng.integers(4, 99, size).tolist()], [2, size - 1]) for _ in range(count)]
     return branches(rendered, [i * questions // count for i in range(count)])
 
 
@@ -59,7 +60,7 @@ def test_a_model_that_cannot_be_packed_is_read_in_batches_by_length_as_before(tr
         for i, row in zip(batch, reader.launch([some[i] for i in batch])(), strict=True):
             with torch.inference_mode():
                 alone = trunk(input_ids=torch.tensor([some[i].rendered.ids]), use_cache=False).last_hidden_state[0]
-            np.testing.assert_allclose(row, alone[some[i].rendered.positions][:, :2], atol=1e-4)
+            np.testing.assert_allclose(np.asarray(row), alone[some[i].rendered.positions][:, :2], atol=1e-4)
 
 
 def test_a_build_that_reads_packs_otherwise_than_one_by_one_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from steelyard.errors import SteelyardWarning
-from steelyard.verifiers.protocol import Array
+from steelyard.verifiers.protocol import Array, Rendered
 from steelyard.verifiers.runners.compiled_layers import CompiledLayers
 from steelyard.verifiers.runners.length_batches import batches, padded
 from steelyard.verifiers.runners.packed_attention import arguments, use_packs
@@ -72,7 +72,7 @@ class ModelReader:
         if self.packed:
             pack = packed(batch)
             return arguments(pack), torch.from_numpy(pack.read)
-        ids, read = padded([branch.rendered for branch in batch])
+        ids, read = padded([Rendered(branch.rendered.ids[: branch.end], branch.rendered.positions) for branch in batch])
         return {"input_ids": torch.from_numpy(ids)}, torch.from_numpy(read)
 
     def _launched(self, batch: Sequence[Branch], inputs: dict[str, Any], places: Any) -> Callable[[], Rows]:
