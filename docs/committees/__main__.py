@@ -14,6 +14,8 @@ from pathlib import Path
 import polars as pl
 
 import steelyard as sy
+from docs.committees.cascade_picture import cascade_picture
+from docs.committees.cascades import cascades
 from docs.committees.measuring import by_labels, by_size, without_best
 from docs.committees.page import text
 from docs.committees.peers import peers
@@ -21,7 +23,7 @@ from docs.committees.picture import picture
 from docs.committees.sets import math_pool, mmlu_pool
 
 HERE = Path(__file__).parent
-PARTS = {"labels": by_labels, "sizes": by_size, "best": without_best, "peers": peers}
+PARTS = {"labels": by_labels, "sizes": by_size, "best": without_best, "peers": peers, "cascades": cascades}
 
 
 def measure(pools: dict[str, sy.LabelledPool]) -> None:
@@ -53,8 +55,9 @@ def main(words: Sequence[str] | None = None) -> None:
     if pools := {name: reader(path) for name, (path, reader) in readers.items() if path is not None}:
         measure(pools)
     (HERE.parent / "committees.svg").write_text(picture(pl.read_csv(HERE / "labels.csv")))
+    (HERE.parent / "cascades.svg").write_text(cascade_picture(pl.read_csv(HERE / "cascades.csv")))
     (HERE.parent / "committees.md").write_text(text())
-    print("written: docs/committees.md, docs/committees.svg")
+    print("written: docs/committees.md, docs/committees.svg, docs/cascades.svg")
 
 
 if __name__ == "__main__":

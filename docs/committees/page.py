@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from docs.accuracy.page import markdown
+from docs.committees.cascade_page import cascade_part
 from docs.committees.cells import MOST, SPLITS
 from docs.committees.losses import losses
 from docs.committees.measuring import DRAWS, USUAL
@@ -26,7 +27,7 @@ FEW = 20  # labels in the headline
 
 def text() -> str:
     """The whole page."""
-    tables = {name: pl.read_csv(HERE / f"{name}.csv") for name in ("labels", "sizes", "best", "peers")}
+    tables = {name: pl.read_csv(HERE / f"{name}.csv") for name in ("labels", "sizes", "best", "peers", "cascades")}
     return (
         (HERE / "template.md")
         .read_text()
@@ -41,6 +42,7 @@ def text() -> str:
             sizes=accuracies(tables["sizes"], "llms"),
             best=accuracies(tables["best"], "llms"),
             peers=peers(tables["peers"]),
+            cascades=cascade_part(tables["cascades"]),
             losses=losses(tables["labels"], tables["sizes"], tables["best"]),
         )
     )

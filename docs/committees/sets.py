@@ -20,7 +20,7 @@ def math_pool(path: Path) -> sy.LabelledPool:
     table = pl.read_parquet(path).select(
         question="question_id", sample="response_id", llm="llm", response="response_text", gold="ground_truth"
     )
-    return sy.read_labelled(table, source="llm", score="none")
+    return sy.read_labelled(table, source="llm", score="none", tokens=True)
 
 
 def mmlu_pool(path: Path) -> sy.LabelledPool:
