@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from steelyard.gateway.samples import choices_by_index
+from steelyard.gateway.samples import choices_by_index, ended
 from steelyard.llm.address import Address
 from steelyard.llm.faults import TryError
 from steelyard.llm.reply import ECHO, Reply, read_reply
@@ -27,7 +27,7 @@ def checked_reply(content: Any, n: int, address: Address) -> Reply:
 def good_choices(content: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
     """The choices of a reply that can be read, as they came; the others and those beyond n are left out."""
     raw = choices_by_index(content)
-    return [{"finish_reason": "stop", **raw[j], "index": j} for j in sorted(reply.good)]
+    return [ended({**raw[j], "index": j}) for j in sorted(reply.good)]
 
 
 def is_chunk(content: Any) -> bool:

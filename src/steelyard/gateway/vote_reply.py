@@ -8,7 +8,7 @@ from typing import Any
 
 from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
-from steelyard.gateway.samples import Sample
+from steelyard.gateway.samples import Sample, ended
 from steelyard.gateway.usage import added, is_counted
 from steelyard.gateway.voting import Decision
 from steelyard.gateway.worst_case import Price
@@ -62,8 +62,7 @@ def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
 
 def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
     """The choice as it came; log-probabilities that only we asked for are taken out."""
-    raw = dict(sample.raw or {}, index=index)
-    raw.setdefault("finish_reason", "stop")
+    raw = ended(dict(sample.raw or {}, index=index))
     if not decision.asked.logprobs:
         raw["logprobs"] = None
     return raw
