@@ -30,6 +30,7 @@ from tests.fault_upstream.wire import (
     silent,
     slots,
     slow,
+    tardy,
     trailing,
     zipped,
 )
@@ -72,6 +73,32 @@ async def knows(asked: Asked) -> None:
     await asked.reply(json.dumps(body).encode())
 
 
+def by_seed(make: Callable[[int], dict[str, Any]]) -> Callable[[Asked], Awaitable[None]]:
+    """Messages that depend on the seed alone."""
+
+    async def answer(asked: Asked) -> None:
+        body = good(asked)
+        for j, made in enumerate(body["choices"]):
+            made["message"] = {"role": "assistant", **make(int(asked.body.get("seed") or 0) + j)}
+        await asked.reply(json.dumps(body).encode())
+
+    return answer
+
+
+def structured(seed: int) -> dict[str, Any]:
+    """Three of four samples say 7, in different words and spellings; the last object is cut."""
+    fields = {"why": f"reason {seed}", "answer": 7 if seed % 4 else 9}
+    text = json.dumps(dict(reversed(fields.items())) if seed % 2 else fields, indent=seed % 3 or None)
+    return {"content": text[:-5] if seed == 11 else text}
+
+
+def calling(seed: int) -> dict[str, Any]:
+    """Three of four samples call the same tool with the same arguments, spelled in two ways."""
+    arguments = '{"city":"Rome","days":3}' if seed % 2 else '{"days": 3.0, "city": "Rome"}'
+    function = {"name": "weather", "arguments": arguments if seed % 4 else '{"city": "Oslo", "days": 3}'}
+    return {"content": None, "tool_calls": [{"id": f"call_{seed}", "type": "function", "function": function}]}
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -83,6 +110,10 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
+    "structured": by_seed(structured),
+    "calling": by_seed(calling),
+    "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
+    "algebra": by_seed(lambda seed: {"content": f"\\boxed{{{'(x+1)^2' if seed % 2 else 'x^2+2x+1'}}}"}),
     "cut": cut,
     "chunk-cut": chunk_cut,
     "bad-chunk": bad_chunk,
@@ -91,6 +122,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "reset": reset,
     "silent": silent,
     "slow": slow,
+    "tardy": tardy,
     "huge": huge,
     "endless": endless,
     "zipped": zipped,

@@ -69,6 +69,12 @@ async def silent(asked: Asked) -> None:
     await asyncio.sleep(float(asked.fault.argument or 3600))
 
 
+async def tardy(asked: Asked) -> None:
+    """The good reply after so many seconds."""
+    await asyncio.sleep(float(asked.fault.argument or 1))
+    await asked.reply(json.dumps(good(asked)).encode())
+
+
 async def slow(asked: Asked) -> None:
     """One byte at a time."""
     body = json.dumps(good(asked)).encode()

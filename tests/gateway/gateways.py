@@ -76,7 +76,9 @@ class Gateway:
 
 
 @contextmanager
-def gateway(upstream: str, *, model: str = "good", **settings: Any) -> Iterator[Gateway]:
+def gateway(
+    upstream: str, *, model: str = "good", environment: dict[str, str] | None = None, **settings: Any
+) -> Iterator[Gateway]:
     """A gateway with these settings in a thread of this process, until the block ends."""
     if not settings.keys() & {"plan", "method"}:
         settings["method"] = "majority"
@@ -100,7 +102,7 @@ def gateway(upstream: str, *, model: str = "good", **settings: Any) -> Iterator[
         finally:
             loop.close()
 
-    with patch.dict(os.environ, {"STEELYARD_KEY": KEY, "OPENAI_API_KEY": CANARY}):
+    with patch.dict(os.environ, {"STEELYARD_KEY": KEY, "OPENAI_API_KEY": CANARY} | (environment or {})):
         running = threading.Thread(target=thread)
         running.start()
         ready.wait()

@@ -9,6 +9,7 @@ from steelyard.gateway.access import Access
 from steelyard.gateway.chat_route import chat
 from steelyard.gateway.envelope import enveloped, named
 from steelyard.gateway.page_route import page
+from steelyard.gateway.responses_route import responses
 from steelyard.gateway.state import STATE, State
 
 
@@ -21,6 +22,7 @@ def application(state: State, access: Access) -> web.Application:
         [
             web.get("/", page),
             web.post("/v1/chat/completions", chat),
+            web.post("/v1/responses", responses),
             web.get("/v1/models", info_routes.models),
             web.get("/v1/models/{id:.+}", info_routes.model),
             web.get("/healthz", info_routes.healthz),

@@ -7,12 +7,11 @@ import json
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
-from steelyard.gateway.chat_request import read_chat, unknown_model
+from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
 from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.state import REQUEST_ID, STATE, State
-from steelyard.gateway.vote_reply import completion
-from steelyard.gateway.vote_settings import read_vote_settings
+from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
 from steelyard.gateway.worst_case import check_worst_case
 
@@ -28,15 +27,18 @@ async def chat(request: web.Request) -> web.StreamResponse:
             if source is None:
                 raise unknown_model(asked.model, state.models)
             return await pass_through(request, asked, source)
-        settings = read_vote_settings(asked, state.n, state.caps)
-        check_worst_case(asked, settings, state.caps)
+        settings = vote_settings(state, asked)
         if asked.stream:
             return await stream_vote(request, asked, settings)
-        decision = await state.voting.decide(asked, settings, request[REQUEST_ID])
-        reply = completion(decision)
-        for told in state.finished:
-            told(reply["id"], decision)
+        reply = state.replied(await state.voting.decide(asked, settings, request[REQUEST_ID]))
         return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+
+
+def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
+    """How a request is voted on, within what the operator allows."""
+    settings = read_vote_settings(asked, state.n, state.caps)
+    check_worst_case(asked, settings, state.caps)
+    return settings
 
 
 async def read_body(request: web.Request, state: State) -> Members:

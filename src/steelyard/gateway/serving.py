@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from aiohttp import web
 
@@ -14,6 +16,7 @@ from steelyard.errors import SettingError
 from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.connection import Connection
 from steelyard.gateway.scoring import OwnLogprob
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import State
@@ -25,6 +28,7 @@ from steelyard.llm.client import Client
 from steelyard.llm.upstream import Serve, served
 
 BACKLOG = 1024
+QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
 
 async def serve_forever(
@@ -57,35 +61,45 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)
         warm = state.counting.warm(method or unplanned(scored=True))
-        ready = asyncio.gather(warm, *(source.probed() for source in sources), return_exceptions=True)
-        stack.callback(ready.cancel)
+        ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
+        stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where
+
+
+async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
 async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
     """Take the port, and at the end let no request in and wait for those that are there."""
-    app = application(state, Access(configuration.keys(), configuration.host))
-    runner = web.AppRunner(
-        app, handler_cancellation=True, access_log=None, shutdown_timeout=configuration.caps.drain,
-        handle_signals=False,
-    )  # fmt: skip
+    host, loop = configuration.host, asyncio.get_running_loop()
+    app = application(state, Access(configuration.keys(), host))
+    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=configuration.caps.drain)
     await runner.setup()
+    made = runner.server
+    if made is None:
+        raise AssertionError("setup has made it")
+    server: asyncio.Server | None = None
     try:
-        site = web.TCPSite(runner, configuration.host, configuration.port, backlog=BACKLOG)
         try:
-            await site.start()
+            server = await loop.create_server(
+                lambda: Connection(made, loop=loop, access_log=QUIET), host, configuration.port, backlog=BACKLOG
+            )
         except OSError as error:
             raise SettingError(
-                f"cannot listen at {configuration.host}:{configuration.port}: {error.strerror or error}; choose "
-                "another --port, or end what listens there"
+                f"cannot listen at {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
+                "end what listens there"
             ) from None
-        port = runner.addresses[0][1]
-        shown = f"[{configuration.host}]" if ":" in configuration.host else configuration.host
-        yield f"http://{shown}:{port}"
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{server.sockets[0].getsockname()[1]}"
     finally:
         state.admission.closed = True
+        if server:
+            server.close()
         await runner.cleanup()
 
 

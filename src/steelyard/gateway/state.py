@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from aiohttp import web
 
@@ -12,6 +13,7 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
+from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Decision, Voter, Voting
 
 Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
@@ -37,6 +39,13 @@ class State:
     def __post_init__(self) -> None:
         self.admission = Admission(self.caps.in_flight, self.caps.queue)
         self.voting = Voting(self.voter, self.sources[0], self.counting)
+
+    def replied(self, decision: Decision) -> dict[str, Any]:
+        """The reply to a request that was voted on; all who want to know of it are told."""
+        reply = completion(decision)
+        for told in self.finished:
+            told(reply["id"], decision)
+        return reply
 
     @property
     def models(self) -> list[str]:

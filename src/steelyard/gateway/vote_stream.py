@@ -17,7 +17,6 @@ from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE
-from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.gateway.voting import Decision
 from steelyard.jobs.standing import Standing
@@ -82,10 +81,7 @@ async def _while_waiting(
 
 
 async def _send(response: web.StreamResponse, decision: Decision, request: web.Request) -> None:
-    state = request.app[STATE]
-    reply = completion(decision)
-    for told in state.finished:
-        told(reply["id"], decision)
+    reply = request.app[STATE].replied(decision)
     for chunk in chunks(reply, usage=decision.asked.usage_chunk):
         await response.write(event(chunk))
     await response.write(event(DONE))
@@ -122,9 +118,15 @@ def _deltas(choice: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     for name in SPOKEN:
         text = message.get(name)
         if isinstance(text, str) and text:
-            size = max(PIECE, -(-len(text) // PIECES))
-            for at in range(0, len(text), size):
-                yield {name: text[at : at + size]}, logprobs if name == "content" and at == 0 else None
+            for i, piece in enumerate(pieces(text)):
+                yield {name: piece}, logprobs if name == "content" and i == 0 else None
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A text in a few pieces."""
+    size = max(PIECE, -(-len(text) // PIECES))
+    for at in range(0, len(text), size):
+        yield text[at : at + size]
 
 
 def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> dict[str, Any]:
