@@ -21,6 +21,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.serve_options import (
     Host,
+    KeepTexts,
     KeyFile,
     Port,
     Unauthenticated,
@@ -45,6 +46,7 @@ def run(
     key_env: KeyEnvs = None,
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
+    keep_texts: KeepTexts = False,
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
@@ -61,7 +63,7 @@ def run(
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
-        unauthenticated=unauthenticated,
+        unauthenticated=unauthenticated, keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -57,7 +57,10 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         verifier = configuration.verifier
         scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
         voter = Voter(method, scorer, configuration.answers)
-        state = State(configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()))
+        state = State(
+            configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()),
+            keep_texts=configuration.keep_texts,
+        )  # fmt: skip
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)
         warm = state.counting.warm(method or unplanned(scored=True))

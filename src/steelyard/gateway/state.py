@@ -35,6 +35,7 @@ class State:
     metrics: Metrics = field(default_factory=Metrics)
     finished: list[Finished] = field(default_factory=list)
     created: int = 0
+    keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
 
     def __post_init__(self) -> None:
         self.admission = Admission(self.caps.in_flight, self.caps.queue)
