@@ -68,7 +68,8 @@ class Question {
       make("p", "note", each.answer === null ? "no readable answer" : [isolated(cut(each.answer, 60)), ` · confidence ${share(each.confidence)}`]),
       still(each, 3),
     ])));
-    part("side-card").hidden = !told.side_by_side.length;
+    part("side-note").textContent = "The votes on the first samples of this same draw, in the order of their numbers." +
+      (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
     part("code-parts").replaceChildren(...code(this.prompt, this.n));
     part("after").hidden = false;
   }
@@ -104,7 +105,7 @@ class Question {
     const cost = told && told.vote.cost;
     const cards = [
       [this.vote ? share(this.vote.confidence) : "–", calibrated ? "confidence" : "confidence: a share, not calibrated"],
-      [`${this.samples.size}`, `of ${many(this.n, "sample")}`],
+      [`${this.samples.size} of ${this.n}`, "samples"],
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],
     ];
@@ -168,7 +169,7 @@ function failed(error, question) {
   }
   if (!(error instanceof Problem)) console.error(error);
   part("status").textContent = "";
-  if (!question.samples.size) part("result").hidden = true;
+  part("result").hidden = [...question.samples.values()].every((one) => one.error);
   if (error.refused) return locked(error.message);
   part("problem").textContent = error instanceof Problem ? error.message : "This page has a defect: the console of your browser says which.";
   part("problem").hidden = false;
