@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from steelyard.answers.extract import kind_of
-from steelyard.answers.grouping import symbolic_forms
+from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.jobs.ask import Entered, Outcome, outcome_of
 from steelyard.jobs.ballot import Ballot
@@ -115,5 +115,4 @@ def _added(ballot: Ballot, one: Counted) -> Standing:
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
     """Whether there is algebra among the answers, which is not compared here but by a worker process."""
-    found = kind_of(kind)
-    return found.maths and bool(symbolic_forms(found.form(text) for text in answers if text is not None))
+    return few_keys([text for text in answers if text is not None], kind_of(kind)) is None

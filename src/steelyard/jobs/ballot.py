@@ -147,9 +147,10 @@ class Ballot:
         entries = [self._given[i] for i in range(samples)]
         self._pools.group(entries)
         verdicts = self.method.predict(self._pools.pool(entries))
+        code = int(verdicts.code[0])
         step = prefix_of(verdicts)
         self.standing = Standing(
-            verdict=verdicts.answer[0],
+            verdict=None if code < 0 else self._pools.names[code],
             confidence=float(verdicts.confidence[0]),
             share=float(verdicts.share[0]),
             margin=float(verdicts.margin[0]),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError
 from steelyard.jobs.cascade_walk import Entry
@@ -35,15 +36,23 @@ class EntryPool:
         if not self._crowded and all(text in self.codes for text, _, _ in entries):
             return
         votes = Counter(text for text, _, _ in entries if text is not None)
-        texts, before = list(votes), self.reader.undecided
-        known = pl.Series("answer", texts, pl.String)
-        question = np.zeros(len(texts), np.int64)
-        keys = self.reader.keys(known, question, lambda: np.array(list(votes.values()))).to_list()
-        self._crowded = self.reader.undecided > before
+        texts = list(votes)
+        keys = few_keys(texts, self.reader.kind)
+        if keys is None:
+            keys = self._compared(votes)
         numbers: dict[str, int] = {}
         codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
         self.codes = {None: -1, **dict(zip(texts, codes, strict=True))}
-        self.names = known.gather([codes.index(code) for code in range(len(numbers))]).str.strip_chars()
+        names = pl.Series("answer", [texts[codes.index(code)] for code in range(len(numbers))], pl.String)
+        self.names = names.str.strip_chars() if any(text != text.strip() for text in texts) else names
+
+    def _compared(self, votes: Counter[str]) -> list[str | None]:
+        """The keys of answers that have to be compared with each other."""
+        texts, before = pl.Series("answer", list(votes), pl.String), self.reader.undecided
+        question = np.zeros(len(texts), np.int64)
+        keys = self.reader.keys(texts, question, lambda: np.array(list(votes.values()))).to_list()
+        self._crowded = self.reader.undecided > before
+        return keys
 
     def pool(self, entries: Sequence[Entry]) -> Pool:
         """The samples, whose answers were grouped."""
