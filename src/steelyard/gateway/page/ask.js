@@ -139,7 +139,7 @@ async function ask(prompt, n, early) {
   const question = new Question(prompt, n, early);
   under = new AbortController();
   part("stop").hidden = false;
-  part("ask").disabled = true;
+  part("ask").setAttribute("aria-disabled", "true");
   question.begin();
   const clock = setInterval(() => question.figures(), 500);
   try {
@@ -158,7 +158,7 @@ async function ask(prompt, n, early) {
     clearInterval(clock);
     under = null;
     part("stop").hidden = true;
-    part("ask").disabled = false;
+    part("ask").removeAttribute("aria-disabled");
   }
 }
 
