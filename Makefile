@@ -27,7 +27,7 @@ test-all: .venv/.developing
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing
-	$(BIN)/steelyard evaluate grid:tiny-scratch/orm_token -n 2,8 --resamples 2 --json > .venv/compiled.json
+	$(BIN)/python -m tests.compile_loops
 
 # All tests but the long ones with another machine's log and exp (tests/nudging.py), measured for coverage.
 nudged: .venv/.developing

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from steelyard.cli import main
 
-PROGRESS = re.compile(r": \d+ %(, about [^,]* left)?$")
+PROGRESS = re.compile(r": (\d+ %(, about [^,]* left)?|[\d,]+/[\d,]+, .*)$")
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """`python -m steelyard`, and the `steelyard` command: quiet even when it is stopped while it starts or compiles."""
 
+import atexit
 import os
 import sys
 from contextlib import suppress
@@ -37,11 +38,16 @@ def _sent_again(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _stopped() -> None:
+    """Say so, do what was left for the end, and end at once: libraries that end with Python may take SIGINT back."""
     with suppress(KeyboardInterrupt):  # one that came just now
         signal(SIGINT, SIG_IGN)
     signal(SIGINT, SIG_IGN)  # whatever comes while Python ends
     print("stopped", file=sys.stderr)
-    sys.exit(130)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # full, closed, or none
+            stream.flush()
+    os._exit(130)
 
 
 if __name__ == "__main__":

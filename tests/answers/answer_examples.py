@@ -90,12 +90,15 @@ SAME: list[list[str]] = [
     ["120", "5!", "2+118"],
     [r"\sqrt{6}", r"\sqrt{2}\sqrt{3}", r"\sqrt{2} \cdot \sqrt{3}"],
     [r"\frac{1}{7}", r"\\frac{1}{7}"],
+    ["12-15", "12 – 15", "12 to 15", "$12-15$ cm"],
+    ["10:30", "10:30.", r"\text{10:30}"],
 ]
 
 # pairs that are not the same
 DIFFERENT: list[tuple[str, str]] = [
     ("1/2", "1/3"), ("0.333", "1/3"), ("(1,2)", "(2,1)"), ("[0,1]", "[0,1)"), ("x+1", "x-1"), ("east", "west"),
     ("6 or less", "6"), ("10 am", "10 pm"), ("no", "on"), ("f(3)", "3f"), ("3", "-3"), ("12", "twelve"), ("2x", "2"), ("A", "B"),
+    ("12-15", "15-18"), ("12-15", "-3"), ("10:30", "1/3"), ("10:30", "9:27"), ("9:16 am", "9:16 pm"),
 ]  # fmt: skip
 
 # the same only to somebody who knows more than the normal form
@@ -103,4 +106,5 @@ JUDGED: list[tuple[str, str]] = [
     (r"\cot x", r"\frac{\cos x}{\sin x}"),
     (r"\frac{1}{1+\sqrt{2}}", r"\sqrt{2}-1"),
     (r"\binom{10}{3}", "120"),
+    ("1:3", r"\frac{1}{3}"),
 ]

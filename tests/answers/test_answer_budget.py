@@ -22,6 +22,7 @@ from steelyard.answers.step_budget import (
     OutOfBudget,
     allowance,
     budget_for,
+    remembered,
     spend,
 )
 from tests.answers.linear_patterns import ambiguous
@@ -86,6 +87,21 @@ def test_a_budget_grows_with_the_text_and_ends() -> None:
             spend()
     assert left.spent == allowance(1) + 1
     spend(10**9)  # nobody counts here
+
+
+def test_what_is_remembered_is_worked_out_once_and_costs_the_same_steps_again() -> None:
+    worked = []
+
+    @remembered
+    def upper(text: str) -> str:
+        worked.append(text)
+        spend(300)
+        return text.upper()
+
+    with budget_for("") as left:
+        assert [upper("a"), upper("b"), upper("a")] == ["A", "B", "A"]
+        assert left.spent == 900
+    assert worked == ["a", "b"]
 
 
 def test_an_answer_that_runs_out_is_a_class_of_its_own_and_is_counted(tmp_path: Path) -> None:

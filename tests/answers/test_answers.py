@@ -257,6 +257,15 @@ def test_kinds_compare_by_their_own_rules() -> None:
     assert sy.read(words, answers="text").answer.tolist() == [0, 0, 1]
 
 
+def test_several_options_are_an_answer_of_their_own_with_any_gold() -> None:
+    table = pl.DataFrame(
+        {"question": ["a"] * 3, "response": ["Answer: A and C", "The answer is C, A.", "Answer: A"], "score": [0.5] * 3}
+    )
+    pool = sy.read(table.with_columns(gold=pl.lit("A, C")), answers="choice")
+    assert isinstance(pool, sy.LabelledPool)
+    assert pool.correct.tolist() == [True, True, False]
+
+
 def test_too_hard_is_no_error_for_users() -> None:
     assert not issubclass(TooHard, sy.SteelyardError)
     assert normal_form("\\int_0^1 x\\,dx") == "\\int_0^1 xdx"

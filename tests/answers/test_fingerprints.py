@@ -34,6 +34,8 @@ JOINED = [
     ("[\\frac{x}{x+1},\\infty)", "[1-\\frac{1}{x+1},\\infty)"),
     ("y=\\frac{1}{x+1}", "\\frac{1}{1+x}"),
     ("\\frac{1}{x+1}+4 m", "\\frac{1}{x+1}+4"),
+    ("1+f(x)^2", "1+f(x)f(x)"),
+    ("b+adf(h)", "adfh+b"),
 ]
 
 
@@ -77,6 +79,9 @@ def test_no_generated_pair_that_math_verify_joins_is_told_apart(checker: Equival
         ("x\\le\\sqrt{y}", "\\sqrt{y}"),
         ("y=\\frac{1}{x+1}", "\\frac{1}{x+2}"),
         ("\\{\\sqrt[3]{2},3\\}", "(\\sqrt[3]{2},3)"),
+        ("b+2ah-a+adf(h)f^2-k", "2k+b"),
+        ("\\sqrt{T_0+1}", "{814,841,150094635296999121}"),
+        ("\\sqrt[3]{x}", "\\sqrt[3]{w+z}"),
     ],
 )
 def test_forms_that_differ_are_told_apart_and_nobody_is_asked(one: str, two: str) -> None:
@@ -103,6 +108,8 @@ def test_lists_of_numbers_are_compared_entry_by_entry(checker: EquivalenceChecke
         ("\\binom{5}{2}", 10.0),
         ("e^{\\ln 3}", 3.0),
         ("5!", 120.0),
+        ("x\\approx 5", 5.0),
+        ("e\\approx 3", 2.718281828),
     ],
 )
 def test_a_form_without_letters_is_a_number(form: str, number: float) -> None:
@@ -115,12 +122,26 @@ def test_a_form_without_letters_is_a_number(form: str, number: float) -> None:
     "form",
     [
         "2 3", "\\sqrt 12", "3\\frac{5}{2}", "2^3^2", "\\log_10(3)", "\\sin^{-1}(x)", "\\frac{dy}{dx}", "x or y",
-        "1,234x", "\\frac{1}{\\sin(\\pi)}", "10^{400}", "(10^{20}+1)-10^{20}", "x\\approx 5", "\\lfloor x\\rfloor",
-        "\\frac{1}{x-x}",
+        "1,234x", "\\frac{1}{\\sin(\\pi)}", "10^{400}", "(10^{20}+1)-10^{20}", "x+y\\approx 5", "\\lfloor x\\rfloor",
+        "\\frac{1}{x-x}", "f(x)^2", "2f^{-1}(x)", "2dx^2", "x^dy",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_or_lost_its_figures_has_no_fingerprint(form: str) -> None:
     assert fingerprint(form) is None
+
+
+CUT_OFF = ["(2ac)-(c+k", "6,(2*10", "1+\\frac{2}{3})", "9*", "x^2-", "11^{}", "1-\\frac", "2\\cos"]
+
+
+@pytest.mark.parametrize("form", CUT_OFF)
+def test_what_is_cut_off_is_a_class_of_its_own_and_nobody_is_asked(form: str) -> None:
+    checker = Counting()
+    assert group([form, "9", "x+1"], checker).classes == [0, 1, 2]
+    assert not checker.asked
+
+
+def test_math_verify_reads_nothing_that_is_cut_off(checker: EquivalenceChecker) -> None:
+    assert checker.values(CUT_OFF) == [None] * len(CUT_OFF)
 
 
 @pytest.mark.parametrize("form", ["\\sqrt{242}=11\\sqrt[3]{2}", "\\pm\\sqrt[3]{2}", "\\frac{180{7}", "\\le 6"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,10 +62,57 @@ def test_hidden_options_are_not_offered() -> None:
     assert "--reserve" not in completions("steelyard fit --", VERBS)
 
 
-def test_bash_completes_a_name_with_a_colon(tmp_path: Path) -> None:
-    program = tmp_path / "steelyard"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m steelyard "$@"\n')
-    program.chmod(0o755)
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """The command in a folder of its own, as an installed one is."""
+    made = tmp_path / "bin" / "steelyard"
+    made.parent.mkdir()
+    made.write_text(f'#!/bin/sh\nexec {sys.executable} -m steelyard "$@"\n')
+    made.chmod(0o755)
+    return made
+
+
+def _shown_by(shell: list[str], typed: str, program: Path) -> list[str]:
+    """What a real shell prints that finds our program first."""
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"{shell[0]} is not installed")
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "HOME": str(program.parent)}
+    done = subprocess.run([*shell, "-c", typed], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("steelyard evaluate grid:smol-misled/prm_s", "grid:smol-misled/prm_soft"),
+        ("steelyard fit --meth", "--method"),
+        ("steelyard vote FOLDER/ta", "FOLDER/table.csv"),
+    ],
+)
+def test_fish_completes_names_options_and_files(program: Path, line: str, found: str) -> None:
+    (program.parent / "table.csv").touch()
+    folder = str(program.parent)
+    typed = f"{steelyard('completion', 'fish').out}\ncomplete -C '{line.replace('FOLDER', folder)}'"
+    assert _shown_by(["fish", "--no-config"], typed, program) == [found.replace("FOLDER", folder)]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("evaluate grid:smol-misled/prm_s", "grid:smol-misled/prm_soft"),
+        ("fit --meth", "--method"),
+        ("vote ta", "(files)"),
+    ],
+)
+def test_zsh_completes_names_and_options_and_leaves_files_to_itself(program: Path, words: str, found: str) -> None:
+    outside = "compdef() { :; }; compadd() { print -l -- ${(P)2}; }; _files() { print '(files)'; }"
+    script = steelyard("completion", "zsh").out
+    typed = f"{outside}\n{script}\nwords=(steelyard {words}); CURRENT=$#words; _steelyard"
+    assert _shown_by(["zsh", "-f"], typed, program) == [found]
+
+
+def test_bash_completes_a_name_with_a_colon(program: Path) -> None:
     script = steelyard("completion", "bash").out
     line = "steelyard evaluate grid:smol-misled/prm_s"
     typed = (
@@ -72,8 +120,7 @@ def test_bash_completes_a_name_with_a_colon(tmp_path: Path) -> None:
         "COMP_WORDS=(steelyard evaluate grid : smol-misled/prm_s)\n"
         f"COMP_CWORD=4; _steelyard {program}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
-    done = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, check=True, env=os.environ)
-    assert done.stdout == "smol-misled/prm_soft\n"
+    assert _shown_by(["bash"], typed, program) == ["smol-misled/prm_soft"]
 
 
 def test_every_shell_has_a_script_and_others_are_refused() -> None:

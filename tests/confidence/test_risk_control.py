@@ -113,6 +113,7 @@ def test_scores_that_have_moved_are_noticed_and_others_are_not() -> None:
     assert len(reference_scores(labelled(sy.simulate(MOST_REFERENCES + 50, 2, seed=1)))) == MOST_REFERENCES
 
 
+@pytest.mark.long
 def test_a_shift_is_called_as_rarely_as_said() -> None:
     rng = np.random.default_rng(0)
     called = sum(score_drift(rng.normal(size=60), rng.normal(size=50), seed=i).p <= 0.1 for i in range(200))  # type: ignore[union-attr]

@@ -68,6 +68,7 @@ def test_a_budget_is_kept_on_the_calibration_questions_and_about_on_the_others()
     assert found.figures["accuracy"] > best["accuracy"][0] - 0.05
 
 
+@pytest.mark.long
 def test_a_loss_is_held_on_questions_that_nothing_was_learned_on() -> None:
     for seed in range(3):
         found = planned(table(400, seed=seed), loss=0.06)

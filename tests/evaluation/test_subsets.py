@@ -57,6 +57,7 @@ def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, sca
     assert not hits[..., -1].any()
 
 
+@pytest.mark.long
 @given(pools(responses=9, missing=False), SIZES, st.integers(0, 99))
 def test_adding_is_voting_where_all_scores_are_equal_or_there_are_none(pool: Labelled, sizes: Any, seed: int) -> None:
     voters = [[sy.MajorityVote()]] * len(sizes)

@@ -12,7 +12,7 @@ TAGS = [
     "form action=javascript:{}", "button onclick={}", "style onload={}", "link rel=stylesheet href=x onerror={}",
     "base href=javascript:{}//", "math href=javascript:{}", "select autofocus onfocus={}",
 ]  # fmt: skip
-AROUND = ["<{}>", "<{}>text</x>", "\"><{}>", "'><{}>", "</textarea><{}>", "</title><{}>", "</style><{}>", "--><{}>"]
+AROUND = ["<{}>", "<{}>text</x>", '"><{}>', "'><{}>", "</textarea><{}>", "</title><{}>", "</style><{}>", "--><{}>"]
 OTHERS = [
     f"<script>{RUN}</script>", f"</script><script>{RUN}</script>", f"<ScRiPt>{RUN}</sCrIpT>",
     f"<script src=data:text/javascript,{RUN}></script>", f"<svg><script>{RUN}</script></svg>",

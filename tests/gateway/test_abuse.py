@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.gateway.caps import Caps
+from steelyard.gateway.caps import Caps, read_caps
+from steelyard.gateway.worst_case import Price
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
 
@@ -122,3 +123,20 @@ def test_what_is_no_http_is_refused_in_the_same_shape(served: Gateway, head: byt
     assert reply.split(b" ")[1] in (b"400", b"431")
     assert set(json.loads(reply.split(b"\r\n\r\n", 1)[1])["error"]) == {"message", "type", "param", "code"}
     assert b"Traceback" not in reply
+
+
+def test_limits_are_read_by_name_and_the_worst_case_of_the_cost_is_one(upstream: FaultUpstream) -> None:
+    caps = read_caps(["samples=16", "cost=0.01"])
+    with gateway(upstream.url, caps=caps, price=Price(1.0, 2.0)) as running:
+        asked = {"model": VOTE, "messages": [{"role": "user", "content": "costs?"}]}
+        dear = running.send("POST", "/v1/chat/completions", asked | {"max_tokens": 1000})
+        assert (dear.status, dear.error["code"]) == (400, "over_budget")
+        cheap = running.send("POST", "/v1/chat/completions", asked | {"max_tokens": 100})
+        usage = cheap.json["usage"]
+        cost = (usage["prompt_tokens"] + 2 * usage["completion_tokens"]) / 1e6
+        assert cheap.json["steelyard"]["cost"] == {"samples": pytest.approx(cost), "verifier": None}
+        unlimited = running.send("POST", "/v1/chat/completions", asked | {"max_tokens": None})
+        assert unlimited.status == 200
+    sent = [json.loads(entry["written"]) for entry in upstream.entries() if entry["prompt"] == "costs?"]
+    assert sent[0]["max_tokens"] == 100
+    assert 0 < sent[1]["max_tokens"] < 1000

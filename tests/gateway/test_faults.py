@@ -141,3 +141,12 @@ def _until(true: object, seconds: float = 20.0) -> None:
     while not true():  # type: ignore[operator]
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("model", ["steelyard/majority", "fault:numbers?now"])
+def test_numbers_that_are_no_json_come_back_as_null(upstream: FaultUpstream, model: str) -> None:
+    with served(upstream, "numbers") as running:
+        answered = running.chat("now odd?", model=model, logprobs=True, steelyard={"n": 1})
+        assert answered.status == 200
+        assert b"NaN" not in answered.body
+        assert answered.json["choices"][0]["logprobs"]["content"] == [{"logprob": None}, {"logprob": None}]

@@ -115,16 +115,16 @@ def test_the_key_is_asked_for_once_and_stands_nowhere(visit: Any, served: Gatewa
     tab.locator("#desk").wait_for()
     tab.reload()
     tab.locator("#desk").wait_for()
-    ask(tab, "it's \"quoted\" \u202e 🧮?", 1)
+    ask(tab, 'it\'s "quoted" \u202e 🧮?', 1)
     decided(tab)
     tab.click("#code > summary")
     curl, python = tab.locator("#code pre").all_inner_texts()
     assert "Bearer $STEELYARD_KEY" in curl
     assert 'os.environ["STEELYARD_KEY"]' in python
     sent = json.loads(re.findall(r"-d '(.*)'$", curl)[0])
-    assert sent["messages"][0]["content"] == "it's \"quoted\" \u202e 🧮?"
+    assert sent["messages"][0]["content"] == 'it\'s "quoted" \u202e 🧮?'
     assert curl.isascii()
-    assert "it's \\\"quoted\\\" \\u202e \\U0001f9ee?" in python
+    assert 'it\'s \\"quoted\\" \\u202e \\U0001f9ee?' in python
     compile(python, "copied", "exec")
     for secret in (KEY, CANARY):
         assert secret not in tab.content()

@@ -16,7 +16,9 @@ from tests.running import steelyard
 from tests.upstreams import FaultUpstream
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 0), pytest.param(signal.SIGINT, 130, marks=pytest.mark.long)]
+)
 def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
     upstream: FaultUpstream, number: signal.Signals, code: int
 ) -> None:

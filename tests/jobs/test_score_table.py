@@ -90,6 +90,19 @@ def test_without_labels_or_with_few_questions_a_vote_is_suggested_and_works(here
         assert steelyard(*following).code == 0
 
 
+@pytest.mark.parametrize("name", ["mine.parquet", "mine.jsonl"])
+def test_a_list_of_accepted_golds_labels_the_scored_table_as_it_labels_the_file(here: Path, name: str) -> None:
+    golds = TABLE.with_columns(gold=pl.concat_list(pl.lit("no such number"), "gold"))
+    sy.write(golds, name, overwrite=True)
+    done = steelyard("score", name, "--verifier", "logprob")
+    assert done.code == 0, done.err
+    scored, read = sy.read("mine.scored", score="logprob"), sy.read(name, score="prm")
+    assert isinstance(scored, sy.LabelledPool)
+    assert isinstance(read, sy.LabelledPool)
+    assert scored.correct.tolist() == read.correct.tolist() == [r % 3 != 1 for r in range(120)]
+    assert steelyard(*suggested(done.out), "--method", "logit").code == 0
+
+
 def test_each_response_is_asked_about_once_with_its_own_prompt(here: Path) -> None:
     with fault_verifier(here) as server:
         first = steelyard(*asking("mine.jsonl", server, "--json"))
@@ -108,6 +121,7 @@ def test_each_response_is_asked_about_once_with_its_own_prompt(here: Path) -> No
     assert "Its table is up to date." in status
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_and_given_again_it_goes_on(here: Path) -> None:
     TABLE.write_ndjson("calm.jsonl")
     with fault_verifier(here, delay=0.05) as server:

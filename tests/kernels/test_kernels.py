@@ -126,3 +126,17 @@ def test_kernels_compile_where_no_cache_can_be_written(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("numba.njit", no_cache)
     assert kernels.compiled(abs)(-3) == 3
+
+
+def test_an_array_that_cannot_be_written_is_counted_by_the_same_loop() -> None:
+    question, answer = np.repeat(np.arange(3), 4), np.tile([0, 1, 1, 2], 3)
+    fixed = np.linspace(0.1, 0.9, 12)
+    fixed.flags.writeable = False
+    loops: list[Any] = [kernels.tally, kernels.best_weights]
+    compiled = []
+    for scores in (np.array(fixed), fixed):
+        pool = sy.Pool.from_arrays(question=question, answer=answer, scores=scores)
+        for method in (sy.VanillaVote(), sy.BestOfN()):
+            method.predict(pool)
+        compiled.append([list(loop.signatures) for loop in loops])
+    assert compiled[0] == compiled[1]

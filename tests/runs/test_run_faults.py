@@ -99,6 +99,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return files | {"records": "\n".join(sorted(kept(folder))).encode()}
 
 
+@pytest.mark.long
 def test_kills_at_random_instants_lose_nothing_safe_and_change_no_row(
     tmp_path: Path, whole: tuple[dict[str, bytes], float]
 ) -> None:
@@ -147,6 +148,7 @@ def places_to_kill() -> Iterator[tuple[str, Iterable[int]]]:
         yield from ((call, [int(k)]) for call, _, k in (part.partition(":") for part in WRITES.split(",")))
 
 
+@pytest.mark.long
 def test_a_kill_at_any_write_loses_nothing_safe_and_changes_no_row(
     tmp_path: Path, whole: tuple[dict[str, bytes], float], strace: str
 ) -> None:

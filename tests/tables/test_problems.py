@@ -15,7 +15,7 @@ from recipes.grid.problems import DOMAINS, Problem, draw, flawed, make, mistakes
 from recipes.grid.problems.domains import BY_DOMAIN
 from recipes.grid.problems.work import DAYS, Work
 
-PROBLEMS = draw(2940, seed="test")
+PROBLEMS = draw(980, seed="test")
 TOKEN = re.compile(r"\d|[A-Za-z]+|[^\sA-Za-z\d]")  # about as many as a small model's tokenizer makes
 
 
@@ -135,13 +135,13 @@ def test_ages_are_those_of_people() -> None:
 
 def test_a_mistake_keeps_the_question_and_changes_the_answer() -> None:
     made = 0
-    for problem in PROBLEMS[:1500]:
+    for problem in PROBLEMS:
         for wrong in mistakes(problem):
             made += 1
             assert (wrong.text, wrong.numbers, wrong.template) == (problem.text, problem.numbers, problem.template)
             assert wrong.answer != problem.answer
             assert sy.extract_answer(solution(wrong)) == wrong.answer
-    assert made > 1500
+    assert made > 1000
 
 
 def test_every_template_has_a_mistake() -> None:

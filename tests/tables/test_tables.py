@@ -196,10 +196,51 @@ def test_samples_may_be_any_64_bit_numbers() -> None:
 
 def test_odd_json_is_read_the_same_by_both_readers(tmp_path: Path) -> None:
     for extra in ("", ', "other": NaN'):
-        twice = '{"question": "a", "answer": "1", "answer": "2", "score": 0.5' + extra + "}\n"
+        first = '{"question": "a", "answer": "1", "score": 0.5' + extra + "}\n"
         lone = '{"question": "b", "answer": "x\\ud800y", "score": 0.5}\n'
-        (tmp_path / "t.jsonl").write_text(twice + lone)
+        (tmp_path / "t.jsonl").write_text(first + lone)
         assert sy.read(tmp_path / "t.jsonl").names.to_list() == ["1", "x\ufffdy"]
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json"])
+def test_a_name_that_stands_twice_in_an_object_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"question": "a", "answer": "1", "answer": "2", "score": 0.5}\n')
+    with pytest.raises(sy.TableError, match="'answer' stands twice in one object"):
+        sy.read(tmp_path / name)
+
+
+def test_a_name_may_stand_again_in_an_inner_object(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"question": "a", "answer": "1", "score": 0.5, "doc": {"answer": "2"}}\n')
+    assert sy.read(tmp_path / "t.jsonl").names.to_list() == ["1"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "question,answer,score\na,1,0.5\n"),
+        ("t.jsonl", '{"question": "a", "answer": "1", "score": 0.5}\n'),
+        ("t.json", '[{"question": "a", "answer": "1", "score": 0.5}]'),
+    ],
+)
+def test_a_text_in_utf_16_is_refused_with_what_to_do(tmp_path: Path, encoding: str, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding)
+    with pytest.raises(sy.TableError, match=r"is written in UTF-16.*as UTF-8"):
+        sy.read(tmp_path / name)
+
+
+def test_a_score_of_which_less_is_better_is_turned_around() -> None:
+    table = pl.DataFrame(
+        {"question": ["a"] * 2, "answer": list("xy"), "risk": [0.25, 1.0], "steps": [[0.5, 0.25], [0]]}
+    )
+    assert sy.read(table, score="1-risk").known_scores.tolist() == [0.75, 0.0]
+    assert sy.read(table, score="1 - steps:min").known_scores.tolist() == [0.5, 1.0]
+    assert sy.read(table, score="1-risk/2").known_scores.tolist() == [0.875, 0.5]
+    assert sy.read(table, score="1-sigmoid(risk)").known_scores.tolist() == pytest.approx([0.4378235, 0.2689414])
+    with pytest.raises(sy.ScoreError, match=r"score='1-loss/100'"):
+        sy.read(table.with_columns(loss=pl.Series([90.0, 20.0])), score="1-loss")
+    with pytest.raises(sy.ColumnError, match="no score column 'rsk'"):
+        sy.read(table, score="1-rsk")
 
 
 def test_columns_with_odd_names_are_found_as_they_are() -> None:

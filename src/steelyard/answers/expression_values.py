@@ -24,6 +24,7 @@ GREEK = {
     "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ρ": "rho", "σ": "sigma", "τ": "tau",
     "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
+GREEK_COMMANDS = str.maketrans({letter: f"\\{name} " for letter, name in GREEK.items()})
 NAMES = {*GREEK.values(), "varepsilon", "vartheta", "varphi"}
 CONSTANTS = {"\\pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, Callable[[Rough], Rough]] = {
@@ -219,6 +220,14 @@ class Evaluation:
             raise TooHard
         return inner
 
+    def _is_raised_call(self) -> bool:
+        """Whether a letter is applied, f(x), and raised to a power: the power is that of f(x), not of x."""
+        after = self.tokens.texts[self.tokens.at :]
+        if after[:1] == ["^"] or after[:1] == ["**"]:
+            end = after.index("}") + 1 if after[1:2] == ["{"] and "}" in after else 2
+            return after[end : end + 1] + after[end + 2 : end + 3] == ["(", ")"]
+        return after[:1] + after[2:4] in (["(", ")", "^"], ["(", ")", "**"])
+
     def _letter(self, name: str) -> Rough:
         self.letters = True
         if self.tokens.text == "_":
@@ -226,6 +235,8 @@ class Evaluation:
             if self.tokens.kind not in ("number", "word") or self.tokens.text.startswith("\\"):
                 raise TooHard
             name += "_" + self.tokens.take().casefold()
+        if self._is_raised_call():
+            raise TooHard
         if name == "i":
             return Rough(1j)
         if name == "e":  # a capital one
@@ -240,12 +251,29 @@ def _single_letters(tokens: Tokens) -> Tokens:
     for kind, text in zip(tokens.kinds, tokens.texts, strict=True):
         plain = kind == "word" and not text.startswith("\\") and text != "sqrt"
         if plain and len(text) > 1:
-            if any(word in text.casefold() for word in _NOT_LETTERS) or "d" in text.casefold()[:-1]:  # dx
+            if any(word in text.casefold() for word in _NOT_LETTERS):
                 raise TooHard
             kinds += ["word"] * len(text)
             texts += list(text)
         else:
             kinds.append(kind)
             texts.append(text)
+    if any(_is_differential(texts, kinds, at) for at, text in enumerate(texts) if text in ("d", "D")):
+        raise TooHard
     tokens.kinds, tokens.texts = kinds, texts
     return tokens
+
+
+def _is_differential(texts: list[str], kinds: list[str], at: int) -> bool:
+    """Whether dx is more than the product of d and x: raised to a power, a command's argument, or in a fraction."""
+    if kinds[at + 1 : at + 2] != ["word"]:
+        return False
+    before, after = texts[at - 1] if at else "", texts[at + 2] if at + 2 < len(texts) else ""
+    return (
+        before in ("^", "**", "_")
+        or after in ("^", "**", "_", "!")
+        or texts[at + 1].startswith("\\")
+        or before.startswith("\\")
+        or "/" in texts
+        or "\\frac" in texts
+    )

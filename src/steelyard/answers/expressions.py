@@ -165,7 +165,7 @@ def _atom(tokens: Tokens, depth: int) -> Poly:
 def _number(tokens: Tokens, depth: int) -> Poly:
     """A number; a whole one before a proper fraction is a mixed number."""
     text = tokens.take().replace(",", "")
-    value = number(Fraction(text))
+    value = number(int(text) if text.isdigit() else Fraction(text))
     if tokens.kind == "number" and text.isdigit():  # 1 4/5
         part = Fraction(tokens.take().replace(",", ""))
         tokens.take("/")

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from steelyard.answers.expression_values import GREEK, Evaluation
+from steelyard.answers.expression_values import GREEK_COMMANDS, Evaluation
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.rough_numbers import Rough
 from steelyard.answers.statement_kinds import Statement, statement
@@ -23,8 +23,8 @@ SURE = 1e-10  # the error within which a number is known
 MOST_ENTRIES = 20
 DEEPEST = 4  # lists within lists
 ENDLESS = {"\\infty": 1e300, "+\\infty": 1e300, "-\\infty": -1e300}
-_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in GREEK.items()})
 _OPEN, _CLOSE = "([{", ")]}"
+_NAMED = re.compile(r"(?:[A-DF-HJ-Za-df-hj-z](?:_\w)?|\\(?:theta|alpha|beta))\s*+\\approx(?![A-Za-z])")  # x is nearly
 _THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 _UNIT = re.compile(  # math-verify drops what it takes for one
     r"[\d}\s](?:[cdghlmost]|ab|am|are|bc|by|cc|cm|day|deg|dm|ft|gal|gm|hr|kg|km|kmh|lb|lt|man|men|min|mm|mp|mph|mt|mtr|ohm"
@@ -57,13 +57,15 @@ def fingerprint(form: str) -> Fingerprint | None:
         return Fingerprint(says)
     if says is Statement.UNCLEAR or _THOUSANDS.search(form) or _UNIT.search(form):
         return None
-    left, nearly, right = form.translate(_GREEK).partition("=" if says is Statement.EQUATION else "\\approx")
+    named = _NAMED.match(form)
+    said = form[named.end() :] if named else form
+    left, nearly, right = said.translate(GREEK_COMMANDS).partition("=" if says is Statement.EQUATION else "\\approx")
     try:
         with budget_for(form):
             found = _fingerprint((right if says is Statement.EQUATION else left).strip(), says)
     except (TooHard, OutOfBudget, ValueError, ArithmeticError):
         return None
-    return None if nearly == "\\approx" and found.number is None else found  # x is nearly 5
+    return None if (named or nearly == "\\approx") and found.number is None else found
 
 
 def differ(a: Fingerprint | None, b: Fingerprint | None) -> bool:
@@ -79,6 +81,11 @@ def differ(a: Fingerprint | None, b: Fingerprint | None) -> bool:
     if a.brackets and b.brackets and a.brackets != b.brackets:
         return True
     return _has_another(a, b) or _has_another(b, a)
+
+
+def moves(a: Fingerprint | None) -> bool:
+    """Whether an entry is worth another number at another point: the form depends on its letters."""
+    return a is not None and any(_apart(entry[:1], entry[1:]) for entry in a.entries)
 
 
 def _has_another(a: Fingerprint, b: Fingerprint) -> bool:

@@ -1,6 +1,7 @@
-"""The letter of an option in the words that choose it: "B", "(b)", "B) Rome", "option B is correct", "I choose B".
+"""The letter of an option in the words that choose it: "B", "(b)", "B) Rome".
 
-An article and a pronoun are no letters: "the answer is a bee" and "Answer: I think so" choose nothing.
+An article and a pronoun are no letters: "the answer is a bee" and "Answer: I think so" choose nothing. Several options,
+"A and C", are an answer of their own, "A,C", and neither A nor C.
 """
 
 from __future__ import annotations
@@ -22,13 +23,38 @@ _GOES_ON = re.compile(
 )
 
 
+_CLOSED = re.compile(r"[)\]\"'`*_]*+")
+_ALSO = re.compile(
+    r"(?:\s*+,?+\s*+(?:and|&)\s++|\s*+,\s*+)(?i:" + _OPTION + r")[(\[\"'`*_]*+([A-J])[)\]\"'`*_]*+"
+    r"(?=\s*+(?:$|[.,;:&]|(?:and|are|both|were)\b))"
+)
+_REFUSED = re.compile(r"\s*+(?:are|were)\s++(?:(?:both|all|also|clearly)\s++)?(?:not|wrong|incorrect|false)\b")
+LETTERS = r"^[A-J](?:,[A-J])*$"  # the form of a choice that is a letter, or several
+
+
+def _with_others(text: str, first: str, at: int) -> str:
+    """The first letter and those named with it, in the order of the alphabet."""
+    letters, at = {first}, _end(_CLOSED, text, at)
+    while also := _ALSO.match(text, at):
+        letters.add(also[1])
+        at = also.end()
+    return first if _REFUSED.match(text, at) else ",".join(sorted(letters))
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
 def chosen(text: str) -> str | None:
-    """The letter that a statement begins with, in capitals; None if it begins otherwise.
+    """The letter that a statement begins with, in capitals, or the letters; None if it begins otherwise.
 
     >>> [chosen(text) for text in ("B) Rome", "(b)", "option **C**.", "\\\\text{(D)}", "A because it")]
     ['B', 'B', 'C', 'D', 'A']
     >>> [chosen(text) for text in ("a bee", "Rome", "I think", "D-glucose", "E = mc^2", "A's")]
     [None, None, None, None, None, None]
+    >>> chosen("A and C."), chosen("(B), (C), and (D)"), chosen("C, A and B are wrong"), chosen("B, I think")
+    ('A,C', 'B,C,D', 'C', 'B')
     """
     bare = _WRAPPED.sub("", text[:200]).strip()
     alone = _ALONE.fullmatch(bare)
@@ -38,63 +64,11 @@ def chosen(text: str) -> str | None:
     if not found:
         return None
     letter, after, rest = found["letter"], found["after"], found["rest"].lstrip(" *_")
+    several = _with_others(bare, letter, found.end("letter"))
+    if several != letter:
+        return several
     spaced = not after.strip()
     named = bool(bare[: found.start("letter")].strip(" "))  # "option a", "(a"
-    if letter.islower() and spaced and rest and not named:
-        return None
-    if letter in "AI" and spaced and rest and not named and not _GOES_ON.match(rest):
-        return None
-    if letter == "I" and spaced and rest and not named:
-        return None
-    return letter.upper()
-
-
-_L = r"[(\[\"'`*_]*+(?P<letter>[A-J])[)\]\"'`*_]*+(?![A-Za-z'’])"
-_BEFORE = (  # what may stand before an option that is said to be correct
-    r"(?:^|[\n.,:;!?]\s{0,4}|\b(?i:option|choice|answer|letter|statement|alternative|so|thus|therefore|hence|that|only"
-    r"|clearly|and|then)\s{1,3})[*_ ]{0,4}(?:(?i:option|choice|answer)\s{1,3})?"
-)
-_CORRECT = re.compile(
-    _BEFORE + _L + r"(?:[:)]?(?:[^\n.]|\.(?=\S)){0,80}?)\s(?i:is|seems|appears|would\sbe|must\sbe)\s"
-    r"(?i:(?:clearly|therefore|thus|indeed|definitely|also|likely|to\sbe)\s)?(?i:(?:the|our|my)\s)?(?i:(?:only|most|single)\s)?"
-    r"(?i:correct|right|best|accurate|appropriate|answer|true|plausible|most)(?![A-Za-z])(?!\s(?:only\s)?if)"
-)
-_NEXT = r"(?=\s(?:because|since|as|and|for|due|based|is|here|with)\b|[^\w\s]|\s*+$|\s*+\n|\s[^A-Za-z])"
-_PICKED = re.compile(
-    r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\swith|opt\sfor|choosing|selecting|picking|answer\swith|mark))"
-    r"\s(?i:(?:the\s)?(?:option|choice|answer|letter)\s)?" + _L + _NEXT
-)
-_NAMED = (  # what an option is said to be
-    r"(?i:\b(?:correct|right|best|final|appropriate|accurate|my|only|suitable|closest|plausible|likely|matching)\s"
-    r"(?:\w{1,12}\s)?(?:option|choice|letter|alternative|response|statement|one|selection)s?(?:\s\w{2,9}){0,4}?)"
-    r"[*_]{0,3}(?:\s(?i:is|are|would\sbe|must\sbe|should\sbe|seems)|[ ]?[:=])[:*_]{0,4}"
-)
-_LEFT = (  # what leaves one option
-    r"(?i:\b(?:must\sbe|has\sto\sbe|have\sto\sbe|should\sbe|matches|match|corresponds\sto|points\sto|leaves|leaving|leads\s"
-    r"(?:us\s)?to|agrees\swith|left\swith|given\sby|(?:option|choice)[ ](?:is|=)|(?:option|choice):)\b)[:*_]{0,4}"
-)
-_IS = re.compile(
-    "(?:" + _NAMED + "|" + _LEFT + r")\s{0,3}(?i:(?:is|therefore|thus|clearly|indeed|only)\s)?"
-    r"(?i:(?:the\s)?(?:option|choice|letter|answer)\s)?" + _L + _NEXT
-)
-
-
-def picked(text: str) -> str | None:
-    """The letter of the last sentence that says which option is correct or was chosen.
-
-    >>> told = ("So option B is correct.", "I choose C because", "The correct option is D", "A is incorrect")
-    >>> [picked(text) for text in told]
-    ['B', 'C', 'D', None]
-    """
-    best, at = None, -1
-    for pattern in (_CORRECT, _PICKED, _IS):
-        for found in pattern.finditer(text):
-            word = found["letter"] in "AI" and not _JUDGED.match(text, found.end("letter"))  # "A" may be an article
-            if found.start("letter") > at and not word:
-                best, at = found["letter"], found.start("letter")
-    return best
-
-
-_JUDGED = re.compile(
-    r"[)\]\"'`*_.:,;]|\s(?:is|seems|appears|must|would|because|since|as)\b|\s*+$|\s*+\n", re.IGNORECASE
-)
+    goes_on = spaced and bool(rest) and not named
+    article = letter.islower() or letter == "I" or (letter == "A" and not _GOES_ON.match(rest))
+    return None if goes_on and article else letter.upper()

@@ -15,15 +15,15 @@ from math import pi, prod
 from steelyard.answers.cleaning import LONGEST, ROW, plain
 from steelyard.answers.expressions import expression
 from steelyard.answers.polynomials import TooHard
-from steelyard.answers.step_budget import OutOfBudget, budget_for, spend
+from steelyard.answers.ranges_and_times import range_or_time
+from steelyard.answers.step_budget import OutOfBudget, budget_for, remembered, spend
 from steelyard.answers.unwrapping import unwrapped
 from steelyard.answers.values import value_form
 
 PASSES = 6
-VERBATIM = "text:"  # before an answer that no number of passes settles, and before a date
+VERBATIM = "text:"  # before an answer that no number of passes settles, and before a range, a time and a date
 COSTLY = "costly:"  # before an answer that cost more steps than its length allows
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}")  # no difference, and no fraction
 _BASE = re.compile(r"([_^])\s*+\{\s*+(\w++)\s*+\}")
 _GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that parts no words
 
@@ -38,8 +38,6 @@ def normal_form(answer: str) -> str:
     """
     if len(answer) > LONGEST or answer.startswith((VERBATIM, COSTLY)):
         return answer.strip()
-    if _DATE.fullmatch(answer.strip(" .")):
-        return VERBATIM + answer.strip(" .")
     text = answer
     try:
         with budget_for(answer):
@@ -47,8 +45,8 @@ def normal_form(answer: str) -> str:
                 if _WHOLE.fullmatch(text):
                     return text
                 again = _pass(text)
-                if again == text:
-                    return text
+                if again == text or again.startswith(VERBATIM):
+                    return again
                 text = again
     except OutOfBudget:
         return COSTLY + answer.strip()
@@ -60,10 +58,12 @@ def too_costly(form: str) -> bool:
     return form.startswith(COSTLY)
 
 
+@remembered
 def _pass(text: str) -> str:
     spend(1 + len(text) // 4)
     bare = unwrapped(plain(text))
-    return value_form(bare) or _words(bare)
+    said = None if "=" in text else range_or_time(bare)
+    return VERBATIM + said if said else value_form(bare) or _words(bare)
 
 
 @lru_cache(maxsize=50_000)

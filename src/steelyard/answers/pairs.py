@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from steelyard.answers.equivalence import SYMBOLIC, UNKNOWN, EquivalenceChecker, Pair, Reply
-from steelyard.answers.fingerprints import differ, fingerprint
+from steelyard.answers.fingerprints import differ, fingerprint, moves
 from steelyard.answers.normal import number_of, was_read
-from steelyard.answers.statement_kinds import Statement
+from steelyard.answers.statement_kinds import Statement, letters_of
 
 MOST_PAIRS = 200
 MOST_FORMS = 100
@@ -78,7 +78,7 @@ def _candidates(known: Mapping[str, object], read: Mapping[str, object], compare
     numbers = sorted((value, form) for form, value in read.items() if isinstance(value, float))
     places = [value for value, _ in numbers]
     for a, b in combinations(sorted(known), 2):
-        if _may_be_equal(known[a], known[b]) and not differ(fingerprint(a), fingerprint(b)):
+        if _may_be_equal(known[a], known[b]) and not _told_apart(a, b):
             yield a, b
     for form, value in known.items():
         if isinstance(value, float):
@@ -86,8 +86,14 @@ def _candidates(known: Mapping[str, object], read: Mapping[str, object], compare
             near = numbers[bisect_left(places, value - 2 * reach) : bisect_right(places, value + 2 * reach)]
             others = [other for place, other in near if _may_be_equal(value, place)]
         else:
-            others = [other for other in compared if not differ(fingerprint(form), fingerprint(other))]
+            others = [other for other in compared if not _told_apart(form, other)]
         yield from ((min(form, other), max(form, other)) for other in others)
+
+
+def _told_apart(a: str, b: str) -> bool:
+    """Whether two forms surely differ: at a point, or because one depends on letters of which the other has none."""
+    one, two = fingerprint(a), fingerprint(b)
+    return differ(one, two) or ((moves(one) or moves(two)) and not letters_of(a) & letters_of(b))
 
 
 def _may_be_equal(a: object, b: object) -> bool:

@@ -18,6 +18,7 @@ MOST_TERMS = 64
 MOST_BITS = 8192
 MOST_POWER = 64
 LARGEST_ROOT = 10**8
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to the equivalence checker
@@ -25,11 +26,11 @@ class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to th
 
 
 def number(value: Fraction | int) -> Poly:
-    return checked({(): Fraction(value)})
+    return checked({(): value if isinstance(value, Fraction) else Fraction(value)})
 
 
 def symbol(name: str) -> Poly:
-    return {((name, 1),): Fraction(1)}
+    return {((name, 1),): ONE}
 
 
 def checked(p: Poly) -> Poly:
@@ -51,7 +52,7 @@ def add(a: Poly, b: Poly) -> Poly:
     spend(len(a) + len(b) * (1 + _bits(b) // 64))
     total = dict(a)
     for m, c in b.items():
-        total[m] = total.get(m, Fraction(0)) + c
+        total[m] = total[m] + c if m in total else c
     return checked(total)
 
 
@@ -67,7 +68,8 @@ def multiply(a: Poly, b: Poly) -> Poly:
     for ma, ca in a.items():
         for mb, cb in b.items():
             m, factor = _times(ma, mb)
-            total[m] = total.get(m, Fraction(0)) + ca * cb * factor
+            term = ca * cb if factor == 1 else ca * cb * factor
+            total[m] = total[m] + term if m in total else term
     return checked(total)
 
 
@@ -83,13 +85,13 @@ def divide(a: Poly, b: Poly) -> Poly:
         elif atom == "i":
             inverse = multiply(inverse, {(("i", 1),): Fraction(-1)})
         else:
-            inverse = multiply(inverse, {((atom, -power),): Fraction(1)})
+            inverse = multiply(inverse, {((atom, -power),): ONE})
     return multiply(a, inverse)
 
 
 def power(a: Poly, exponent: Poly) -> Poly:
     """Raise to an integer, or a number to one half."""
-    e = exponent.get((), Fraction(0))
+    e = exponent.get((), ZERO)
     if set(exponent) - {()}:
         raise TooHard
     if e == Fraction(1, 2):
@@ -118,10 +120,10 @@ def _too_large(a: Poly, n: int) -> bool:
 def _atom_power(atom: str, k: int) -> Poly:
     if atom.isdigit():
         whole = number(Fraction(int(atom)) ** (k // 2))
-        return multiply(whole, {((atom, 1),): Fraction(1)}) if k % 2 else whole
+        return multiply(whole, {((atom, 1),): ONE}) if k % 2 else whole
     if atom == "i":
         return [number(1), symbol("i"), number(-1), negate(symbol("i"))][k % 4]
-    return {((atom, k),): Fraction(1)} if k else number(1)
+    return {((atom, k),): ONE} if k else number(1)
 
 
 def root(a: Poly) -> Poly:
@@ -165,10 +167,12 @@ def _square_part(n: int) -> tuple[int, int]:
     return (square * exact, free) if exact * exact == n else (square, free * n)
 
 
-def _times(a: Monomial, b: Monomial) -> tuple[Monomial, Fraction]:
+def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int]:
     """Multiply monomials; roots and i reduce to a factor."""
+    if not a or not b:
+        return a or b, 1
     powers: dict[str, int] = {}
-    factor = Fraction(1)
+    factor = 1
     radicand = 1  # square-free, as the numbers under every root are
     for atom, k in (*a, *b):
         if atom.isdigit():

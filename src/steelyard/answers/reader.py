@@ -6,6 +6,7 @@ and what cost too much to read, is counted and told.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
+from steelyard.answers.letters import LETTERS
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.answers.per_cents import also_correct, settled
@@ -193,12 +195,11 @@ def _rows_of(question: Ints, wanted: Ints) -> list[Ints]:
 
 def _check_options(keys: pl.Series, question: Ints, golds: list[list[str]]) -> None:
     """Refuse gold answers in words for responses in letters: all of them would count as wrong."""
-    words = {
-        i for i, each in enumerate(golds) if each and not any(len(kind_of("choice").form(one)) == 1 for one in each)
-    }
+    form = kind_of("choice").form
+    words = {i for i, each in enumerate(golds) if each and not any(re.match(LETTERS, form(one)) for one in each)}
     if not words:
         return
-    letters = pl.DataFrame({"question": question, "letter": keys.str.len_chars() == 1}).drop_nulls()
+    letters = pl.DataFrame({"question": question, "letter": keys.str.contains(LETTERS)}).drop_nulls()
     only = letters.group_by("question").agg(pl.col("letter").all()).filter("letter")["question"]
     lost = sorted(words & set(only.to_list()))
     if lost:

@@ -1,16 +1,17 @@
 """What kind of statement a form is, by its signs: a value, an equation, an inequality, or nothing to compare.
 
 math-verify compares an equation with a value by the right side alone, takes an inequality for no value, and has no
-value for a statement about numbers only (`3 = 2 + 1`), for a union or a `\\\\pm` of numbers, and for braces that do not
-match: those are classes of their own.
+value for a statement about numbers only (`3 = 2 + 1`), for a union or a `\\\\pm` of numbers, for brackets that do not
+match, and for what ends before its last operand: those are classes of their own.
 """
 
 from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 
-from steelyard.answers.expression_values import NAMES
+from steelyard.answers.expression_values import FUNCTIONS, GREEK_COMMANDS, NAMES
 
 
 class Statement(Enum):
@@ -28,16 +29,18 @@ _SEVERAL = re.compile(r"\\(?:cup|cap|pm|mp|setminus)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _LETTER = re.compile(r"[^\W\d_ei]", re.IGNORECASE)  # but for those that may be constants
 _CONSTANT = re.compile(r"[ei]", re.IGNORECASE)
+_FIXED = {*FUNCTIONS, "\\log", "\\frac", "\\sqrt", "\\binom", "\\pi", "\\infty"}  # commands that are no letters
+_CUT_OFF = re.compile(r"(?:[-+*/^_]|\\(?:frac|sqrt|sin|cos|tan|log|ln)|\^\{\})$")
 _CALL = re.compile(r"(?<!sqr)[A-Za-z]\(")  # f(3) has no letters for math-verify
 
 
 def statement(form: str) -> Statement:
     """Tell what kind of statement a form is.
 
-    >>> [statement(form).value for form in ("x+1", "x+y=3", "x<3", "1=1", "1<x=3", "f(1)=2")]
-    ['value', 'equation', 'inequality', 'nothing', 'inequality', 'unclear']
+    >>> [statement(form).value for form in ("x+1", "x+y=3", "x<3", "1=1", "f(1)=2", "2(x+", "[0,x)")]
+    ['value', 'equation', 'inequality', 'nothing', 'unclear', 'nothing', 'value']
     """
-    if form.count("{") != form.count("}"):
+    if _unmatched(form) or _CUT_OFF.search(form):
         return Statement.NOTHING
     compared, sides, several = _INEQUALITY.search(form), form.count("=") + 1, _SEVERAL.search(form)
     if not compared and sides == 1 and not several:
@@ -50,6 +53,23 @@ def statement(form: str) -> Statement:
     if compared:
         return Statement.INEQUALITY
     return Statement.EQUATION if sides == 2 and "," not in form else Statement.UNCLEAR
+
+
+@lru_cache(maxsize=20_000)
+def letters_of(form: str) -> frozenset[str]:
+    r"""All letters that a form may depend on, those of the names of commands without a fixed meaning among them.
+
+    >>> sorted(letters_of(r"\\frac{1}{X}+\\sin y")), sorted(letters_of(r"\\angle B")), sorted(letters_of("{1,2}"))
+    (['x', 'y'], ['a', 'b', 'e', 'g', 'l', 'n'], [])
+    """
+    rest = _COMMAND.sub(lambda found: "" if found[0] in _FIXED else found[1], form.translate(GREEK_COMMANDS))
+    return frozenset(char for char in rest.casefold() if char.isalpha())
+
+
+def _unmatched(form: str) -> bool:
+    """Whether brackets are missing; those of an interval need not be of one sort."""
+    opened = form.count("(") + form.count("[")
+    return form.count("{") != form.count("}") or opened != form.count(")") + form.count("]")
 
 
 def _has_letters(form: str) -> bool:

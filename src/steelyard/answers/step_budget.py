@@ -7,12 +7,17 @@ made to cost its length times a constant, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
+from typing import TypeVar
 
 BASE = 20_000
 PER_CHARACTER = 100
+REMEMBERED = 20_000  # texts
+
+T = TypeVar("T")
 
 
 class OutOfBudget(Exception):  # noqa: N818 - not an error: the answer is kept as it is written
@@ -56,3 +61,26 @@ def spend(steps: int = 1) -> None:
     current = _current.get()
     if current is not None:
         current.spend(steps)
+
+
+def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Remember what a text gave and how many steps it cost: asked again it costs the same steps, and no work."""
+    known: dict[str, tuple[T, int]] = {}
+
+    @wraps(function)
+    def asked(text: str) -> T:
+        current = _current.get()
+        if current is None:  # nobody counts the steps
+            return function(text)
+        before = known.get(text)
+        if before is not None:
+            current.spend(before[1])
+            return before[0]
+        spent = current.spent
+        result = function(text)
+        if len(known) >= REMEMBERED:
+            known.clear()
+        known[text] = result, current.spent - spent
+        return result
+
+    return asked

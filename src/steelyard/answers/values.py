@@ -8,10 +8,12 @@ from steelyard.answers.expressions import expression
 from steelyard.answers.lists import listed, matrix, split, union
 from steelyard.answers.polynomials import TooHard, divide, number, render
 from steelyard.answers.scalars import scalar
+from steelyard.answers.step_budget import remembered
 
 _CHOICE = re.compile(r"\(?([A-J])\)?[.:]?")
 
 
+@remembered
 def value_form(text: str) -> str | None:
     """The value of a text as a choice, a matrix, a list, an equation or an expression; None if it is none."""
     choice = _CHOICE.fullmatch(text)

@@ -23,7 +23,9 @@ from steelyard.cli.serve_options import (
     Host,
     KeepTexts,
     KeyFile,
+    LimitOption,
     Port,
+    PriceOption,
     Unauthenticated,
     VerifierKeyEnv,
     VerifierLocal,
@@ -47,6 +49,8 @@ def run(
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
     keep_texts: KeepTexts = False,
+    limit: LimitOption = None,
+    price: PriceOption = None,
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
@@ -55,15 +59,18 @@ def run(
 ) -> None:
     """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response."""
     from steelyard.cli.server_options import opened
+    from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
     from steelyard.gateway.verifier import VerifierSettings
+    from steelyard.gateway.worst_case import read_price
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
-        unauthenticated=unauthenticated, keep_texts=keep_texts,
+        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -22,6 +22,25 @@ Unauthenticated = Annotated[
     bool,
     typer.Option("--unsafe-allow-unauthenticated", help="Listen at an address of other machines without any key."),
 ]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
+        "deadline (seconds), in-flight, queue (requests) and drain (seconds).",
+        show_default=False,
+    ),
+]
+PriceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--price",
+        metavar="PROMPT,RESPONSE",
+        help="What a million tokens cost, for the cost of a reply and the limit cost.",
+        show_default=False,
+    ),
+]
 VerifierUrl = Annotated[
     str | None,
     typer.Option(

@@ -46,7 +46,7 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
     total, margin, positive = np.zeros(size), np.zeros(size), np.zeros(size)
     votes, cast = np.zeros(size, np.int64), np.zeros(size, np.int64)
     scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
-    read = (pool.starts, pool.width, pool.answer, w, scores)
+    read = (pool.starts, pool.width, pool.answer, kernels.read_only(w), kernels.read_only(scores))
     written = (code, total, margin, positive, votes, cast)
 
     def count(begin: int, end: int) -> bool:

@@ -40,5 +40,6 @@ def best_of_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.flo
 
     share = np.empty((pool.n_questions, len(sizes)))
     wanted = np.asarray(sizes, np.int64)
-    kernels.best_of(pool.starts, pool.width, pool.answer, pool.known_scores, pool.correct, wanted, share)
+    scores = kernels.read_only(pool.known_scores)
+    kernels.best_of(pool.starts, pool.width, pool.answer, scores, pool.correct, wanted, share)
     return share.round(EXACT)

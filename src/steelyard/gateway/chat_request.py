@@ -12,6 +12,7 @@ from steelyard.gateway.json_members import Members
 
 OURS = "steelyard"  # the one object of ours in a request and in a reply
 LONGEST_NAME = 200
+MOST_TOKENS = 2**31 - 1
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -56,7 +57,7 @@ def read_chat(members: Members, caps: Caps) -> ChatRequest:
     options = values.get("stream_options") or {}
     if not isinstance(options, dict) or (options and not stream):
         raise invalid("stream_options", "stream_options is an object, and only for stream: true")
-    limits = [whole_number(values, name, 1, caps.tokens) for name in LIMITS]
+    limits = [whole_number(values, name, 1, caps.tokens or MOST_TOKENS) for name in LIMITS]
     return ChatRequest(
         members=members,
         model=model,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
+from dataclasses import replace
 
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.state import REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
-from steelyard.gateway.worst_case import check_worst_case
+from steelyard.gateway.worst_case import sample_limit
+
+BODY = 60.0  # seconds that a client has to send its body
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -31,14 +35,14 @@ async def chat(request: web.Request) -> web.StreamResponse:
         if asked.stream:
             return await stream_vote(request, asked, settings)
         reply = state.replied(await state.voting.decide(asked, settings, request[REQUEST_ID]))
-        return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+        return web.Response(body=json_bytes(reply), content_type="application/json")
 
 
 def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
     """How a request is voted on, within what the operator allows."""
     settings = read_vote_settings(asked, state.n, state.caps)
-    check_worst_case(asked, settings, state.caps)
-    return settings
+    limit = sample_limit(asked, settings.n, state.caps, state.price, settings.max_total_tokens)
+    return replace(settings, max_tokens=limit)
 
 
 async def read_body(request: web.Request, state: State) -> Members:
@@ -47,8 +51,11 @@ async def read_body(request: web.Request, state: State) -> Members:
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
     try:
-        content = (await request.read()).decode("utf-8")
-        return read_members(content)
+        async with asyncio.timeout(BODY):
+            content = await request.read()
+        return read_members(content.decode("utf-8"))
+    except TimeoutError:
+        raise ApiError(408, f"the body did not come within {BODY:g} s", code="slow_request") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:

@@ -13,7 +13,9 @@ from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
+from steelyard.gateway.worst_case import Price
 from steelyard.jobs.ask import SCORE, planned
+from steelyard.jobs.ballot import Ballot
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -39,6 +41,7 @@ class Configuration:
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
     keep_texts: bool = False
+    price: Price | None = None
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
@@ -54,6 +57,8 @@ class Configuration:
             raise SettingError(
                 f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
             )
+        if self.caps.cost is not None and self.price is None:
+            raise SettingError("a limit of the cost needs the prices: give them with --price PROMPT,RESPONSE")
         if not 0 <= self.port <= 65535:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:
@@ -101,5 +106,7 @@ class Configuration:
         """The plan or the method, None where it depends on the scores there are, and the score it goes by."""
         verifier = self.verifier.name if self.verifier else None
         if self.plan:
-            return planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
+            method, score = planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
+            Ballot(method, answers=self.answers).close()  # a plan that cannot vote on samples as they come says so now
+            return method, score
         return method_class(self.method)() if self.method else None, verifier or SCORE

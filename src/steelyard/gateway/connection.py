@@ -5,6 +5,7 @@ aiohttp would put the header that it could not read into its log and its reply, 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from aiohttp import web
@@ -12,13 +13,28 @@ from aiohttp import web
 from steelyard.gateway.api_errors import ApiError
 
 LOG = logging.getLogger("steelyard.gateway")
+HEAD = 30.0  # seconds
 TOO_LONG = "LineTooLong"
 
 
 class Connection(web.RequestHandler):
     """Answers what cannot be parsed, and what fails outside of every handler."""
 
-    __slots__ = ()
+    __slots__ = ("_due",)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give a client some time for the head of its first request: one that is too slow holds nothing."""
+        super().connection_made(transport)
+        self._due = asyncio.get_running_loop().call_later(HEAD, self._first_request_is_due, transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget a client that has left."""
+        self._due.cancel()
+        super().connection_lost(exc)
+
+    def _first_request_is_due(self, transport: asyncio.BaseTransport) -> None:
+        if not self._request_count:
+            transport.close()
 
     def handle_error(
         self,

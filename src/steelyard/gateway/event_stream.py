@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from aiohttp import web
+
+from steelyard.gateway.json_text import json_bytes
 
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 PING = b": ping\n\n"
@@ -16,7 +17,7 @@ LONGEST = 2**22  # bytes of one event
 
 def event(content: Any) -> bytes:
     """One event of a stream, from an object or from its JSON."""
-    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    data = content if isinstance(content, bytes) else json_bytes(content)
     return b"data: " + data + b"\n\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.page_ask import ask
 from steelyard.gateway.page_route import page
 from steelyard.gateway.recent_requests import RecentRequests
@@ -37,7 +38,7 @@ async def page_state(request: web.Request) -> web.Response:
         "requests": list(recent.listed),
         "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
     }
-    return web.json_response(told)
+    return web.Response(body=json_bytes(told), content_type="application/json")
 
 
 def _method(state: State) -> dict[str, Any] | None:

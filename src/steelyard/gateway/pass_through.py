@@ -18,9 +18,11 @@ from steelyard.gateway.api_errors import ApiError, of_fault
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.drawing import RETRIES
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import chunks
+from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TryError
@@ -33,8 +35,11 @@ CUT = "the upstream's stream ended before its response did"
 
 async def pass_through(request: web.Request, asked: ChatRequest, source: Source) -> web.StreamResponse:
     """Answer with the upstream's own response."""
-    until = time.monotonic() + request.app[STATE].caps.deadline
-    body = asked.members.text(without=frozenset({OURS})).encode("utf-8", "surrogatepass")
+    state = request.app[STATE]
+    until = time.monotonic() + state.caps.deadline
+    limit = sample_limit(asked, asked.choices, state.caps, state.price)
+    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
+    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
     headers = {"x-request-id": request[REQUEST_ID]}
     try:
         if asked.stream:
@@ -55,7 +60,7 @@ async def _whole(
 
     tries = 1 + RETRIES
     content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
-    return web.Response(body=json.dumps(content, ensure_ascii=True).encode(), content_type="application/json")
+    return web.Response(body=json_bytes(content), content_type="application/json")
 
 
 def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
@@ -144,7 +149,7 @@ class Relay:
             self._note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
-        return event(data if b"\n" not in data else chunk)
+        return event(chunk if b"\n" in data or b"NaN" in data or b"Infinity" in data else data)
 
     def _note(self, choice: Any) -> None:
         index = choice.get("index", 0) if isinstance(choice, dict) else None

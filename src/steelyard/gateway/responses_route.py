@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,8 @@ from aiohttp import web
 
 from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
 from steelyard.gateway.chat_route import read_body, vote_settings
-from steelyard.gateway.event_stream import begun
+from steelyard.gateway.event_stream import begun, event
+from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces
@@ -29,11 +29,11 @@ async def responses(request: web.Request) -> web.StreamResponse:
         decision = await _decided(request, asked)
         reply = as_response(state.replied(decision))
         if not asked.stream:
-            return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+            return web.Response(body=json_bytes(reply), content_type="application/json")
         response = await begun(request)
         for number, told in enumerate(events(reply)):
-            data = json.dumps(told | {"sequence_number": number})
-            await response.write(f"event: {told['type']}\ndata: {data}\n\n".encode())
+            data = json_bytes(told | {"sequence_number": number})
+            await response.write(f"event: {told['type']}\n".encode() + event(data))
         await response.write_eof()
         return response
 

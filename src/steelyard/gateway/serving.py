@@ -58,8 +58,8 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
         voter = Voter(method, scorer, configuration.answers)
         state = State(
-            configuration.name, voter, sources, configuration.n, configuration.caps, created=int(time.time()),
-            keep_texts=configuration.keep_texts,
+            configuration.name, voter, sources, configuration.n, configuration.caps,
+            created=int(time.time()), price=configuration.price, keep_texts=configuration.keep_texts,
         )  # fmt: skip
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)

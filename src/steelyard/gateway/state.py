@@ -15,6 +15,7 @@ from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Decision, Voter, Voting
+from steelyard.gateway.worst_case import Price
 
 Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
 
@@ -36,6 +37,7 @@ class State:
     finished: list[Finished] = field(default_factory=list)
     created: int = 0
     keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
+    price: Price | None = None
 
     def __post_init__(self) -> None:
         self.admission = Admission(self.caps.in_flight, self.caps.queue)
@@ -43,7 +45,7 @@ class State:
 
     def replied(self, decision: Decision) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of it are told."""
-        reply = completion(decision)
+        reply = completion(decision, self.price)
         for told in self.finished:
             told(reply["id"], decision)
         return reply

@@ -10,12 +10,13 @@ from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
 from steelyard.gateway.voting import Decision
+from steelyard.gateway.worst_case import Price
 from steelyard.jobs.ask import Vote
 
 KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 
-def completion(decision: Decision) -> dict[str, Any]:
+def completion(decision: Decision, price: Price | None = None) -> dict[str, Any]:
     """The reply to a request that was voted on."""
     best = winners(decision)
     first = best[0].reply or {}
@@ -30,7 +31,7 @@ def completion(decision: Decision) -> dict[str, Any]:
         "choices": choices,
         "usage": added(reply.get("usage") for reply in decision.replies),
         **{name: first[name] for name in KEPT if first.get(name) is not None},
-        OURS: told(decision),
+        OURS: told(decision, price),
     }
 
 
@@ -76,7 +77,7 @@ def _abstention(decision: Decision) -> dict[str, Any]:
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
 
 
-def told(decision: Decision) -> dict[str, Any]:
+def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
     """What stands under `steelyard` in a reply."""
     outcome, failed = decision.outcome, [sample for sample in decision.samples if sample.choice is None]
     object_: dict[str, Any] = {
@@ -102,6 +103,7 @@ def told(decision: Decision) -> dict[str, Any]:
         },
         "stopped": decision.stopped,
         "usage": _usage(decision),
+        "cost": _cost(decision, price),
     }
     if decision.threshold is not None:
         object_["threshold"] = decision.threshold
@@ -124,3 +126,10 @@ def _usage(decision: Decision) -> dict[str, Any]:
         "verifier": None,
         "unknown": {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled},
     }
+
+
+def _cost(decision: Decision, price: Price | None) -> dict[str, Any] | None:
+    """What was billed by the operator's prices; None where there are none, or where nobody counted the tokens."""
+    if price is None:
+        return None
+    return {"samples": price.of(added(reply.get("usage") for reply in decision.replies)), "verifier": None}

@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.errors import SettingError, did_you_mean
 from steelyard.gateway.api_errors import invalid
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import OURS, ChatRequest, number, whole_number
+from steelyard.gateway.chat_request import MOST_TOKENS, OURS, ChatRequest, number, whole_number
 from steelyard.gateway.json_pointers import check_pointer
 from steelyard.methods import method_class, method_names
 
@@ -28,6 +28,7 @@ class VoteSettings:
     risk: float | None = None
     deadline_s: float = 600.0
     max_total_tokens: int | None = None
+    max_tokens: int | None = None  # per sample, by all limits together
     ballots: bool = False  # whether the reply tells what became of every sample
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes
@@ -50,7 +51,7 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
         method=_method(given.get("method")),
         risk=number(given, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
         deadline_s=number(given, "deadline_s", LEAST_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,
-        max_total_tokens=whole_number(given, "max_total_tokens", 1, caps.tokens, within=WITHIN),
+        max_total_tokens=whole_number(given, "max_total_tokens", 1, caps.tokens or MOST_TOKENS, within=WITHIN),
         ballots=_flag(given, "ballots"),
         vote_on=_pointers(given.get("vote_on")),
         progress=_flag(given, "progress"),

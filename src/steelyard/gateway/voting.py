@@ -94,7 +94,7 @@ class Voting:
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
         wanted = Wanted(
             n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None and not settings.apart,
-            max_tokens=None if settings.max_total_tokens is None else max(1, settings.max_total_tokens // n),
+            max_tokens=settings.max_tokens,
         )  # fmt: skip
         drawing = Drawing(self.source, asked, wanted, request_id, self.voter.scorer)
         drawn = Drawn(self, asked, policy, method)

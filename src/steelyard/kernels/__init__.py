@@ -21,6 +21,7 @@ from steelyard.kernels.pass_at import pass_at
 from steelyard.kernels.permutations import permutations
 from steelyard.kernels.quantum import QUANTIZER, compiled
 from steelyard.kernels.question_densities import question_ratios
+from steelyard.kernels.read_only import read_only
 from steelyard.kernels.runner_up import rivals
 from steelyard.kernels.subset_votes import resample
 from steelyard.kernels.voting import best_weights, tally
@@ -45,6 +46,7 @@ __all__ = [
     "pass_at",
     "permutations",
     "question_ratios",
+    "read_only",
     "resample",
     "rivals",
     "source_weights",

@@ -39,7 +39,7 @@ class BestOfN(Method):
         from steelyard import kernels
 
         weights = np.empty(pool.n_responses)
-        kernels.best_weights(pool.starts, pool.width, pool.answer, pool.known_scores, weights)
+        kernels.best_weights(pool.starts, pool.width, pool.answer, kernels.read_only(pool.known_scores), weights)
         return weights
 
     def _decide(self, pool: Pool) -> Verdicts:

@@ -62,7 +62,7 @@ def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tupl
     codes = np.empty(len(keys), np.int32)
     rows = np.empty(len(keys), np.int64)
     width = np.empty(len(starts) - 1, np.int64)
-    found = kernels.code_keys(starts, keys, readable, codes, rows, width)
+    found = kernels.code_keys(starts, kernels.read_only(keys), readable, codes, rows, width)
     return codes, rows[:found], width
 
 

@@ -15,12 +15,15 @@ def range_fixes(column: str, low: float, high: float, whole: str | None = None) 
 read them with score='sigmoid(judge)'"
     """
     name, _, reducer = column.partition(":")
+    turned = "1-" if name.startswith("1-") else ""  # less is better
+    if turned:
+        name, low, high = name.removeprefix(turned), 1 - high, 1 - low
     if "/" in name and not name.startswith("sigmoid("):
         return "choose what it is divided by so that the highest score becomes 1"
     top = _ceiling(high)
 
     def asked(spelling: str) -> str:
-        fixed = f"{spelling}{':' * bool(reducer)}{reducer}"
+        fixed = f"{turned}{spelling}{':' * bool(reducer)}{reducer}"
         return f"score='{'+'.join(fixed if part == column else part for part in (whole or column).split('+'))}'"
 
     fixes = []

@@ -20,6 +20,7 @@ KINDS: dict[str, pl.DataType] = {
     "whole number": pl.Int64(),
     "number": pl.Float64(),
     "list of numbers": pl.List(pl.Float64()),
+    "list of texts": pl.List(pl.String()),
 }
 OF_QUESTIONS = "prompt"  # the column that questions.parquet keeps: it is long, and the same for all samples
 
@@ -27,12 +28,12 @@ OF_QUESTIONS = "prompt"  # the column that questions.parquet keeps: it is long, 
 def kind_of(dtype: pl.DataType) -> str | None:
     """Under which kind a column is kept; None for one that cannot be.
 
-    >>> kind_of(pl.Float32()), kind_of(pl.List(pl.Int8())), kind_of(pl.Struct([]))
-    ('number', 'list of numbers', None)
+    >>> kind_of(pl.Float32()), kind_of(pl.List(pl.Int8())), kind_of(pl.List(pl.String())), kind_of(pl.Struct([]))
+    ('number', 'list of numbers', 'list of texts', None)
     """
     if isinstance(dtype, pl.List | pl.Array):
         inner = pl.DataType.from_python(dtype.inner) if isinstance(dtype.inner, type) else dtype.inner
-        return "list of numbers" if inner.is_numeric() else None
+        return "list of numbers" if inner.is_numeric() else "list of texts" if inner == pl.String else None
     if dtype.is_numeric():
         return "whole number" if dtype.is_integer() else "number"
     if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
@@ -54,7 +55,7 @@ def came_along(manifest: Manifest) -> dict[str, int]:
     """How many lists each such column of the table may hold: a table without its seal takes them for scores of ours."""
     if manifest.rows is None:
         return {}
-    lists = [name for name, dtype in columns_of(manifest).items() if isinstance(dtype, pl.List)]
+    lists = [name for name, dtype in columns_of(manifest).items() if dtype == KINDS["list of numbers"]]
     return {f"scores of {name}": manifest.rows for name in lists}
 
 

@@ -12,7 +12,8 @@ from steelyard.answers.boxes import boxed
 from steelyard.answers.json_fields import json_field
 from steelyard.answers.kind import Kind, Named, short
 from steelyard.answers.kinds.text import text_form
-from steelyard.answers.letters import chosen, picked
+from steelyard.answers.letters import chosen
+from steelyard.answers.picked_letters import picked
 from steelyard.answers.sayings import sayings
 from steelyard.answers.statements import statement
 

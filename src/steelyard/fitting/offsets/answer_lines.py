@@ -50,7 +50,6 @@ def lines(pool: LabelledPool, z: NDArray[np.float64], scores: Floats) -> Lines:
     offsets = np.empty(pool.n_questions + 1, np.int64)
     s, merit = np.empty(room), np.empty(room)
     n, correct = np.empty(room, np.int64), np.empty(room, bool)
-    size, top = kernels.lines(
-        pool.starts, pool.base, pool.width, pool.answer, z, scores, pool.answer_correct, offsets, s, n, merit, correct
-    )
+    read = (pool.starts, pool.base, pool.width, pool.answer, z, kernels.read_only(scores), pool.answer_correct)
+    size, top = kernels.lines(*read, offsets, s, n, merit, correct)
     return Lines(offsets, s[:size], n[:size], merit[:size], correct[:size], float(top))

@@ -109,10 +109,13 @@ class Question {
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],
     ];
-    if (cost) cards.push([String(cost.total ?? cost), "cost"]);
+    if (cost) cards.push([money(cost), "cost, by the operator's prices"]);
     part("figures").replaceChildren(...cards.map(([value, what]) => make("div", "card", [make("dt", "", what), make("dd", "value", value)])));
   }
 }
+
+/** The parts of a cost together; those that nobody counted make it unknown. */
+const money = (cost) => (cost.samples === null ? "unknown" : Number((cost.samples + (cost.verifier ?? 0)).toPrecision(3)).toString());
 
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 

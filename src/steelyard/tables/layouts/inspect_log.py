@@ -99,7 +99,8 @@ def _attached(text: str | None, sample: Record, where: str) -> str | None:
     found = within(sample, "attachments", text.removeprefix(ATTACHED))
     if not isinstance(found, str):
         raise TableError(
-            f"{where} points to an attachment that is not there: convert the log with 'inspect log convert'"
+            f"{where} points to an attachment that the log does not hold: read the log as Inspect wrote it, because a "
+            "conversion cannot bring it back, or remove that sample"
         )
     return found
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from steelyard.errors import TableError
 from steelyard.tables.sources.damage import first_line
-from steelyard.tables.sources.json_lines import DEEPEST, is_deep, tamed
+from steelyard.tables.sources.encodings import check_utf8
+from steelyard.tables.sources.json_lines import DEEPEST, is_deep, once_each, tamed
 from steelyard.tables.sources.width import TEXT, check_width
 
 LARGEST = 1 << 30  # bytes
@@ -21,11 +22,12 @@ def json_value(path: Path) -> Any:
         raise TableError(
             f"{path} is larger than {LARGEST >> 20:,} MB: write it as JSON lines (.jsonl), which is read piecewise"
         )
+    check_utf8(path)
     content = path.read_bytes()
     if is_deep(content):
         raise TableError(f"{path} is not JSON we read: it is nested more than {DEEPEST} deep")
     try:
-        return tamed(json.loads(content.decode("utf-8-sig")))
+        return tamed(json.loads(content.decode("utf-8-sig"), object_pairs_hook=once_each))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             return None

@@ -15,12 +15,14 @@ from steelyard.errors import TableError
 from steelyard.panics import unprinted
 from steelyard.surrogates import whole
 from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, check_width
 
 DEEPEST = 100  # brackets within brackets
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # Whole numbers beyond 64 bits become null in polars, halves of surrogate pairs something else.
+_ONCE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
 _ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{19}|\\u[dD][89a-fA-F]")
 
 
@@ -46,12 +48,13 @@ def _screened(path: Path) -> tuple[int, bool]:
     lines, plain = 0, True
     for _, line in _checked_lines(path):
         lines += bool(line.strip())
-        plain = plain and not _ODD_JSON.search(line)
+        plain = plain and not _ODD_JSON.search(line) and not any(line.count(name) > 1 for name in _ONCE)
     return lines, plain
 
 
 def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file with their numbers; refuse one that is too long, too deep or too wide."""
+    check_utf8(path)
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
             if len(line) > LONGEST_LINE:
@@ -87,7 +90,7 @@ def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
             continue
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            row = json.loads(text, object_pairs_hook=_first_of_each)
+            row = json.loads(text, object_pairs_hook=once_each)
         except (ValueError, RecursionError) as error:
             what = re.sub(r": line \d+ (column \d+).*", r" at \1", first_line(error))
             raise TableError(f"{path}, line {number} is not JSON ({what}): correct or remove it") from None
@@ -97,10 +100,14 @@ def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
         yield {whole(name): tamed(value, name in TEXT) for name, value in row.items()}
 
 
-def _first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a name that stands twice in an object the first counts, as in polars."""
+def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these names; one that stands twice is refused: nobody can tell which of the two is meant."""
     found = dict(pairs)
-    return found if len(found) == len(pairs) else dict(reversed(pairs))
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r} stands twice in one object")
+    return found
 
 
 def tamed(value: Any, is_text: bool = False) -> Any:

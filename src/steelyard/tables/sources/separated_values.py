@@ -9,6 +9,7 @@ import polars as pl
 
 from steelyard.errors import TableError
 from steelyard.tables.names import is_text, key
+from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.width import LONGEST_LINE, check_width
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -21,6 +22,7 @@ _TWICE = re.compile(r"(.*)_duplicated_\d+")  # what polars calls a column whose 
 
 def open_separated(path: Path) -> pl.LazyFrame:
     """Read a table by the separator that its header has most often; blank lines are no rows."""
+    check_utf8(path)
     with path.open("rb") as file:
         header = _QUOTED.sub(b"", file.readline(LONGEST_LINE))
     counts = {each: header.count(each.encode()) for each in SEPARATORS}

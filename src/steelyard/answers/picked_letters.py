@@ -1,0 +1,94 @@
+"""The letter of the option that a sentence says is correct, or chosen: "option B is correct", "I choose B".
+
+Lone letters are looked for first, and the patterns are tried around them only: most texts of maths have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_L = r"[(\[\"'`*_]*+(?P<letter>[A-J])[)\]\"'`*_]*+(?![A-Za-z'’])"
+_BEFORE = (  # what may stand before an option that is said to be correct
+    r"(?:^|[\n.,:;!?]\s{0,4}|\b(?i:option|choice|answer|letter|statement|alternative|so|thus|therefore|hence|that|only"
+    r"|clearly|and|then)\s{1,3})[*_ ]{0,4}(?:(?i:option|choice|answer)\s{1,3})?"
+)
+_CORRECT = re.compile(
+    _BEFORE + _L + r"(?:[:)]?(?:[^\n.]|\.(?=\S)){0,80}?)\s(?i:is|seems|appears|would\sbe|must\sbe)\s"
+    r"(?i:(?:clearly|therefore|thus|indeed|definitely|also|likely|to\sbe)\s)?(?i:(?:the|our|my)\s)?(?i:(?:only|most|single)\s)?"
+    r"(?i:correct|right|best|accurate|appropriate|answer|true|plausible|most)(?![A-Za-z])(?!\s(?:only\s)?if)"
+)
+_NEXT = r"(?=\s(?:because|since|as|and|for|due|based|is|here|with)\b|[^\w\s]|\s*+$|\s*+\n|\s[^A-Za-z])"
+_PICKED = re.compile(
+    r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\swith|opt\sfor|choosing|selecting|picking|answer\swith|mark))"
+    r"\s(?i:(?:the\s)?(?:option|choice|answer|letter)\s)?" + _L + _NEXT
+)
+_NAMED = (  # what an option is said to be
+    r"(?i:\b(?:correct|right|best|final|appropriate|accurate|my|only|suitable|closest|plausible|likely|matching)\s"
+    r"(?:\w{1,12}\s)?(?:option|choice|letter|alternative|response|statement|one|selection)s?(?:\s\w{2,9}){0,4}?)"
+    r"[*_]{0,3}(?:\s(?i:is|are|would\sbe|must\sbe|should\sbe|seems)|[ ]?[:=])[:*_]{0,4}"
+)
+_LEFT = (  # what leaves one option
+    r"(?i:\b(?:must\sbe|has\sto\sbe|have\sto\sbe|should\sbe|matches|match|corresponds\sto|points\sto|leaves|leaving|leads\s"
+    r"(?:us\s)?to|agrees\swith|left\swith|given\sby|(?:option|choice)[ ](?:is|=)|(?:option|choice):)\b)[:*_]{0,4}"
+)
+_IS = re.compile(
+    "(?:" + _NAMED + "|" + _LEFT + r")\s{0,3}(?i:(?:is|therefore|thus|clearly|indeed|only)\s)?"
+    r"(?i:(?:the\s)?(?:option|choice|letter|answer)\s)?" + _L + _NEXT
+)
+
+
+_REACH = {_CORRECT: (60, 200), _PICKED: (60, 30), _IS: (140, 30)}  # at most so far from its letter does a match go
+_LONE = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z])")
+_OPENED = "([\"'`*_"
+_CLOSING = ")]\"'`*_"
+
+
+def _lone_letters(text: str) -> list[tuple[int, int]]:
+    """Where the letters stand that may be chosen, with the marks around them; most texts have none."""
+    found = []
+    for lone in _LONE.finditer(text):
+        first, last = lone.span()
+        while first > 0 and text[first - 1] in _OPENED:
+            first -= 1
+        while last < len(text) and text[last] in _CLOSING:
+            last += 1
+        found.append((first, last))
+    return found
+
+
+def _places(text: str, letters: list[tuple[int, int]], before: int, after: int) -> Iterator[tuple[int, int]]:
+    """The parts of a text that reach so far around its letters: elsewhere nothing can be chosen."""
+    start = end = -1
+    for first, last in letters:
+        if first - before > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, first - before)
+        end = max(end, last + after)
+        while end < len(text) and text[end - 1].isspace():  # it would look like the end of the text
+            end += 1
+    if end >= 0:
+        yield start, end
+
+
+def picked(text: str) -> str | None:
+    """The letter of the last sentence that says which option is correct or was chosen.
+
+    >>> told = ("So option B is correct.", "I choose C because", "The correct option is D", "A is incorrect")
+    >>> [picked(text) for text in told]
+    ['B', 'C', 'D', None]
+    """
+    best, at = None, -1
+    letters = _lone_letters(text)
+    for pattern, reach in _REACH.items():
+        for found in (each for place in _places(text, letters, *reach) for each in pattern.finditer(text, *place)):
+            word = found["letter"] in "AI" and not _JUDGED.match(text, found.end("letter"))  # "A" may be an article
+            if found.start("letter") > at and not word:
+                best, at = found["letter"], found.start("letter")
+    return best
+
+
+_JUDGED = re.compile(
+    r"[)\]\"'`*_.:,;]|\s(?:is|seems|appears|must|would|because|since|as)\b|\s*+$|\s*+\n", re.IGNORECASE
+)

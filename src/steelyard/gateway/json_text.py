@@ -1,0 +1,27 @@
+"""JSON that every client can read: what an upstream wrote as NaN or Infinity is null."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def json_bytes(content: Any) -> bytes:
+    """The JSON of a reply.
+
+    >>> json_bytes({"logprob": float("-inf"), "rest": [1.5, float("nan")]})
+    b'{"logprob": null, "rest": [1.5, null]}'
+    """
+    try:
+        return json.dumps(content, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_finite(content), allow_nan=False).encode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
