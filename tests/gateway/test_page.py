@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -237,7 +238,7 @@ def test_everything_has_a_name_for_a_screen_reader_and_news_are_told(visit: Any,
     assert tab.get_attribute("html", "lang") == "en"
     levels = [int(e.evaluate("(e) => e.tagName[1]")) for e in tab.locator("h1, h2, h3").all() if e.is_visible()]
     assert levels[0] == 1
-    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
 @pytest.mark.long
@@ -302,7 +303,8 @@ def test_words_can_be_read_in_both_schemes(visit: Any, served: Gateway, scheme: 
               .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
             return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] + 0.05;
           };
-          return ["--ink", "--soft", "--bad", "--link"].flatMap((ink) => ["--paper", "--card", "--tint"].map((ground) => {
+          const inks = ["--ink", "--soft", "--bad", "--link"];
+          return inks.flatMap((ink) => ["--paper", "--card", "--tint"].map((ground) => {
             const [a, b] = [light(ink), light(ground)];
             return [ink, ground, Math.max(a, b) / Math.min(a, b)];
           }));

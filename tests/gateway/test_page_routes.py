@@ -57,6 +57,7 @@ def asked(running: Gateway, prompt: str = PROMPT, n: int = 8, *, query: str = ""
 def test_a_browser_without_the_key_gets_the_page_that_asks_for_it_and_nobody_else_does(served: Gateway) -> None:
     refused = served.send("GET", "/", key=None, headers=OPENING)
     assert (refused.status, refused.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert refused.headers["www-authenticate"] == "Bearer"  # which no browser asks for by a window of its own
     assert refused.body == served.send("GET", "/").body == document().body
     assert served.send("GET", "/", key=None).error["code"] == "invalid_api_key"
     for path in ("/v1/models", "/page/state", "//", "/metrics"):

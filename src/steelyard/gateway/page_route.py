@@ -7,6 +7,7 @@ policy lets this one script and this one sheet run, by their hashes, and nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -49,11 +50,11 @@ def refused(request: web.Request, error: ApiError) -> web.Response:
     """The reply to a request that failed: for a browser without the key it is the page, which asks for it."""
     opening = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
     if error.status == 401 and request.rel_url.raw_path == "/" and opening:
-        return _response(401)
+        return _response(401, error.headers)
     return error.response()
 
 
-def _response(status: int) -> web.Response:
+def _response(status: int, more: Mapping[str, str] | None = None) -> web.Response:
     found = document()
-    headers = {"Content-Security-Policy": found.policy, "Cache-Control": "no-store"}
+    headers = {"Content-Security-Policy": found.policy, "Cache-Control": "no-store", **(more or {})}
     return web.Response(body=found.body, status=status, content_type="text/html", charset="utf-8", headers=headers)
