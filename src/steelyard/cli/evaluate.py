@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.cascade_view import prices_of
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -26,16 +28,21 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
+from steelyard.cli.replay_view import refuse_beside_plan, replay, show_replay
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
-EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit"
+PART = 0.3  # of the questions to calibrate on
+EXAMPLE = (
+    "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit\n\n"
+    "Example: steelyard evaluate other.parquet --plan plan.json, what a cascade of plan-budget does with all answers"
+)
 
 
 def run(
     files: Files,
     score: ScoreName = None,
     source: SourceName = None,
-    calibrate: Annotated[float, calibrate_option()] = 0.3,
+    calibrate: Annotated[float | None, calibrate_option("Default: 0.3.")] = None,
     n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
     method: Annotated[
         list[str] | None,
@@ -47,6 +54,26 @@ def run(
             metavar="COUNT",
             help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large.",
         ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of methods: replay the cascade of this plan on the questions it was not learned on.",
+            show_default=False,
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PRICE",
+            help="With --plan: prices per million tokens, as gpt=10,llama=0.1. Default: the plan's.",
+            show_default=False,
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --plan, instead of --price: what each response cost."),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
@@ -66,6 +93,14 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
+    if plan is not None:
+        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None}
+        refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
+        reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
+        show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
+        return
+    if price is not None or cost is not None:
+        raise sy.SettingError("--price and --cost are for the cascade of a plan: give --plan plan.json too")
     chosen = names(method)
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:
@@ -83,7 +118,7 @@ def run(
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
         show.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
-    cal, test = pool.split(calibrate, seed=seed)
+    cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
