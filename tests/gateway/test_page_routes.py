@@ -135,6 +135,14 @@ def test_the_rule_is_told_with_its_line_and_can_be_left_out(upstream: FaultUpstr
         assert whole["vote"]["stopped"] == "all samples were drawn"
 
 
+def test_with_a_rule_no_sample_counts_before_those_of_lower_numbers(upstream: FaultUpstream, frugal: Path) -> None:
+    with gateway(upstream.url, model="fault:tardy@0.4#0?late", plan=frugal) as running:
+        *told, last = asked(running, f"late {AGREED}", 3, model="steelyard/frugal", seed=0).events
+    assert [each["sample"]["number"] for each in told[1:]][-1] == 0
+    assert [each["vote"] for each in told[1:-1]] == [None, None]
+    assert told[-1]["vote"]["samples"] == last["decided"]["vote"]["samples"]["drawn"]
+
+
 @pytest.mark.parametrize(
     ("sent", "status", "told"),
     [

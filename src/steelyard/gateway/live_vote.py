@@ -20,6 +20,7 @@ from steelyard.gateway.samples import Sample
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.gateway.voting import Decision, Voting
 from steelyard.jobs.ask import Outcome, unplanned
+from steelyard.jobs.standing import Standing
 from steelyard.methods import method_class
 from steelyard.stopping.prefix_votes import PrefixVotes
 from steelyard.stopping.rule import Rule
@@ -37,11 +38,11 @@ class LiveVote:
         self.policy = policy_of(asked, voting.voter.answers, settings.vote_on)
         self.samples: list[Sample] = []
 
-    async def add(self, sample: Sample) -> dict[str, Any]:
-        """Take a sample in; tell of it and of the vote so far."""
+    async def add(self, sample: Sample, by_rule: Standing | None) -> dict[str, Any]:
+        """Take a sample in; tell of it and of the vote so far, on the samples that the rule has counted."""
         self.samples = sorted([*self.samples, sample], key=lambda one: (one.number, one.source))
         rule = self.method.stopping_ if self.method else None
-        counted = [one for i, one in enumerate(self.samples) if rule is None or one.number == i]
+        counted = [one for one in self.samples if by_rule is None or one.number < by_rule.samples]
         return {"sample": _told(sample), "vote": await self._vote(counted, rule)}
 
     async def side_by_side(self, decision: Decision) -> list[dict[str, Any] | None]:

@@ -23,6 +23,9 @@ from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE, State
 from steelyard.gateway.vote_stream import HEARTBEAT
 from steelyard.gateway.voting import Decision
+from steelyard.jobs.standing import Standing
+
+News = tuple[Sample, Standing | None] | None  # None: it is decided
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
@@ -34,16 +37,16 @@ async def ask(request: web.Request) -> web.StreamResponse:
             raise invalid("model", f"the page asks the model that votes: {state.name}")
         settings = replace(vote_settings(state, asked), ballots=True, apart=True)
         voting = without_rule(state.voting) if request.query.get("stop") == "never" else state.voting
-        live, news, began = LiveVote(voting, asked, settings), asyncio.Queue[Sample | None](), time.monotonic()
+        live, news, began = LiveVote(voting, asked, settings), asyncio.Queue[News](), time.monotonic()
         deciding = asyncio.create_task(
-            voting.decide(asked, settings, request[REQUEST_ID], lambda sample, _: news.put_nowait(sample))
+            voting.decide(asked, settings, request[REQUEST_ID], lambda *came: news.put_nowait(came))
         )
         deciding.add_done_callback(lambda _: news.put_nowait(None))
         try:
             response = await begun(request)
             await response.write(event({"begun": {"samples": settings.n}}))
-            while (sample := await _next(news, response)) is not None:
-                await response.write(event(await live.add(sample)))
+            while (came := await _next(news, response)) is not None:
+                await response.write(event(await live.add(*came)))
             await response.write(event(await _ended(deciding, state, live, began)))
             await response.write_eof()
             return response
@@ -52,7 +55,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
             await asyncio.gather(deciding, return_exceptions=True)
 
 
-async def _next(news: asyncio.Queue[Sample | None], response: web.StreamResponse) -> Sample | None:
+async def _next(news: asyncio.Queue[News], response: web.StreamResponse) -> News:
     """The next sample, None when it is decided; heartbeats until then."""
     while True:
         try:

@@ -38,7 +38,9 @@ class Question {
     this.figures();
     const failed = [...this.samples.values()].filter((one) => one.error).length;
     const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${share(this.vote.confidence)}.` : "";
-    part("status").textContent = `${this.samples.size} of ${many(this.n, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}`;
+    const counted = this.vote ? this.vote.samples : 0;
+    const waits = counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
+    part("status").textContent = `${this.samples.size} of ${many(this.n, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
   }
 
   decided(told) {
