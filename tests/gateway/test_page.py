@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from steelyard.confidence.calibration_error import Bin
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.hostile_texts import TEXTS
 from tests.upstreams import CANARY, FaultUpstream
@@ -274,8 +275,10 @@ def test_a_verdict_can_be_judged_where_the_server_takes_that(visit: Any, served:
         route.fulfill(response=told, json=told.json() | {"feedback": True})
 
     def feedback(route: Any) -> None:
-        said.append(route.request.post_data_json)
-        route.fulfill(json={})
+        if route.request.method == "POST":
+            said.append(route.request.post_data_json)
+        bins = [vars(Bin(begin=0.7, end=0.9, questions=2, confidence=0.8, accuracy=0.5, low=0.1, high=0.9))]
+        route.fulfill(json={"labelled": 2 * len(said), "correct": 1, "confidence": 0.8, "bins": bins if said else []})
 
     tab.route("**/page/state", state)
     tab.route("**/v1/feedback", feedback)
@@ -287,6 +290,9 @@ def test_a_verdict_can_be_judged_where_the_server_takes_that(visit: Any, served:
     tab.locator("#feedback", has_text="Noted").wait_for()
     assert said == [{"id": served.send("GET", "/page/state").json["requests"][0]["id"], "correct": False}]
     assert tab.get_attribute("#feedback button >> nth=1", "aria-pressed") == "true"
+    told = "Of 2 verdicts that people judged, 50.0 % were correct; the confidence said 80.0 %."
+    tab.locator("#held-text", has_text=told).wait_for()
+    assert tab.locator("#held-rows tr").all_inner_texts() == ["80.0 %\t50.0 % (10.0 % to 90.0 %)\t2"]
 
 
 @pytest.mark.long

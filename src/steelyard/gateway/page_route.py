@@ -19,7 +19,7 @@ from steelyard import look
 from steelyard.gateway.api_errors import ApiError
 
 FILES = Path(__file__).parent / "page"
-SCRIPTS = ("server.js", "answers.js", "ask.js", "requests.js", "code.js", "start.js")
+SCRIPTS = ("server.js", "answers.js", "ask.js", "held.js", "requests.js", "code.js", "start.js")
 
 
 class Document(NamedTuple):

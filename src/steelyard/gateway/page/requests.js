@@ -2,7 +2,10 @@
 
 /** Ask the server how it stands, and show it. */
 async function refresh() {
+  const off = server && !server.feedback; // it was found to keep no labels
   server = await (await send("GET", "/page/state")).json();
+  if (off) server.feedback = false;
+  await refreshHeld();
   const list = server.requests;
   part("requests-note").textContent = !list.length ? "No request has been voted on since the server started. Ask above, or point an OpenAI client at this server."
     : server.texts ? "The newest first, from this server's memory, with the prompts and answers that its operator has it keep."
@@ -70,6 +73,7 @@ function judge(id) {
         await send("POST", "/v1/feedback", { id, correct });
         for (const each of box.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === made));
         said.textContent = "Noted, thank you.";
+        await refreshHeld();
       } catch (error) {
         said.textContent = error.message;
       }
