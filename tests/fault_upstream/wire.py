@@ -15,6 +15,7 @@ from functools import cache
 from tests.fault_upstream.asked import Asked, good
 
 MANY = {"lists": "[],", "objects": '{"a":0},', "texts": '"ab",', "numbers": "1.5,", "emoji": '"\U0001f600",'}
+READ_LINES: dict[str, int] = {}  # how many lines of a prompt were sent
 
 
 async def status(asked: Asked) -> None:
@@ -134,6 +135,14 @@ async def long_text(asked: Asked) -> None:
     text = "\U0001f600" + "a" * (int(asked.fault.argument or 3) * 10**6)
     body["choices"][0]["message"]["content"] = text
     await asked.reply(json.dumps(body, ensure_ascii=False).encode())
+
+
+async def lines(asked: Asked) -> None:
+    """A good reply whose text is the next line of the prompt."""
+    body, all_lines = good(asked, 1), asked.prompt.split("\n")
+    number = READ_LINES[asked.prompt] = READ_LINES.get(asked.prompt, -1) + 1
+    body["choices"][0]["message"]["content"] = all_lines[number % len(all_lines)]
+    await asked.reply(json.dumps(body).encode())
 
 
 async def quota(asked: Asked) -> None:

@@ -21,6 +21,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.serve_options import (
     Host,
+    KeepTexts,
     KeyFile,
     LimitOption,
     Port,
@@ -47,6 +48,7 @@ def run(
     key_env: KeyEnvs = None,
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
+    keep_texts: KeepTexts = False,
     limit: LimitOption = None,
     price: PriceOption = None,
     verifier: VerifierName = None,
@@ -68,6 +70,7 @@ def run(
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

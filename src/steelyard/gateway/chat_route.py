@@ -47,6 +47,8 @@ def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
 
 async def read_body(request: web.Request, state: State) -> Members:
     """The JSON object of a request, within the limit of its length."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise ApiError(415, "the body is compressed: send it as it is", code="compressed")
     length = request.content_length
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
@@ -56,8 +58,6 @@ async def read_body(request: web.Request, state: State) -> Members:
         return read_members(content.decode("utf-8"))
     except TimeoutError:
         raise ApiError(408, f"the body did not come within {BODY:g} s", code="slow_request") from None
-    except web.RequestPayloadError:
-        raise ApiError(400, "the body cannot be read as its headers say", code="bad_http") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:

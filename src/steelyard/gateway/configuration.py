@@ -40,6 +40,7 @@ class Configuration:
     key_file: Path | None = None
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
+    keep_texts: bool = False
     price: Price | None = None
     caps: Caps = field(default_factory=Caps)
 

@@ -15,6 +15,7 @@ from aiohttp.typedefs import Middleware
 
 from steelyard.gateway.access import Access
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.page_route import refused
 from steelyard.gateway.state import REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -52,7 +53,7 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
         access.check(request)
         return await handler(request)
     except ApiError as error:
-        return error.response()
+        return refused(request, error)
     except web.HTTPException as error:
         return _of_http(error, request).response()
     except asyncio.CancelledError:

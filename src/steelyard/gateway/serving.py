@@ -60,7 +60,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         voter = Voter(method, scorer, configuration.answers)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
-            created=int(time.time()), price=configuration.price,
+            created=int(time.time()), price=configuration.price, keep_texts=configuration.keep_texts,
         )  # fmt: skip
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)
@@ -91,7 +91,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED),
+                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED, auto_decompress=False),
                 host,
                 configuration.port,
                 backlog=BACKLOG,

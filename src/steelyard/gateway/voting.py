@@ -93,7 +93,7 @@ class Voting:
             n, notes = 1, [GREEDY]
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
         wanted = Wanted(
-            n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None,
+            n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None and not settings.apart,
             max_tokens=settings.max_tokens,
         )  # fmt: skip
         drawing = Drawing(self.source, asked, wanted, request_id, self.voter.scorer)
