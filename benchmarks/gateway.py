@@ -25,10 +25,10 @@ from typing import Any
 
 from benchmarks.clients import Tally, load
 from benchmarks.measuring import Row, at_most
+from benchmarks.page_sections import with_section
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
-MARK = "\n## Gateway\n"
 TICK = os.sysconf("SC_CLK_TCK")
 BUSY = 1.0  # load before the start, above which nothing is written
 VOTE = "steelyard/vote"
@@ -231,18 +231,14 @@ def main() -> int:
 
 
 def write(rows: list[Row], before: float) -> None:
-    """Put the rows into their part of the page, which stands before the other parts."""
-    page = PAGE.read_text()
-    above, _, below = page.partition(MARK if MARK in page else "\n## ")
-    if MARK in page:
-        below = below.partition("\n## ")[2]
+    """Put the rows into their section of the page."""
     where = (
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {before:.1f} before"
     )
     table = ["| what | measured | goal | met |", "|---|---|---|---|"]
     table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
     said = f"\nMade by `python -m benchmarks.gateway` ({where}). Server, upstream and clients share the machine.\n\n"
-    PAGE.write_text(above + MARK + said + "\n".join(table) + "\n" + (f"\n## {below}" if below else ""))
+    PAGE.write_text(with_section(PAGE.read_text(), "Gateway", said + "\n".join(table) + "\n"))
 
 
 if __name__ == "__main__":

@@ -40,9 +40,9 @@ class Configuration:
     key_file: Path | None = None
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
+    keep_texts: bool = False
     price: Price | None = None
     feedback: Path | None = None
-    keep_texts: bool = False
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:

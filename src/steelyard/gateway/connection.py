@@ -11,6 +11,7 @@ import logging
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.envelope import SAFE
 
 LOG = logging.getLogger("steelyard.gateway")
 HEAD = 30.0  # seconds
@@ -52,6 +53,7 @@ class Connection(web.RequestHandler):
         status = 431 if name == TOO_LONG else status
         told = "the headers are too long" if status == 431 else "the request is no HTTP that can be read"
         response = ApiError(status, told if status < 500 else "a defect of this server", code="bad_http").response()
+        response.headers.update(SAFE)
         response.force_close()
         return response
 

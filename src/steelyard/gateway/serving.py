@@ -31,6 +31,7 @@ from steelyard.llm.upstream import Serve, served
 from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024
+LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
 
@@ -63,7 +64,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         voter = Voter(method, scorer, configuration.answers)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
-            created=int(time.time()), price=configuration.price,
+            created=int(time.time()), price=configuration.price, keep_texts=configuration.keep_texts,
         )  # fmt: skip
         stack.callback(state.counting.close)
         if configuration.feedback:
@@ -109,7 +110,10 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET), host, configuration.port, backlog=BACKLOG
+                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED, auto_decompress=False),
+                host,
+                configuration.port,
+                backlog=BACKLOG,
             )
         except OSError as error:
             raise SettingError(

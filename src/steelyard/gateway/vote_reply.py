@@ -6,8 +6,9 @@ import time
 import uuid
 from typing import Any
 
+from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
-from steelyard.gateway.samples import Sample
+from steelyard.gateway.samples import Sample, ended
 from steelyard.gateway.usage import is_counted
 from steelyard.gateway.voting import Decision
 from steelyard.gateway.worst_case import Price
@@ -61,8 +62,7 @@ def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
 
 def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
     """The choice as it came; log-probabilities that only we asked for are taken out."""
-    raw = dict(sample.raw or {}, index=index)
-    raw.setdefault("finish_reason", "stop")
+    raw = ended(dict(sample.raw or {}, index=index))
     if not decision.asked.logprobs:
         raw["logprobs"] = None
     return raw
@@ -108,9 +108,9 @@ def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
     if decision.threshold is not None:
         object_["threshold"] = decision.threshold
     if decision.verifier is not None:
-        object_["verifier"] = {"state": "degraded", "reason": decision.verifier}
+        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
     if failed:
-        object_["failures"] = sorted({sample.error.reason for sample in failed if sample.error})
+        object_["failures"] = sorted({public(sample.error.reason) for sample in failed if sample.error})
     if decision.notes:
         object_["notes"] = decision.notes
     if decision.settings.ballots:

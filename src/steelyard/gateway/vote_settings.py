@@ -32,6 +32,7 @@ class VoteSettings:
     ballots: bool = False  # whether the reply tells what became of every sample
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes
+    apart: bool = False  # whether every sample is asked for by itself, as the page does to see it come
 
 
 def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:

@@ -27,7 +27,7 @@ from steelyard.gateway.usage import added
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
 from steelyard.jobs.standing import Standing
-from steelyard.llm.faults import LateError, TryError
+from steelyard.llm.faults import LateError, SpentError, TryError
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 
@@ -101,7 +101,7 @@ class Voting:
             n, notes = 1, [GREEDY]
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
         wanted = Wanted(
-            n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None,
+            n, until, scored=self.voter.scorer.logprobs, at_once=_rule(method) is None and not settings.apart,
             max_tokens=settings.max_tokens,
         )  # fmt: skip
         drawing = Drawing(self.source, asked, wanted, request_id, self.voter.scorer)
@@ -153,19 +153,37 @@ class Drawn:
                     if self.standing and self.standing.stop:
                         return self.standing.why
         except TimeoutError:
+            failed = self._unscored()
+            self.fault = self.fault or (failed.unscored if failed else None)
             return DEADLINE
         return "all samples were drawn"
 
     async def _take(self, sample: Sample) -> None:
-        """Take a sample in; with the first that the verifier failed on, count all anew without scores."""
+        """Take a sample in; where the verifier failed on one that the rule has to go by, count all without scores.
+
+        A rule may stop before the number of that sample, whoever came first: until all before it are there it waits.
+        """
         self.samples.append(sample)
-        again = self.fault is None and sample.unscored is not None
-        if again:
-            self.fault = sample.unscored
-            self._ballot = self._new_ballot()
-        if self._ballot:
-            for each in self.samples if again else [sample]:
-                self.standing = await self._ballot.add(self._counted(each))
+        if self._ballot and (self.fault is not None or sample.unscored is None):
+            self.standing = await self._ballot.add(self._counted(sample))
+        if self.fault is None and not (self.standing and self.standing.stop):
+            before = {one.number for one in self.samples if one.unscored is None}
+            failed = self._unscored()
+            if failed and (self._ballot is None or before >= set(range(failed.number))):
+                await self._degrade(failed)
+
+    async def _degrade(self, failed: Sample) -> None:
+        """Count all anew without scores."""
+        self.fault = failed.unscored
+        self._ballot = ballot = self._new_ballot()
+        if ballot:
+            for each in self.samples:
+                self.standing = await ballot.add(self._counted(each))
+
+    def _unscored(self) -> Sample | None:
+        """The first sample by number that the verifier failed on."""
+        failed = (one for one in self.samples if one.unscored is not None)
+        return min(failed, key=lambda one: one.number, default=None)
 
     def _counted(self, sample: Sample) -> Counted:
         score = None if self.fault is not None else sample.score
@@ -195,4 +213,5 @@ def _threshold(method: Method | None, risk: float | None) -> float | None:
 def _first_error(samples: list[Sample], deadline: float) -> TryError:
     """Why there is no sample at all."""
     errors = [sample.error for sample in sorted(samples, key=lambda one: one.number) if sample.error]
+    errors.sort(key=lambda error: isinstance(error, SpentError))  # which says least
     return errors[0] if errors else LateError(f"no sample within {deadline:g} s")
