@@ -25,10 +25,9 @@ from typing import Any
 
 from benchmarks.clients import Tally, load
 from benchmarks.measuring import Row, at_most
-from benchmarks.page_sections import with_section
+from benchmarks.page_sections import PAGE, with_section
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "benchmarks.md"
 TICK = os.sysconf("SC_CLK_TCK")
 BUSY = 1.0  # load before the start, above which nothing is written
 VOTE = "steelyard/vote"

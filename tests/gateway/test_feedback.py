@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 import steelyard as sy
 from steelyard.gateway import feedback as feedback_module
+from steelyard.gateway.feedback import Feedback
+from steelyard.gateway.metrics import Metrics
 from tests.gateway.gateways import VOTE, Gateway, gateway, process
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream
@@ -143,7 +145,7 @@ def reply(kept: Gateway) -> Any:
 
 
 def test_prompts_and_responses_are_kept_only_with_the_operators_word(upstream: FaultUpstream, tmp_path: Path) -> None:
-    wanted = {"response_format": {"type": "json_object"}}
+    wanted: dict[str, Any] = {"response_format": {"type": "json_object"}}
     for texts in (False, True):
         folder = tmp_path / f"{texts}"
         with gateway(upstream.url, model="fault:structured", feedback=folder, keep_texts=texts) as running:
@@ -213,3 +215,24 @@ def test_a_folder_of_other_scores_or_of_other_files_is_refused(upstream: FaultUp
     refused = steelyard(*words, "--feedback", tmp_path / "kept", "--answers", "exact")
     assert (refused.code, "holds feedback with answers 'math'" in refused.err) == (2, True)
     assert "has no labels yet" in steelyard("fit", tmp_path / "kept", "-o", tmp_path / "plan.json").err
+
+
+def test_the_page_knows_whether_labels_are_kept_and_what_it_asks_can_be_labelled(
+    kept: Gateway, upstream: FaultUpstream
+) -> None:
+    assert kept.send("GET", "/page/state").json["feedback"] is True
+    asked = {"model": VOTE, "messages": [{"role": "user", "content": PROMPT}]}
+    decided = kept.send("POST", "/page/ask", asked).events[-1]["decided"]
+    assert give(kept, decided["id"], correct=True).status == 200
+    with gateway(upstream.url) as running:
+        assert running.send("GET", "/page/state").json["feedback"] is False
+
+
+def test_scores_that_have_moved_since_the_plan_was_fitted_are_said() -> None:
+    reference = tuple(i / 100 for i in range(100))
+    for moved in (False, True):
+        made = Feedback(cast(Any, None), Metrics(), model="m", texts=False, reference=reference)
+        made.means.extend(i / 30 + 5 * moved for i in range(30))
+        assert made.summary()["drift"]["moved"] is moved
+    made.means.clear()
+    assert made.summary()["drift"] is None
