@@ -30,11 +30,21 @@ class Tally:
         return rising[min(len(rising) - 1, int(share * len(rising)))]
 
 
-async def load(port: int, model: str, *, clients: int, each: int = 0, seconds: float = 0.0, **more: Any) -> Tally:
-    """Let clients ask at once, each so many requests one after the other, or for so many seconds."""
+async def load(
+    port: int, model: str, *, clients: int, each: int = 0, seconds: float = 0.0, spread: float = 0.0, **more: Any
+) -> Tally:
+    """Let clients ask at once, each so many requests one after the other, or for so many seconds.
+
+    They begin over `spread` seconds: clients in lockstep would measure their own queue.
+    """
     tally = Tally()
     until = time.monotonic() + seconds
-    await asyncio.gather(*(_client(port, model, tally, each, until, more) for _ in range(clients)))
+
+    async def begin(i: int) -> None:
+        await asyncio.sleep(spread * i / clients)
+        await _client(port, model, tally, each, until, more)
+
+    await asyncio.gather(*map(begin, range(clients)))
     return tally
 
 

@@ -109,7 +109,7 @@ def sound(*tallies: Tally) -> None:
 
 def latency(sizes: Sizes) -> Iterator[Row]:
     """L1 and L2: in turns, direct and through the gateway."""
-    clients = {"clients": 100, "each": max(1, sizes.each // 4)}
+    clients: dict[str, Any] = {"clients": 100, "each": max(1, sizes.each // 4), "spread": 0.2}
     with served(0.2) as server:
         for name, model, more in (("one sample, voted on", VOTE, ONE), ("passed through", "plain", {})):
             ask(server.port, model, clients=100, each=1, **more)
@@ -161,7 +161,7 @@ def cpu(sizes: Sizes) -> Iterator[Row]:
 
 def first_token(sizes: Sizes) -> Iterator[Row]:
     """L8: when the first token of a stream comes that is passed through."""
-    how: dict[str, Any] = {"clients": 20, "each": sizes.each, "stream": True}
+    how: dict[str, Any] = {"clients": 20, "each": sizes.each, "spread": 0.2, "stream": True}
     with served(0.2) as server:
         ask(server.port, "plain", clients=20, each=1, stream=True)
         turns = range(sizes.rounds)
@@ -191,10 +191,10 @@ def held(sizes: Sizes) -> Iterator[Row]:
         (sizes.held[1], "single", {"steelyard": {"n": 8}}, "8 samples in 8 calls"),
     ):
         with served(2.0, model=model) as server:
-            tally = ask(server.port, VOTE, clients=clients, seconds=60 * sizes.minutes / 2, **more)
+            tally = ask(server.port, VOTE, clients=clients, seconds=60 * sizes.minutes, spread=2.0, **more)
             peak = server.memory("VmHWM")
         asked = len(tally.whole)
-        what = f"{clients:,} requests in flight for {sizes.minutes / 2:g} min, {name}"
+        what = f"{clients:,} requests in flight for {sizes.minutes:g} min, {name}"
         figure = f"{asked:,} answered, {tally.lost} lost, {tally.mixed_up} mixed up, {peak:.0f} MB"
         met = asked > 0 and not tally.lost and not tally.mixed_up and peak <= 200
         yield Row(what, figure, "0 lost, 0 mixed up, at most 200 MB", met)
@@ -205,14 +205,14 @@ PARTS = {"latency": latency, "cpu": cpu, "first-token": first_token, "leak": lea
 
 def main() -> int:
     told = argparse.ArgumentParser(description=__doc__)
-    told.add_argument("--minutes", type=float, default=10.0, help="of the requests in flight, both kinds together")
+    told.add_argument("--minutes", type=float, default=10.0, help="that requests are held in flight, of each kind")
     told.add_argument("--rounds", type=int, default=5)
     told.add_argument("--quick", action="store_true", help="a small run that shows that it works")
     told.add_argument("--only", default=",".join(PARTS))
     given = told.parse_args()
     sizes = Sizes(rounds=given.rounds, minutes=given.minutes)
     if given.quick:
-        sizes = Sizes(rounds=2, each=8, requests=480, leak=320, minutes=0.2, held=(100, 16))
+        sizes = Sizes(rounds=2, each=8, requests=480, leak=320, minutes=0.1, held=(100, 16))
     before = os.getloadavg()[0]
     rows = []
     for part in given.only.split(","):
