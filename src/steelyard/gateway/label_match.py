@@ -26,7 +26,7 @@ def kept_name(answer: str, policy: str, *, texts: bool) -> str:
     """An answer as it is kept.
 
     >>> kept_name("42", "answer", texts=False), kept_name('{"a": 1}', "json", texts=False)[:12]
-    ('42', 'sha256:1dbb2')
+    ('42', 'sha256:f9d86')
     """
     if texts or (policy == AnswerPolicy.name and len(answer) <= LONGEST):
         return answer
