@@ -1,4 +1,7 @@
-"""Measure the evidence, write docs/accuracy.md: python -m docs.accuracy [gains needed stopping trust promises frugal page]."""
+"""Measure the evidence, write docs/accuracy.md.
+
+python -m docs.accuracy [gains needed stopping trust promises frugal page]
+"""
 
 from __future__ import annotations
 
