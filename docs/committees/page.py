@@ -8,7 +8,9 @@ from typing import Any
 import polars as pl
 
 from docs.accuracy.page import markdown
+from docs.committees.cascade_page import cascade_part
 from docs.committees.cells import MOST, SPLITS
+from docs.committees.later_tables import lengths, mixed, mixes, rules
 from docs.committees.losses import losses
 from docs.committees.measuring import DRAWS, USUAL
 from docs.committees.sets import TITLES
@@ -22,11 +24,12 @@ HEADS = {
     "best single": "best single LLM",
 }
 FEW = 20  # labels in the headline
+NAMES = ("labels", "sizes", "best", "peers", "rules", "mixes", "lengths", "cascades")
 
 
 def text() -> str:
     """The whole page."""
-    tables = {name: pl.read_csv(HERE / f"{name}.csv") for name in ("labels", "sizes", "best", "peers")}
+    tables = {name: pl.read_csv(HERE / f"{name}.csv") for name in NAMES}
     return (
         (HERE / "template.md")
         .read_text()
@@ -41,6 +44,11 @@ def text() -> str:
             sizes=accuracies(tables["sizes"], "llms"),
             best=accuracies(tables["best"], "llms"),
             peers=peers(tables["peers"]),
+            cascades=cascade_part(tables["cascades"]),
+            rules=rules(tables["rules"]),
+            mixes=mixes(tables["mixes"]),
+            mixed=mixed(tables["mixes"]),
+            lengths=lengths(tables["lengths"]),
             losses=losses(tables["labels"], tables["sizes"], tables["best"]),
         )
     )

@@ -35,6 +35,8 @@ from steelyard.evaluation.plan_budget import Budgeted as Budgeted
 from steelyard.evaluation.plan_budget import plan_budget as plan_budget
 from steelyard.evaluation.plan_cascade import Cascaded as Cascaded
 from steelyard.evaluation.plan_cascade import plan_cascade as plan_cascade
+from steelyard.evaluation.replay_cascade import CascadeReplay as CascadeReplay
+from steelyard.evaluation.replay_cascade import replay_cascade as replay_cascade
 from steelyard.evaluation.samples_needed import samples_needed as samples_needed
 from steelyard.fitting.offsets.exact import Curve as Curve
 from steelyard.jobs.ask_question import aask as aask

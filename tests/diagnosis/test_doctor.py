@@ -153,3 +153,51 @@ def test_a_folder_that_cannot_be_written_to_is_red(tmp_path: Path, monkeypatch: 
     found = disk(tmp_path)
     assert (found.status, found.found) == ("red", f"{tmp_path} cannot be written to")
     assert "-o" in found.fix
+
+
+def test_several_upstreams_have_a_section_each(upstream: FaultUpstream) -> None:
+    words = ("--upstream", f"ant={upstream.url},bee={upstream.url}", "--model", "ant=good,bee=fault:no-n")
+    done = steelyard("doctor", *words)
+    assert done.code == 0, done.out
+    _, ant, bee = (part.splitlines() for part in done.out.removesuffix("\nAll is well.\n").split("\n\n"))
+    assert (ant[0], bee[0]) == ("ant:", "bee:")
+    assert any("'good' answers" in line for line in ant)
+    assert any("one sample a request" in line for line in bee)
+    listed = json.loads(steelyard("doctor", *words, "--json").out)["checks"]
+    assert {check["upstream"] for check in listed if check["name"] == "server"} == {"ant", "bee"}
+    assert not any("upstream" in check for check in listed if check["name"] in ("steelyard", "disk"))
+
+
+def test_one_dead_upstream_of_several_is_red_and_the_other_is_looked_at(upstream: FaultUpstream) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    done = steelyard("doctor", "--upstream", f"ant={dead},good={upstream.url}", "--json")
+    assert done.code == 1
+    found = {(check.get("upstream"), check["name"]): check for check in json.loads(done.out)["checks"]}
+    assert found["ant", "server"]["status"] == "red"
+    assert found["good", "model"]["found"] == "'good' answers"
+
+
+def test_a_key_by_name_goes_to_that_upstream_alone(upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANT_KEY", CANARY)
+    words = ("--upstream", f"ant={upstream.url},bee={upstream.url}", "--model", "ant=good,bee=fault:no-n")
+    done = steelyard("doctor", *words, "--key-env", "ant=ANT_KEY", "--json")
+    assert CANARY not in done.out + done.err
+    found = {(check.get("upstream"), check["name"]): check for check in json.loads(done.out)["checks"]}
+    assert found["ant", "key"]["found"] == "$ANT_KEY is set"
+    assert "no key is sent" in found["bee", "key"]["found"]
+    assert (None, "key") not in found
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--upstream", "http://h/v1,http://k/v1"), "several upstreams need a name each"),
+        (("--upstream", "a=http://h/v1", "--model", "b=m"), "there is a model for 'b' and no such upstream"),
+        (("--upstream", "a=ftp://h/v1"), "a: "),
+    ],
+)
+def test_upstreams_that_cannot_be_told_apart_are_a_mistake(words: tuple[str, ...], says: str) -> None:
+    done = steelyard("doctor", *words)
+    assert (done.code, says in done.err) == (2, True), done.err

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import steelyard as sy
-from docs.committees import measuring
+from docs.committees import closed_sets, lengths, measuring
 from docs.committees.__main__ import HERE, main
 from docs.committees.cells import WAYS, best_single, by_source, mean_and_error, split
 from docs.committees.losses import losses
@@ -77,6 +78,34 @@ def test_a_simulated_committee_goes_through_every_measurement(monkeypatch: pytes
     assert at["committee"]["over_majority"] > 0
     assert set(tables[2]["best"]) == {"ant"}
     assert beside["way"][:2].to_list() == ["majority", "consensus"]
+
+
+def test_a_simulated_committee_of_closed_answers_goes_through_every_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SIZES", (2, 3)), ("DRAWS", 2)):
+        monkeypatch.setattr(closed_sets, name, value)
+    made = pool(questions=100)
+    found = closed_sets.by_rule("mmlu", made)
+    assert found["llms"].unique(maintain_order=True).to_list() == [3, 5]
+    assert set(found["way"]) == {"majority", *closed_sets.RULES}
+    assert closed_sets.by_rule("math", made).is_empty()
+
+
+def test_a_length_that_tells_correct_from_wrong_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths, "SPLITS", (0,))
+    made = pool(questions=480)
+    rng = np.random.default_rng(0)
+    useless = replace(made, tokens=rng.lognormal(size=made.n_responses))
+    telling = replace(made, tokens=np.exp(np.where(made.correct, 1.0, 0.0) + 0.3 * rng.normal(size=made.n_responses)))
+    at = {row["way"]: row["gain"] for row in lengths.by_length("math", telling).iter_rows(named=True)}
+    assert at["committee, longer is better"] > 0.03
+    assert at["consensus, the best strength"] > 0.01
+    assert at["committee, longer is better"] > lengths.by_length("math", useless)["gain"][0] + 0.02
+
+
+def test_by_the_stored_figures_length_adds_nothing_and_no_rule_without_labels_beats_agreement_with_all_llms() -> None:
+    assert pl.read_csv(HERE / "lengths.csv")["gain"].max() < 0.003  # type: ignore[operator]
+    rules = pl.read_csv(HERE / "rules.csv").filter(llms=83)
+    assert rules.sort("accuracy")["way"][-1] == "agreement"
 
 
 def test_what_is_not_won_is_said_in_words() -> None:

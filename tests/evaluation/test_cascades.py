@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.evaluation import cascade_search
 from steelyard.evaluation.cascade_search import CascadeSearch
 from steelyard.evaluation.source_costs import source_costs
 from steelyard.pools.panel import Panel
@@ -243,3 +244,15 @@ def test_the_command_line_refuses_what_cannot_be_in_one_line(tmp_path: Path, opt
     assert found.code == 2
     assert said in found.err
     assert found.err.count("\n") == 1
+
+
+def test_a_good_source_is_asked_last_however_dear_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FEW", "STRONG"):
+        monkeypatch.setattr(cascade_search, name, 1)
+    made = table(160, reliability={"wise": 0.9, "sage": 0.75, "cheap": 0.4})
+    silent = (pl.col("llm") == "wise") & pl.col("question").str.ends_with("3")
+    labelled = pool(made.with_columns(answer=pl.when(~silent).then("answer"), correct=pl.col("correct") & ~silent))
+    cost = source_costs(labelled, {"wise": 20.0, "sage": 120.0, "cheap": 1.0})
+    search = CascadeSearch(Panel.of(labelled), cost, np.arange(160) % 5)
+    last = search.find(3 * 0.02).steps[-1]
+    assert (last.sources, last.high < 1) == (("sage",), True)

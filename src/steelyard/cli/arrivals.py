@@ -15,20 +15,29 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from steelyard.llm.draws import Draw
+    from steelyard.stopping.cascade import Cascade
 
 Key = tuple[int, str]  # of a sample: its number and its upstream
 
 
 @contextmanager
-def arrivals(each: int, kind: str, sources: Sequence[str] = ()) -> Iterator[Callable[[Draw], None]]:
-    """Yield a function that shows a sample that came, one of so many of each upstream; `kind` is how it is read."""
+def arrivals(
+    each: int, kind: str, sources: Sequence[str] = (), *, cascade: Cascade | None = None
+) -> Iterator[Callable[[Draw], None]]:
+    """Yield a function that shows a sample that came, one of so many of each upstream; `kind` is how it is read.
+
+    A cascade may ask fewer than all, so that how many come is not known before.
+    """
     from steelyard.answers.extract import extract_answer
     from steelyard.answers.normal import normal_form
 
     end = TimeLeft()
     end.at(0.0)
     expected = [(sample, source) for sample in range(each) for source in sources or ("",)]
-    n = len(expected)
+    if cascade:
+        named = [source for source in cascade.sources if source in sources]
+        expected = [(sample, source) for source in named for sample in range(cascade.samples_of(source))]
+    n, most = len(expected), "at most " if cascade else ""
     came: dict[Key, Draw] = {}
     read: dict[Key, str | None] = {}
 
@@ -41,8 +50,8 @@ def arrivals(each: int, kind: str, sources: Sequence[str] = ()) -> Iterator[Call
 
         def log(draw: Draw) -> None:
             keep(draw)
-            left = left_words(end.at(len(came) / n))
-            aside(f"{len(came)} of {n}: sample {numbered(*key_of(draw))}: {said(draw, read[key_of(draw)])}{left}")
+            left = "" if cascade else left_words(end.at(len(came) / n))
+            aside(f"{len(came)} of {most}{n}: sample {numbered(*key_of(draw))}: {said(draw, read[key_of(draw)])}{left}")
 
         yield log
         return
@@ -53,7 +62,7 @@ def arrivals(each: int, kind: str, sources: Sequence[str] = ()) -> Iterator[Call
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(expected, came, read, left_words(end.at(len(came) / n))))
+            live.update(_drawn(expected, came, read, "" if cascade else left_words(end.at(len(came) / n))))
 
         yield show
 

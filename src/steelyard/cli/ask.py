@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.server_options import Shown
+from steelyard.cli.turns_view import show_turns, turns_object
 
 EXAMPLE = (
     'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8; '
@@ -33,13 +34,13 @@ def run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
     upstream: Upstreams,
     model: Models = None,
-    n: Annotated[int, n_option("of every upstream")] = 8,
+    n: Annotated[int | None, n_option("of every upstream. Default: 8, or what the plan's cascade says")] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="A plan made by 'steelyard fit'; here one fitted on the score self_logprob.",
+            help="A plan made by 'steelyard fit', here one fitted on the score self_logprob, or by 'plan-budget'.",
             show_default=False,
         ),
     ] = None,
@@ -61,21 +62,28 @@ def run(
 ) -> None:
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
-    from steelyard.jobs.ask_question import ask
+    from steelyard.jobs.ask_question import SAMPLES, ask
     from steelyard.llm.named_upstreams import names_of
     from steelyard.llm.prompts import read_template
+    from steelyard.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
-    shown = Shown(lambda: arrivals(n, read_template(prompt).answers, names_of(asked_of["upstream"])))
+    each = SAMPLES if n is None else n
+    cascade = load(plan).cascade_ if plan else None
+    names = names_of(asked_of["upstream"])
+    shown = Shown(lambda: arrivals(each, read_template(prompt).answers, names, cascade=cascade))
     asked = ask(
         question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
         top_p=top_p, max_tokens=max_tokens, seed=seed, progress=shown.progress, serve=shown.serve,
     )  # fmt: skip
-    if asked.stopped:
-        wanted = n * max(1, len(asked.upstreams))
+    if asked.stopped and not asked.cascade:
+        wanted = each * max(1, len(asked.upstreams))
         show.note(f"stopped after {asked.stopped.samples} of {wanted} samples: {asked.stopped.why}")
     about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
-        show.as_json(as_object(asked, asked.draws, about))
-    else:
-        show_ballot(asked, asked.draws, about)
+        turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}
+        show.as_json({**as_object(asked, asked.draws, about), **turns})
+        return
+    show_ballot(asked, asked.draws, about)
+    if asked.cascade:
+        show_turns(asked.cascade)

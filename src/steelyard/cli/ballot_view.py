@@ -28,6 +28,8 @@ class About(NamedTuple):
     @property
     def how(self) -> str:
         """How the verdict was reached, in a sentence."""
+        if self.plan and self.method == "cascade":
+            return f"Asked in turn, and weighed, by the cascade of the plan {self.plan}."
         if self.plan:
             return f"Weighed by the plan {self.plan}: {self.method}" + (f" on {self.score}." if self.score else ".")
         if self.method == "vanilla":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import AnyUpstream, Json, KeyEnv, Model, VerifierName, output_option
+from steelyard.cli.options import AnyUpstreams, Json, KeyEnvs, Models, VerifierName, output_option, upstream_options
 
 if TYPE_CHECKING:
     from steelyard.cli.defaults_file import Given
@@ -22,8 +22,8 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 def run(
     context: typer.Context,
-    upstream: AnyUpstream = None,
-    model: Model = None,
+    upstream: AnyUpstreams = None,
+    model: Models = None,
     verifier: VerifierName = None,
     verifier_upstream: Annotated[
         str | None,
@@ -34,7 +34,7 @@ def run(
         typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
     ] = None,
     output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
-    key_env: KeyEnv = "OPENAI_API_KEY",
+    key_env: KeyEnvs = None,
     json: Json = False,
 ) -> None:
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
@@ -42,14 +42,18 @@ def run(
 
     findings = [*_settings(context.obj or [])]
     findings += doctor(
-        upstream=upstream, model=model, verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, output=output, key_env=key_env,
+        **upstream_options(upstream or [], model, key_env), verifier=verifier, verifier_upstream=verifier_upstream,
+        verifier_model=verifier_model, output=output,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:
-        show.as_json({"ok": not red, "checks": [vars(finding) for finding in findings]})
+        show.as_json({"ok": not red, "checks": [_as_object(finding) for finding in findings]})
     else:
+        section = ""
         for finding in findings:
+            if finding.upstream != section:
+                section = finding.upstream
+                show.say(f"\n{section}:" if section else "")
             _say(finding)
         show.say(f"\n{red} to mend." if red else "\nAll is well.")
     if red:
@@ -67,6 +71,11 @@ def _settings(given: list[Given]) -> Iterator[Finding]:
         values = {each.key: each.value for each in given if each.origin == origin}
         told = ", ".join(f"{key} = {value}" for key, value in values.items())
         yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {told}")
+
+
+def _as_object(finding: Finding) -> dict[str, str]:
+    """A finding as JSON has it; it names an upstream where there are several."""
+    return {key: value for key, value in vars(finding).items() if key != "upstream" or value}
 
 
 def _say(finding: Finding) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.cascade_view import prices_of
 from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
     Answers,
@@ -27,16 +29,21 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
+from steelyard.cli.replay_view import refuse_beside_plan, replay, show_replay
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
-EXAMPLE = "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit"
+PART = 0.3  # of the questions to calibrate on
+EXAMPLE = (
+    "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit\n\n"
+    "Example: steelyard evaluate other.parquet --plan plan.json, what a cascade of plan-budget does with all answers"
+)
 
 
 def run(
     files: Files,
     score: ScoreName = None,
     source: SourceName = None,
-    calibrate: Annotated[float, calibrate_option()] = 0.3,
+    calibrate: Annotated[float | None, calibrate_option("Default: 0.3.")] = None,
     n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
     method: Annotated[
         list[str] | None,
@@ -65,6 +72,26 @@ def run(
             show_default=False,
         ),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of methods: replay the cascade of this plan on the questions it was not learned on.",
+            show_default=False,
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PRICE",
+            help="With --plan: prices per million tokens, as gpt=10,llama=0.1. Default: the plan's.",
+            show_default=False,
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --plan, instead of --price: what each response cost."),
+    ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
@@ -84,6 +111,14 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
+    if plan is not None:
+        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None}
+        refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
+        reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
+        show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
+        return
+    if price is not None or cost is not None:
+        raise sy.SettingError("--price and --cost are for the cascade of a plan: give --plan plan.json too")
     chosen = names(method)
     check_frugal(frugal, price_score)
     if frugal is not None and chosen is None:
@@ -105,7 +140,7 @@ def run(
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
         show.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
-    cal, test = pool.split(calibrate, seed=seed)
+    cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}

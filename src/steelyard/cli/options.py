@@ -69,6 +69,10 @@ Upstreams = Annotated[
     ),
 ]
 AnyUpstream = Annotated[str | None, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+AnyUpstreams = Annotated[
+    list[str] | None,
+    typer.Option("--upstream", metavar="URL", help=f"{SERVER} Several by name: a=URL,b=URL.", show_default=False),
+]
 MODEL = "The model, by the name the server knows it by."
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
 Models = Annotated[

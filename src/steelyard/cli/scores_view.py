@@ -55,7 +55,9 @@ def _not_needed(done: Scored) -> str:
     read = done.before + done.new + done.copied + done.failures.total()
     why = "no score of theirs could change a verdict" if done.rule == "exact" else "not worth the price of a score"
     share = done.not_asked / max(1, read + done.not_asked)
-    return f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."
+    return (
+        f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."
+    )
 
 
 def show_verifiers(json: bool) -> None:

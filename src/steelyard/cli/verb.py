@@ -19,7 +19,7 @@ OLD: dict[str, tuple[str, ...]] = {
     "--at": ("--verifier-upstream", "--upstream"),
 }  # an earlier spelling, and what takes its place: the first of these that the verb has
 
-BARE = {"--frugal": "auto"}  # may stand without a value where there is a plan, and what it means then
+BARE = {"--frugal": "auto"}  # may stand without a value where a verifier is asked, and what it means then
 
 NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
 
@@ -124,7 +124,7 @@ def _with_values(words: list[str], own: set[str]) -> Iterator[str]:
     end = words.index("--") if "--" in words else len(words)
     for i, word in enumerate(words):
         yield word
-        if i < end and word in BARE and word in own and "--plan" in own:
+        if i < end and word in BARE and word in own and "--verifier" in own:
             following = words[i + 1] if i + 1 < end else None
             if following is None or following.startswith("-") or Path(following).exists():
                 yield BARE[word]

@@ -11,10 +11,12 @@ GOOD, NOTE, BAD = "ok", "note", "red"
 class Finding:
     """What was looked at, whether it is well, what was found, and how to mend it where it is not.
 
-    `note` is something that is not there and that the work goes on without.
+    `note` is something that is not there and that the work goes on without. `upstream` is the name of the one it is
+    about, where there are several.
     """
 
     name: str
     status: str
     found: str
     fix: str = ""
+    upstream: str = ""

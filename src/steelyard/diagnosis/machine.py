@@ -15,19 +15,19 @@ from steelyard.diagnosis.finding import (
     NOTE,
     Finding,
 )
-from steelyard.llm.address import KEY_ENV
+from steelyard.llm.address import KEY_ENV, NO_KEY
 from steelyard.version import __version__
 
 LEAST_DISK = 1.0  # GB
 INSTALL = "pip install 'steelyard[prm]'"
 
 
-def look(folder: Path, *, key_env: str, torch_needed: bool) -> list[Finding]:
-    """What this machine has; torch is only missed when a verifier is to run here."""
+def look(folder: Path, *, key_env: str | None, torch_needed: bool) -> list[Finding]:
+    """What this machine has; torch is only missed when a verifier is to run here, a key where one is for all."""
     return [
         Finding("steelyard", GOOD, f"{__version__} on Python {platform.python_version()}, {os.cpu_count()} cores"),
         disk(folder),
-        _key(key_env),
+        *([] if key_env is None else [key(key_env)]),
         torch(needed=torch_needed),
         gpu(needed=torch_needed),
     ]
@@ -79,8 +79,12 @@ def gpu(*, needed: bool) -> Finding:
     return Finding("gpu", GOOD, f"{name}, {memory:.0f} GB")
 
 
-def _key(name: str) -> Finding:
+def key(name: str) -> Finding:
     """Whether a key is set; the key itself is nobody's business, nor a name that may be the key."""
+    if name == NO_KEY:
+        return Finding(
+            "key", NOTE, "no key is sent, as --key-env names none for it", "add NAME=VARIABLE if it wants one"
+        )
     if os.environ.get(name, "").strip():
         return Finding("key", GOOD, f"${name} is set")
     what = f"${name} is" if name == KEY_ENV else "the variable named by --key-env is"

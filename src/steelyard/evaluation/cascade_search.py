@@ -89,25 +89,33 @@ class CascadeSearch:
         return self.cascade(max((shape.gated() for shape in [paid, *found]), key=value))
 
     def _around(self, strong: int, value: Value) -> Shape:
-        """The best shape around a strong source: step by step, then all over again until nothing gets better."""
-        cheap, others = self._candidates(strong, CHEAP), self._candidates(strong, DEAR)
+        """The best shape around a strong source: step by step, then all over again until nothing gets better.
+
+        It sets out twice, from what is best before the strong source and from what is best after it: from either alone
+        the other is often out of reach.
+        """
+        cheap = self._candidates(strong, CHEAP, self.alone - self.mean_cost / self.unit)
+        others = self._candidates(strong, DEAR, self.alone)
 
         def better(now: Shape, shapes: Iterable[Shape]) -> Shape:
             return max([now, *shapes], key=lambda shape: value(shape.gated()))
 
-        shape = better(
-            Shape(strong), (Shape(strong, f, high=high) for f in groups(cheap, FIRST) for high in ROUGH_HIGHS)
-        )
-        for _ in range(PASSES):
-            before = shape
-            shape = better(shape, (shape.having(second=g, low=low) for g in groups(cheap, SECOND) for low in LOWS))
-            gates = ((low, high, middle) for low in LOWS for high in HIGHS for middle in MIDDLE_HIGHS)
-            shape = better(shape, (shape.having(low=a, high=b, middle=c) for a, b, c in gates))
-            shape = better(shape, (shape.having(last=g, below=b) for g in groups(others, LAST) for b in LAST_HIGHS))
-            shape = better(shape, (shape.having(first=f) for f in groups(cheap, FIRST)))
-            if shape == before:
-                break
-        return shape
+        def climbed(shape: Shape) -> Shape:
+            for _ in range(PASSES):
+                before = shape
+                shape = better(shape, (shape.having(second=g, low=low) for g in groups(cheap, SECOND) for low in LOWS))
+                gates = ((low, high, middle) for low in LOWS for high in HIGHS for middle in MIDDLE_HIGHS)
+                shape = better(shape, (shape.having(low=a, high=b, middle=c) for a, b, c in gates))
+                shape = better(shape, (shape.having(last=g, below=b) for g in groups(others, LAST) for b in LAST_HIGHS))
+                shape = better(shape, (shape.having(first=f) for f in groups(cheap, FIRST)))
+                if shape == before:
+                    break
+            return shape
+
+        alone = Shape(strong)
+        firsts = (Shape(strong, f, high=high) for f in groups(cheap, FIRST) for high in ROUGH_HIGHS)
+        lasts = (Shape(strong, last=g, below=below) for g in groups(others, LAST) for below in LAST_HIGHS)
+        return better(climbed(better(alone, firsts)), [climbed(better(alone, lasts))])
 
     def _heard(self) -> list[int]:
         """The sources that ever gave an answer; of copies only the cheapest."""
@@ -118,11 +126,13 @@ class CascadeSearch:
                 kept.append(s)
         return sorted(kept)
 
-    def _candidates(self, strong: int, part: float) -> list[int]:
-        """The most promising other sources that cost less than a part of what the strong one does."""
+    def _candidates(self, strong: int, part: float, worth: NDArray[np.float64]) -> list[int]:
+        """The most promising other sources that cost less than a part of what the strong one does.
+
+        Those that come last are asked seldom, so their price matters little: a dear one that is good is worth it.
+        """
         limit = part * self.mean_cost[strong]
         among = [s for s in self.heard if s != strong and self.mean_cost[s] < limit]
-        worth = self.alone - self.mean_cost / self.unit
         return sorted(sorted(among, key=lambda s: (-worth[s], s))[:FEW])
 
     def _measured(self, gated: Gated) -> tuple[float, float]:

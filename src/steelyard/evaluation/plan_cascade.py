@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,6 +23,7 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.panel import Panel
 from steelyard.pools.pool import LabelledPool, Pool
 from steelyard.stopping.cascade import Cascade
+from steelyard.stopping.cascade_origin import CascadeOrigin, digests
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,8 +128,8 @@ def plan_cascade(
     voter = deepcopy(method)
     if refit:
         voter.fit(cal)
-    samples = _samples(cal)
-    voter.stopping_, voter.cascade_ = None, replace(chosen, samples=samples)
+    origin = CascadeOrigin(_rates(prices), per_response=pool.tokens is None, questions=digests(cal.questions.tolist()))
+    voter.stopping_, voter.cascade_ = None, replace(chosen, samples=_samples(cal), origin=origin)
     curve = _curve(path, chosen, voter, test, test_cost, seed)
     figures = next(row for row in curve if row["chosen"])
     asked = {name: value for name, value in (("budget", spend), ("loss", loss)) if value is not None}
@@ -156,7 +157,7 @@ def _curve(
         ("cheapest single", names[cheapest], *ends[0]),
         ("best single", names[best], *ends[1]),
         ("everyone", f"all {len(names)} sources", *whole),
-        ("random routing", "by lot, at the cost of the cascade", *_by_lot(float(mean.mean()), ends)),
+        ("random routing", "by lot, at the cost of the cascade", *by_lot(float(mean.mean()), ends)),
     ]
     columns = [
         column for _, _, paid, correct in rows for column in (paid, correct, correct - single[best], everyone - correct)
@@ -173,7 +174,7 @@ def _curve(
     return table
 
 
-def _by_lot(mean: float, ends: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+def by_lot(mean: float, ends: Sequence[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
     """Cost and accuracy of drawing, per question, one of two of these such that the mean cost is this one."""
     means = [float(paid.mean()) for paid, _ in ends]
     for (low, right), (high, righter), a, b in zip(ends, ends[1:], means, means[1:], strict=False):
@@ -192,6 +193,10 @@ def _samples(pool: LabelledPool) -> dict[str, int]:
         name: int(np.median(each[each > 0])) if each.any() else 1
         for name, each in zip(pool.sources, counts.T, strict=True)
     }
+
+
+def _rates(prices: Mapping[str, float] | None) -> dict[str, float]:
+    return {name: float(price) for name, price in (prices or {}).items()}
 
 
 def _share(text: str) -> float:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from steelyard.errors import SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.pools.pool import Pool
-
-MILLION = 1e6
+from steelyard.stopping.cascade_origin import MILLION
 
 
 def checked_prices(prices: Mapping[str, float], sources: tuple[str, ...]) -> dict[str, float]:

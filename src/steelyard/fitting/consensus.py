@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.fitting.joint_weights import CLOSEST, LEAST, MOST, joint_weights, mean_correlation
+from steelyard.fitting.rank_one import rank_one
 from steelyard.fitting.source_votes import SourceVotes, Vector
 from steelyard.pools.logistic import expit
 
@@ -87,10 +88,7 @@ def pairwise_chances(said: NDArray[np.int32]) -> Vector:
     usual = same[apart].sum() / max(both[apart].sum(), 1.0)
     rate = (same + TRUST * usual) / (both + TRUST)
     np.fill_diagonal(rate, 0.0)
-    p = np.sqrt(np.maximum(rate.sum(axis=1) / max(voices - 1, 1), 1e-6))
-    for _ in range(100):
-        p = np.clip(0.5 * p + 0.5 * (rate @ p) / np.maximum((p**2).sum() - p**2, 1e-9), 1e-3, 0.999)
-    return np.asarray(p, np.float64)
+    return rank_one(rate, 1e-3, 0.999)
 
 
 def coarse(weights: Vector) -> Vector:

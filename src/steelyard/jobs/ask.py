@@ -27,6 +27,7 @@ from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.source_vote import SourceVote
+from steelyard.pools.pool import Pool
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 
@@ -84,9 +85,12 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
     score = fitted.score if fitted else None
     if voter.oracle:
         raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
-    known = list(voter.weights_) if isinstance(voter, SourceVote) else []
+    cascade = voter.cascade_
+    known = list(voter.weights_) if isinstance(voter, SourceVote) else list(cascade.sources if cascade else ())
     if any(known) and not sources:
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
+    if cascade:
+        return voter, SCORE  # it looks at answers alone, and says itself how many
     if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
@@ -119,22 +123,8 @@ def unplanned(scored: bool, several: bool = False) -> Method:
 def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer."""
     rows = in_order(draws)
-    several = any(draw.source for draw in rows)
     scores = [score_of(draw) for draw in rows]
-    table = pl.DataFrame(
-        {
-            "question": ["asked"] * len(rows),
-            "sample": [draw.sample for draw in rows],
-            "response": [draw.choice.text if draw.choice else None for draw in rows],
-            SCORE: scores,
-            COPY: [None if value is None else [value] for value in scores],
-        },
-        schema_overrides={"response": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
-    )
-    if several:
-        table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
-    known = any(value is not None for value in scores)
-    pool = read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
+    pool = pool_of(rows, by=by, answers=answers)
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
@@ -160,6 +150,26 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )
+
+
+def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
+    """The samples as a table is read, in this order; one that failed is there without an answer."""
+    several = any(draw.source for draw in rows)
+    scores = [score_of(draw) for draw in rows]
+    table = pl.DataFrame(
+        {
+            "question": ["asked"] * len(rows),
+            "sample": [draw.sample for draw in rows],
+            "response": [draw.choice.text if draw.choice else None for draw in rows],
+            SCORE: scores,
+            COPY: [None if value is None else [value] for value in scores],
+        },
+        schema_overrides={"response": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
+    )
+    if several:
+        table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
+    known = any(value is not None for value in scores)
+    return read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
 
 
 def in_order(draws: Sequence[Draw]) -> list[Draw]:

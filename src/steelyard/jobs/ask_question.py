@@ -7,9 +7,12 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.errors import SettingError, UpstreamError
+from steelyard.errors import SettingError
 from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, in_order, planned, unplanned
-from steelyard.jobs.ask_upstreams import Asking, check_scored, samples_of, together, without_silent
+from steelyard.jobs.ask_cascade import cascade_for, in_turn
+from steelyard.jobs.ask_upstreams import Asking, check_scored, need_samples, samples_of, together, without_silent
+from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.standing import Standing
 from steelyard.jobs.starting import started
@@ -21,6 +24,7 @@ from steelyard.llm.upstream import Serve, served
 from steelyard.runs.parameters import Sampling
 
 TOKENS, LOCAL_TOKENS = 2048, 512
+SAMPLES = 8  # of every upstream, where nobody says
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Asked(Outcome):
     draws: list[Draw]
     stopped: Standing | None
     upstreams: tuple[str, ...] = ()  # the names of several
+    cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
 
 
 async def aask(
@@ -42,7 +47,7 @@ async def aask(
     *,
     upstream: Named,
     model: Named | None = None,
-    n: int = 8,
+    n: int | None = None,
     plan: str | Path | None = None,
     prompt: str | Path = "math",
     temperature: float = 0.7,
@@ -63,19 +68,37 @@ async def aask(
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
-    upstreams = read_upstreams(upstream, model, key_env, n)
-    samplings = [
-        Sampling(each.model, n, temperature, top_p, _longest(each.url, max_tokens), seed) for each in upstreams
-    ]
+    each_n = SAMPLES if n is None else n
+    upstreams = read_upstreams(upstream, model, key_env, each_n)
     names = tuple(each.name for each in upstreams if each.name)
     asked_of = ", ".join(names) or upstreams[0].model
-    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=n, model=asked_of, sources=names)
+    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=each_n, model=asked_of, sources=names)
+    cascade = cascade_for(voter, names, n)
+    upstreams = tuple(each for each in upstreams if not cascade or each.name in cascade.sources)
+    samplings = [
+        Sampling(
+            each.model, cascade.samples_of(each.name) if cascade else each_n, temperature, top_p,
+            _longest(each.url, max_tokens), seed,
+        )
+        for each in upstreams
+    ]  # fmt: skip
     needed = score if voter and by_score(voter) else None
     async with AsyncExitStack() as servers:
         asking = []
         for each, sampling in sorted(zip(upstreams, samplings, strict=True), key=lambda pair: pair[0].url != LOCAL):
             address = await servers.enter_async_context(started(serve, each.url, each.key_env))
             asking.append(Asking(each.name, address, sampling, template.fill(question), None if names else needed))
+        if voter and cascade:
+            ballot = servers.enter_context(Ballot(voter, answers=template.answers))
+            came = await in_turn(asking, ballot, cascade, template.answers, progress)
+            need_samples(came, asking)
+            without_silent(came, asking)
+            turns = turns_of(came, cascade, names, template.answers)
+            return Asked(
+                **vars(cascade_outcome(came, cascade, ballot.standing, template.answers)), question=question,
+                model=asked_of, method="cascade", score=None, plan=str(plan), draws=came, stopped=ballot.standing,
+                upstreams=names, cascade=turns,
+            )  # fmt: skip
         watch = servers.enter_context(Watch(voter, template.answers, names))
         came = await _sampled(asking, watch, progress)
     check_scored(came, names, needed)
@@ -100,7 +123,8 @@ def ask() -> None:
     """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or each response once.
 
     `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
-    asked n times, and one that gives nothing is told and does not vote.
+    asked n times (8 if n is None), and one that gives nothing is told and does not vote. A plan with a cascade is
+    followed: upstreams are asked in its turn and as often as it says, and `Asked.cascade` tells who was, and the cost.
     `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when that says so.
     `progress` is called with every sample as it comes; `serve` opens the server. The options are those of
     `steelyard ask`.
@@ -124,9 +148,7 @@ async def _sampled(asking: list[Asking], watch: Watch, progress: Callable[[Draw]
             if watch.enough(draw):
                 break
     came = [draw for draw in came if watch.counted(draw)]
-    if not any(draw.choice for draw in came):
-        base = ", ".join(each.address.base for each in asking)
-        raise UpstreamError(f"{base} gave no sample: {came[0].reason}; see 'steelyard doctor'")
+    need_samples(came, asking)
     return in_order(without_silent(came, asking))
 
 

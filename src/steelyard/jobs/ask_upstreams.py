@@ -40,7 +40,7 @@ async def samples_of(asked: Asking) -> AsyncGenerator[Draw]:
                 yield draw._replace(source=asked.name)
 
 
-async def together(asking: list[Asking]) -> AsyncGenerator[Draw]:
+async def together(asking: Sequence[Asking]) -> AsyncGenerator[Draw]:
     """Yield the samples of several upstreams as they come; those of one that cannot go on have failed."""
     came: asyncio.Queue[Draw | None] = asyncio.Queue()
 
@@ -73,7 +73,15 @@ async def together(asking: list[Asking]) -> AsyncGenerator[Draw]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def without_silent(came: list[Draw], asking: list[Asking]) -> list[Draw]:
+def need_samples(came: list[Draw], asking: Sequence[Asking]) -> None:
+    """Without any sample there is nothing to vote on: say why."""
+    if not any(draw.choice for draw in came):
+        asked = {draw.source for draw in came}
+        base = ", ".join(each.address.base for each in asking if each.name in asked)
+        raise UpstreamError(f"{base} gave no sample: {came[0].reason}; see 'steelyard doctor'")
+
+
+def without_silent(came: list[Draw], asking: Sequence[Asking]) -> list[Draw]:
     """The samples without those of upstreams that gave none at all, which is told: such a source does not vote."""
     for asked in asking:
         own = [draw for draw in came if draw.source == asked.name]

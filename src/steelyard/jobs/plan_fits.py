@@ -13,6 +13,11 @@ from steelyard.pools.pool import Origin
 def warn_of_plan(voter: Method, origin: Origin, any_score: bool) -> None:
     """Say when responses are of another LLM than a plan's, or of several, and when there is no score to weigh by."""
     fitted = voter.fitted_on_
+    if voter.cascade_:
+        _warn(
+            "the plan has a cascade, and this vote counts everyone in the table, as what is there costs nothing more; "
+            "what the cascade alone would decide is measured by 'steelyard evaluate FILE --plan PLAN'"
+        )
     if fitted and voter.reads_scores() and not any_score:
         _warn(
             f"every score {origin.score or fitted.score!r} is missing, and the plan weighs by it: all responses weigh "

@@ -5,6 +5,7 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
+from steelyard.kernels.annotators import add_evidence, votes_together
 from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
@@ -28,6 +29,7 @@ from steelyard.kernels.voting import best_weights, tally
 
 __all__ = [
     "QUANTIZER",
+    "add_evidence",
     "add_up_answers",
     "agreement",
     "best_of",
@@ -52,4 +54,5 @@ __all__ = [
     "source_weights",
     "tally",
     "vote_units",
+    "votes_together",
 ]

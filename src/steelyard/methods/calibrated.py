@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from steelyard.asking.bounds import AnswerBounds
 from steelyard.confidence.answer_probabilities import AnswerProbabilities, answer_probabilities
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples, crossfit_probabilities, winners_correct
-from steelyard.confidence.risk_control import RiskControl, control_risk
+from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.quantize import quantize
-from steelyard.errors import CalibrationError, PlanError, SettingError
+from steelyard.errors import PlanError
 from steelyard.fitting.answer_features import FEATURES, answer_features, answer_sums
 from steelyard.fitting.conditional_logit import (
     PENALTIES,
@@ -32,11 +32,11 @@ from steelyard.fitting.conditional_logit import (
     cross_validate,
     fit_conditional_logit,
 )
-from steelyard.fitting.folds import fold_of, shuffled_rank
+from steelyard.fitting.folds import fold_of
 from steelyard.methods.abilities.assessable import Assessable
-from steelyard.methods.base.enough import FEWEST_QUESTIONS
 from steelyard.methods.base.method import P
 from steelyard.methods.base.plan import LARGE
+from steelyard.methods.base.reserve import Pair, check_held_out, check_reserve, parted, risk_control_by
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import (
     FARTHEST,
@@ -148,17 +148,7 @@ class CalibratedVote(Assessable):
         return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
     def _parted(self, pool: P) -> tuple[P, P | None]:
-        order = shuffled_rank(pool, self.seed)
-        apart = order < round(self.reserve * pool.n_questions)
-        if not apart.any():
-            return pool, None
-        seen = pool.take(np.flatnonzero(~apart))
-        if seen.n_questions < FEWEST_QUESTIONS or np.isnan(seen.known_scores).all():
-            raise CalibrationError(
-                f"reserve={self.reserve:g} leaves {seen.n_questions} of {pool.n_questions} questions to fit on: "
-                f"reserve less, or label more, so that {FEWEST_QUESTIONS} with scores are left"
-            )
-        return seen, pool.take(np.flatnonzero(apart))
+        return parted(pool, self.reserve, self.seed)
 
     def _learn(self, pool: Pool) -> None:
         self._fit_choice(cast(LabelledPool, pool))
@@ -210,17 +200,15 @@ class CalibratedVote(Assessable):
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
-        pairs = [
+        learned, reserved = self._held_out()
+        return risk_control_by(learned, reserved, risk, confidence_level)
+
+    def _held_out(self) -> tuple[Pair, Pair]:
+        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
+        return (
             (self.out_of_fold_confidence_, self.out_of_fold_correct_),
             (self.reserved_confidence_, self.reserved_correct_),
-        ]
-        if self.reserved_confidence_ is None or not len(self.reserved_confidence_):
-            raise CalibrationError(
-                "this plan reserved no questions, and a risk must be tested on questions the vote has not learned "
-                "from: fit it again with reserve=0.5 (steelyard fit --set reserve=0.5)"
-            )
-        learned, reserved = ((cast(Floats, c), cast(Floats, r) > 0) for c, r in pairs)
-        return control_risk(learned, reserved, risk=risk, confidence_level=confidence_level)
+        )
 
     def described(self) -> str:
         if not self.mean_ and not self.best_ and not self.slope_:
@@ -239,8 +227,7 @@ class CalibratedVote(Assessable):
         logit.check_clip(self.clip)
         check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
-        if not 0 <= self.reserve <= 0.9:
-            raise SettingError(f"reserve must lie between 0 and 0.9, not {self.reserve}")
+        check_reserve(self.reserve)
 
     def check_learned(self) -> None:
         if not within(-LARGE, LARGE, self.theta) or self.penalty_ not in PENALTIES:
@@ -252,12 +239,7 @@ class CalibratedVote(Assessable):
         ):
             raise PlanError("what it gained is damaged")
         CorrectnessBySamples.of(self.correctness_)
-        pairs = (
-            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
-            (self.reserved_confidence_, self.reserved_correct_),
-        )
-        if any(c is None or r is None or len(c) != len(r) or not within(0, 1, c, r) for c, r in pairs):
-            raise PlanError("its held-out confidences are damaged")
+        check_held_out(*self._held_out())
 
     def summary(self) -> dict[str, Any]:
         return {**super().summary(), **dict(zip(FEATURES, self.theta.tolist(), strict=True)), "penalty": self.penalty_}

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples
+from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.tally import tally
 from steelyard.errors import PlanError
@@ -31,6 +32,8 @@ from steelyard.fitting.consensus import Consensus
 from steelyard.fitting.folds import fold_of
 from steelyard.fitting.source_votes import SourceVotes
 from steelyard.methods.abilities.assessable import Assessable
+from steelyard.methods.base.method import P
+from steelyard.methods.base.reserve import Pair, check_held_out, check_reserve, parted, risk_control_by
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.source_vote import (
     Heard,
@@ -67,16 +70,26 @@ class CommitteeVote(SourceVote, Assessable):
     name: ClassVar[str] = "committee"
     colour: ClassVar[str | None] = "#9b5de5"
     learns: ClassVar[bool] = True
+    added: ClassVar[tuple[str, ...]] = (
+        "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",
+    )  # fmt: skip
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(1.0, "standard errors of likelihood that a heavier penalty may cost")
     clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
     seed: int = setting(0, "seed of every random choice of the fit")
+    reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
 
     slopes_: dict[str, float] = field(default_factory=dict, init=False)  # what a logit is worth, by source
     centres_: dict[str, float] = field(default_factory=dict, init=False)  # the logit that changes nothing
     penalty_: float = field(default=np.inf, init=False)
     correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+
+    # confidence in verdicts on other folds and on the reserved questions, and which of these are correct
+    out_of_fold_confidence_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    out_of_fold_correct_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    reserved_confidence_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    reserved_correct_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
 
     def fit(self, labelled: Pool, *, n: int | None = None, unlabelled: Pool | None = None) -> Self:
         """Learn from a labelled pool, and from who agrees with whom in an unlabelled one, if there is one.
@@ -113,8 +126,18 @@ class CommitteeVote(SourceVote, Assessable):
         self._keep(heard.names, heard.voice, theta[: votes.voices])
         beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
         self._keep_slopes(heard, beta / spread, centre)
-        self.correctness_ = self._confidence(pool, votes, consensus, unlabelled, fold).values
+        self._learn_confidence(pool, votes, consensus, unlabelled, fold)
         self.gains_ = {}
+        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
+
+    def _parted(self, pool: P) -> tuple[P, P | None]:
+        return parted(pool, self.reserve, self.seed)
+
+    def _test(self, apart: Pool) -> None:
+        labelled = cast(LabelledPool, apart)
+        verdicts = self._decide(labelled.unlabelled())
+        self.reserved_confidence_ = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
+        self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
 
     def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
         """What the agreement of the sources says of each, and how many questions without labels said so."""
@@ -129,9 +152,9 @@ class CommitteeVote(SourceVote, Assessable):
         self.slopes_ = {name: float(slope[v]) if v >= 0 else 0.0 for name, v in pairs}
         self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
 
-    def _confidence(
+    def _learn_confidence(
         self, pool: LabelledPool, votes: SourceVotes, consensus: Consensus, unlabelled: int, fold: Ints
-    ) -> CorrectnessBySamples:
+    ) -> None:
         """Learn how likely a verdict is correct, on folds that the weights were not fitted on.
 
         After k samples: those of k of the N responses of a question, drawn at random, so that any part of the
@@ -157,7 +180,10 @@ class CommitteeVote(SourceVote, Assessable):
             odds, f = _evidence(decided)
             return odds[there], f[there], decided.correct(part)[there]
 
-        return CorrectnessBySamples.learn(drawn, verdicts)
+        by_samples, decided = CorrectnessBySamples.learn(drawn, verdicts), tally(known, weights)
+        self.correctness_ = by_samples.values
+        self.out_of_fold_confidence_ = _p_correct(by_samples, decided)
+        self.out_of_fold_correct_ = decided.correct(known).astype(np.float64)
 
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
@@ -165,8 +191,22 @@ class CommitteeVote(SourceVote, Assessable):
         verdicts = self._decide(self.mixed(pool))
         if self.correctness_ is None:
             return verdicts
-        p, _ = CorrectnessBySamples.of(self.correctness_).parts_from(*_evidence(verdicts), verdicts.pool.sizes)
-        return verdicts.with_p_correct(np.where(verdicts.code >= 0, p, 0.0))
+        return verdicts.with_p_correct(_p_correct(CorrectnessBySamples.of(self.correctness_), verdicts))
+
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
+        """Return from which confidence on to answer, so that the error stays within `risk`."""
+        learned, reserved = self._held_out()
+        return risk_control_by(learned, reserved, risk, confidence_level)
+
+    def questions_reserved(self) -> int:
+        return len(self.reserved_confidence_)
+
+    def _held_out(self) -> tuple[Pair, Pair]:
+        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
+        return (
+            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
+            (self.reserved_confidence_, self.reserved_correct_),
+        )
 
     def described(self) -> str:
         named = sorted(((weight, name) for name, weight in self.weights_.items()), reverse=True)
@@ -181,6 +221,7 @@ class CommitteeVote(SourceVote, Assessable):
         logit.check_clip(self.clip)
         check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
+        check_reserve(self.reserve)
 
     def check_learned(self) -> None:
         super().check_learned()
@@ -192,6 +233,13 @@ class CommitteeVote(SourceVote, Assessable):
         if not within(0, np.inf, list(self.slopes_.values())):
             raise PlanError("its slopes are damaged: none is below 0")
         CorrectnessBySamples.of(self.correctness_)
+        check_held_out(*self._held_out())
+
+
+def _p_correct(by_samples: CorrectnessBySamples, verdicts: Verdicts) -> NDArray[np.float64]:
+    """The probability that each verdict is correct [Q]; 0 where there is none."""
+    p, _ = by_samples.parts_from(*_evidence(verdicts), verdicts.pool.sizes)
+    return np.where(verdicts.code >= 0, p, 0.0)
 
 
 def _weights(votes: SourceVotes, theta: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,8 @@
 """Vanilla weighted vote: the raw score is the weight, w(p) = p.
 
 A missing score weighs the mean score of the calibration set or, when the vote was never fitted,
-the mean of its question.
+the mean of its question. Several scores are read as one, the mean of their logits, or, with mix="covariance", mixed by
+what they have in common over the responses of the fit, which needs no labels (fitting/covariance_mix.py).
 """
 
 from dataclasses import dataclass, field, replace
@@ -11,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.asking.bounds import AnswerBounds, within_range
-from steelyard.errors import PlanError
+from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
+from steelyard.fitting.covariance_mix import covariance_mix
 from steelyard.methods.base.method import Method
+from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import within
 from steelyard.pools.pool import Pool
+
+MIXES = ("mean", "covariance")
 
 
 @dataclass(repr=False, eq=False)
@@ -29,7 +34,20 @@ class VanillaVote(Method):
     name: ClassVar[str] = "vanilla"
     colour: ClassVar[str | None] = "#56b4e9"
 
+    added: ClassVar[tuple[str, ...]] = ("mix",)
+
+    mix: str = setting("mean", "several scores made one: mean (of logits), or covariance, by what they have in common")
+
     prior_: float | None = field(default=None, init=False)
+
+    def check_settings(self) -> None:
+        if self.mix not in MIXES:
+            raise SettingError(f"mix is {self.mix!r:.40}: {did_you_mean(self.mix, MIXES)}")
+
+    def check_pool(self, pool: Pool) -> None:
+        super().check_pool(pool)
+        if self.mix != "mean" and self.mix_ is None:
+            raise CalibrationError(f"mix={self.mix} is learned from responses, with or without labels: fit it first")
 
     def check_learned(self) -> None:
         if self.prior_ is not None and not within(0, 1, self.prior_):
@@ -54,6 +72,9 @@ class VanillaVote(Method):
         return self.prior_ if np.isnan(score) and self.prior_ is not None else float(score)
 
     def _learn(self, pool: Pool) -> None:
+        if self.mix == "covariance":
+            self.mix_ = covariance_mix(pool)
+            pool = self.mixed(pool)
         p = np.asarray(pool.known_scores, np.float64)
         voting = p[pool.readable & ~np.isnan(p)]
         self.prior_ = float(voting.mean() if len(voting) else np.nanmean(p))

@@ -19,7 +19,9 @@ def check_price(price: float | None) -> None:
         return
     need_numbers(price_response=price)
     if not 0 <= price <= MOST:
-        raise SettingError(f"the price of a response is {price:g}: give what the verifier costs per response, 0 or more")
+        raise SettingError(
+            f"the price of a response is {price:g}: give what the verifier costs per response, 0 or more"
+        )
 
 
 def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:

@@ -43,8 +43,7 @@ def asked_on_demand(note: Record) -> str | None:
 def were_asked(samples: Iterable[Record], said: Iterable[Record | None]) -> list[bool]:
     """Which responses were asked for: those with a score or a failure, and those without a text to be asked about."""
     return [
-        record is not None or not has_text(sample.get("response"))
-        for sample, record in zip(samples, said, strict=True)
+        record is not None or not has_text(sample.get("response")) for sample, record in zip(samples, said, strict=True)
     ]
 
 

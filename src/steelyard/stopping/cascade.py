@@ -22,6 +22,7 @@ from steelyard.errors import PlanError
 from steelyard.fitting.answer_odds import LARGEST, Leading, leading
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.panel import Panel
+from steelyard.stopping.cascade_origin import UNKNOWN, CascadeOrigin
 
 MOST_STEPS = 6  # each doubles the sets of sources that may come about
 DAMAGED = "its cascade is damaged"
@@ -38,6 +39,12 @@ class Step:
     def asks(self, confidence: NDArray[np.float64]) -> Bools:
         """Where the sources are asked [Q]."""
         return (confidence >= self.low) & (confidence < self.high)
+
+    def where(self) -> str:
+        """Between which confidences, in words; empty where it always asks."""
+        if self.low <= 0:
+            return f"below {self.high:g}" if self.high < 1 else ""
+        return f"from {self.low:g}{f' to {self.high:g}' if self.high < 1 else ' up'}"
 
 
 class Replayed(NamedTuple):
@@ -60,6 +67,7 @@ class Cascade:
     steps: tuple[Step, ...]
     odds: Mapping[tuple[str, ...], tuple[float, ...]]  # by the sources asked, sorted: their weights, and that of none
     samples: Mapping[str, int] | None = None  # by source; None: one of each
+    origin: CascadeOrigin = UNKNOWN
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.steps) <= MOST_STEPS or not all(map(_sound, self.steps)):
@@ -119,7 +127,7 @@ class Cascade:
         """The cascade as a plan writes it."""
         steps = [{"ask": list(s.sources), "low": s.low, "high": s.high} for s in self.steps]
         odds = [{"asked": list(asked), "weights": list(weights)} for asked, weights in self.odds.items()]
-        return {"steps": steps, "odds": odds, "samples": dict(self.samples or {})}
+        return {"steps": steps, "odds": odds, "samples": dict(self.samples or {}), **self.origin.plain()}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Cascade:
@@ -127,7 +135,7 @@ class Cascade:
         try:
             steps = tuple(Step(_names(step["ask"]), step["low"], step["high"]) for step in plain["steps"])
             odds = {_names(state["asked"]): tuple(state["weights"]) for state in plain["odds"]}
-            return cls(steps, odds, dict(plain["samples"]))
+            return cls(steps, odds, dict(plain["samples"]), CascadeOrigin.from_plain(plain))
         except (KeyError, TypeError, AttributeError, ValueError):
             raise PlanError(f"{DAMAGED}: make it again with 'steelyard plan-budget'") from None
 
@@ -178,9 +186,4 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _spoken(step: Step) -> str:
-    ask = f"ask {' and '.join(step.sources)}"
-    if step.low <= 0 and step.high >= 1:
-        return ask
-    if step.low <= 0:
-        return f"below {step.high:g} {ask}"
-    return f"from {step.low:g}{f' to {step.high:g}' if step.high < 1 else ' up'} {ask}"
+    return f"{step.where()} ask {' and '.join(step.sources)}".strip()

@@ -30,6 +30,7 @@ class Stored(Configured):
 
     name: ClassVar[str]  # what the user types
     learns: ClassVar[bool] = False  # needs labels to be fitted
+    added: ClassVar[tuple[str, ...]] = ()  # fields that its earlier plans do not have: they are as before a fit
 
     fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
     stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
@@ -64,7 +65,8 @@ class Stored(Configured):
     def from_plan(cls, plan: Plan) -> Self:
         """Make the method a plan describes; every value must be there and of its kind."""
         blank = cls()
-        settings, learned = renamed(plan.settings, blank.settings()), renamed(plan.learned, blank.learned())
+        settings = cls._with_added(renamed(plan.settings, blank.settings()), blank.settings())
+        learned = cls._with_added(renamed(plan.learned, blank.learned()), blank.learned())
         plan = replace(plan, settings=settings, learned=learned)
         for what, has, needs in (
             ("settings", settings, blank.settings()),
@@ -93,6 +95,12 @@ class Stored(Configured):
         if plan.fitted_on is not None or not cls.learns:
             method.check_learned()
         return method
+
+    @classmethod
+    def _with_added(cls, found: dict[str, Any], blank: dict[str, Any]) -> dict[str, Any]:
+        """What a plan has, and what was added to the method since such plans were made, all of it or nothing."""
+        since = {key: value for key, value in blank.items() if key in cls.added}
+        return found if since.keys() & found.keys() else {**found, **since}
 
     def check_settings(self) -> None:
         """Refuse settings that cannot work; fit and load call it, the constructor only stores."""

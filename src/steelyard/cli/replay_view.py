@@ -1,0 +1,71 @@
+"""What `evaluate --plan` reads and shows: a plan's cascade on questions that it was not learned on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli import show
+from steelyard.cli.options import source_of, spoken
+from steelyard.errors import SettingError
+from steelyard.evaluation.percentages import percent, points
+
+if TYPE_CHECKING:
+    from steelyard.evaluation.replay_cascade import CascadeReplay
+
+
+def refuse_beside_plan(**given: object) -> None:
+    """Refuse options that say how to measure methods: a plan's cascade knows all of that."""
+    if wrong := [option for option, value in given.items() if value]:
+        option = "-n" if wrong[0] == "n" else f"--{wrong[0].replace('_', '-')}"
+        raise SettingError(
+            f"--plan replays the plan's cascade, and {option} is for measuring methods: leave one of them away"
+        )
+
+
+def replay(
+    files: list[Path], plan: Path, prices: dict[str, float] | None, cost: str | None, *, seed: int, **options: Any
+) -> CascadeReplay:
+    """Read the labelled file as the plan needs it, and replay the plan's cascade."""
+    import steelyard as sy
+    from steelyard.evaluation.replay_cascade import cascade_of
+
+    voter = sy.load(plan)
+    fitted = voter.fitted_on_
+    if prices is not None and cost is not None:
+        raise SettingError("give --price or --cost, not both: a column of costs needs no prices")
+    if not (prices or cost or cascade_of(voter).origin.prices):
+        raise SettingError("the plan has no prices: give --cost COLUMN, or --price NAME=PRICE per million tokens")
+    column = options.pop("source") or (fitted.source if fitted else None)
+    score = options.pop("score") or (fitted.score if fitted and voter.reads_scores() else None)
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        pool = sy.read(
+            source_of(files), score=score, source=column, tokens=cost or True, need_score=voter.reads_scores(),
+            progress=progress, **options,
+        )  # fmt: skip
+    return sy.replay_cascade(pool, voter, prices, costs=cost is not None, seed=seed)
+
+
+def show_replay(found: CascadeReplay, json: bool) -> None:
+    """Print accuracy and cost beside everyone, and who was asked how often."""
+    if json:
+        sizes = {"test_questions": found.questions, "left_out_questions": found.left_out}
+        show.as_json({"rows": found.rows.to_dicts(), "asked": found.asked.to_dicts(), **sizes})
+        return
+    rows = [
+        (
+            row["policy"],
+            f"{row['cost']:.4g}",
+            f"{percent(row['accuracy'])} ± {percent(row['se'])}",
+            f"{percent(row['low'])} to {percent(row['high'])}",
+            "" if row["policy"] == "everyone" else f"{points(row['gain'])} ± {percent(row['gain_se'])}",
+        )
+        for row in found.rows.iter_rows(named=True)
+    ]
+    title = f"The cascade of the plan on {found.questions} questions: {found.cascade.described()}"
+    show.table(title, ("policy", "cost", "accuracy %", "interval", "against everyone"), rows, text=True)
+    who = [(name, f"{100 * share:.1f}", f"{cost:.4g}") for name, share, cost in found.asked.iter_rows()]
+    show.table("Who is asked", ("source", "of questions, %", "cost"), who)
+    print("cost: mean per question; against everyone: points, paired.")
+    if found.left_out:
+        show.say(f"{found.left_out} other questions are left out, because the cascade was learned on them.")

@@ -1,0 +1,68 @@
+"""One question along a plan's cascade: a step asks its upstreams at once, and the next one waits for what they say.
+
+The plan's ballot decides whom to ask, by the order of the cascade and the numbers of samples, never by who was quick.
+An upstream that gives nothing, or that is not there, is a source that does not answer: the cascade goes on without it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+from steelyard.answers.extract import extract_answer
+from steelyard.errors import PlanError, SettingError, SteelyardWarning, did_you_mean
+from steelyard.jobs.ask import in_order
+from steelyard.jobs.ask_upstreams import Asking, together
+from steelyard.jobs.ballot import Ballot
+from steelyard.llm.draws import Draw
+from steelyard.methods.base.method import Method
+from steelyard.methods.base.source_vote import SourceVote
+from steelyard.stopping.cascade import Cascade
+
+
+def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Cascade | None:
+    """The cascade that a plan has for these upstreams, after a look at their names; None for a plan without one."""
+    cascade = voter.cascade_ if voter else None
+    if voter is None or cascade is None:
+        return None
+    known = tuple(voter.weights_) if isinstance(voter, SourceVote) else cascade.sources
+    for name in names:
+        if name not in known:
+            raise SettingError(f"the plan knows no source {name!r} to ask: {did_you_mean(name, known)}")
+    here = [name for name in cascade.sources if name in names]
+    if not here:
+        raise PlanError(f"the plan's cascade asks {', '.join(cascade.sources)}, and no upstream is named so")
+    if missing := [name for name in cascade.sources if name not in names]:
+        _warn(
+            f"no upstream is named {', '.join(missing)}, which the plan's cascade may ask: it goes on as if there were "
+            "no answer"
+        )
+    if n is not None and any(cascade.samples_of(name) != n for name in here):
+        each = ", ".join(f"{name} {cascade.samples_of(name)}" for name in here)
+        _warn(f"the plan's cascade says how many samples to draw ({each}), so -n {n} is not used")
+    return cascade
+
+
+async def in_turn(
+    asking: Sequence[Asking], ballot: Ballot, cascade: Cascade, kind: str, progress: Callable[[Draw], None]
+) -> list[Draw]:
+    """Ask as the cascade says, and return what came; `kind` is how answers are read."""
+    by_name, came = {each.name: each for each in asking}, list[Draw]()
+    while ballot.standing.next:
+        now = ballot.standing.next
+        for name in now:
+            for sample in range(0 if name in by_name else cascade.samples_of(name)):
+                ballot.add(None, sample=sample, source=name)
+        here = [by_name[name] for name in now if name in by_name]
+        async with aclosing(together(here)) as coming:
+            async for draw in coming:
+                progress(draw)
+                came.append(draw)
+                answer = extract_answer(draw.choice.text, kind) if draw.choice else None
+                ballot.add(answer, sample=draw.sample, source=draw.source)
+    return in_order(came)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, SteelyardWarning, stacklevel=4)
