@@ -20,8 +20,8 @@ def bill_lines(name: str, bill: dict[str, Any]) -> list[str]:
     share = bill["read"] / max(1, total)
     same = f", {bill['copied']:,} have the words of one of these" if bill["copied"] else ""
     lines = [
-        f"{name} was asked by the rule {bill['rule']} and the plan {bill['plan']}: {bill['read']:,} of {total:,} responses "
-        f"({share:.0%}) were read{same}, {bill['not_asked']:,} were not asked."
+        f"{name} was asked by the rule {bill['rule']} and the plan {bill['plan']}: {bill['read']:,} of {total:,} "
+        f"responses ({share:.0%}) were read{same}, {bill['not_asked']:,} were not asked."
     ]
     if bill["tokens_read"] is not None or bill["tokens_not_read"] is not None:
         read, saved = bill["tokens_read"] or 0, bill["tokens_not_read"] or 0

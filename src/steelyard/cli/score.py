@@ -14,6 +14,7 @@ from steelyard.cli.options import (
     MODEL,
     Answers,
     AnyUpstream,
+    FrugalRule,
     Json,
     KeyEnv,
     LayoutName,
@@ -81,16 +82,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    frugal: Annotated[
-        str | None,
-        typer.Option(
-            "--frugal",
-            metavar="RULE",
-            help="Ask the verifier on demand: exact (changes no verdict of the plan) or expected (worth its price). "
-            "Without a rule: expected where the plan has learned it.",
-            show_default=False,
-        ),
-    ] = None,
+    frugal: FrugalRule = None,
     answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,

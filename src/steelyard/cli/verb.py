@@ -120,7 +120,7 @@ def _translated(words: list[str], own: set[str]) -> Iterator[str]:
 
 
 def _with_values(words: list[str], own: set[str]) -> Iterator[str]:
-    """The words of a command, with a value for an option that stands without one: before an option, a file, or nothing."""
+    """The words of a command, with a value for an option without one: before another option, a file, or nothing."""
     end = words.index("--") if "--" in words else len(words)
     for i, word in enumerate(words):
         yield word

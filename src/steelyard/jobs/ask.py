@@ -19,7 +19,9 @@ import polars as pl
 
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
+from steelyard.jobs.ask_verifier import Verified
 from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.frugal_rule import score_of_plan
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods import load, method_class
@@ -48,6 +50,7 @@ class Vote(NamedTuple):
     weight: float | None
     loss: float | None = None
     source: str | None = None  # the upstream that gave it, where there are several
+    verifier: str | None = None  # whether a verifier read it: "read", "not asked", "words of another", "failed: .."
 
 
 class AnswerTotal(NamedTuple):
@@ -75,9 +78,12 @@ class Outcome:
     none_correct: float | None
 
 
-def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score no server gives while it samples.
+def planned(
+    path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
+) -> tuple[Method, str]:
+    """Read a plan and the score it goes by; refuse one that goes by a score that nobody gives.
 
+    `verifier` gives one of its name; without it there is what the server gives while it samples.
     `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
     """
     voter = load(path)
@@ -91,11 +97,15 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
     if cascade:
         return voter, SCORE  # it looks at answers alone, and says itself how many
-    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    if verifier and by_score(voter):
+        score_of_plan(voter, str(path), verifier)
+    elif by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
-            "or use generate, score and vote"
+            "name the verifier with --verifier, or use generate, score and vote"
         )
+    if verifier and voter.stopping_ is not None:
+        _warn("the plan's stopping rule goes by scores, which come after the samples here: all samples are drawn")
     each = max(1, len(sources))
     if fitted and voter.learns and not voter.weighs_sources and fitted.n != n * each:
         _warn(
@@ -104,7 +114,7 @@ def planned(path: Path, *, n: int, model: str, sources: Sequence[str] = ()) -> t
         )
     if fitted and voter.learns and fitted.llm not in (None, model):
         _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
-    return voter, score if by_score(voter) and score else SCORE
+    return voter, score if by_score(voter) and score else verifier or SCORE
 
 
 def by_score(voter: Method) -> bool:
@@ -120,17 +130,32 @@ def unplanned(scored: bool, several: bool = False) -> Method:
     return method_class("vanilla" if scored and not several else "majority")()
 
 
-def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
-    """Vote on samples in the order of their numbers; one that failed is there without an answer."""
+def count(
+    draws: Sequence[Draw],
+    voter: Method,
+    *,
+    by: str = SCORE,
+    answers: str = "math",
+    verified: Verified | None = None,
+) -> Outcome:
+    """Vote on samples in the order of their numbers; one that failed is there without an answer.
+
+    `verified` is what a verifier said of them. Where it was not asked for all, no answer has a probability of its own:
+    the confidence in the verdict is what was learned for some scores.
+    """
     rows = in_order(draws)
-    scores = [score_of(draw) for draw in rows]
-    pool = pool_of(rows, by=by, answers=answers)
+    pool = pool_of(rows, by=by, answers=answers, verified=verified)
+    known = None if pool.scores is None else pool.scores.tolist()
+    scores = [score_of(draw) for draw in rows] if verified is None else [_known(value) for value in known or []]
+    states = [None] * len(rows) if verified is None else verified.states
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
+    likely_known = pool.asked is None
+    chances = voter.answer_probabilities(pool) if likely_known else None
+    losses = response_losses(voter, pool) if likely_known else None
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
     lost = [None] * len(rows) if losses is None else losses.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
@@ -141,18 +166,18 @@ def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight, loss, draw.source or None)
+            Vote(draw.sample, names[code], score, weight, loss, draw.source or None, state)
             if code >= 0
-            else Vote(draw.sample, None, score, None, None, draw.source or None)
-            for draw, code, score, weight, loss in zip(
-                rows, pool.answer.tolist(), scores, weights.tolist(), lost, strict=True
+            else Vote(draw.sample, None, score, None, None, draw.source or None, state)
+            for draw, code, score, weight, loss, state in zip(
+                rows, pool.answer.tolist(), scores, weights.tolist(), lost, states, strict=True
             )
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )
 
 
-def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
+def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified | None = None) -> Pool:
     """The samples as a table is read, in this order; one that failed is there without an answer."""
     several = any(draw.source for draw in rows)
     scores = [score_of(draw) for draw in rows]
@@ -168,8 +193,14 @@ def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
     )
     if several:
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
-    known = any(value is not None for value in scores)
+    known = verified is not None or any(value is not None for value in scores)
+    if verified is not None:
+        table = table.with_columns(*verified.columns())
     return read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def in_order(draws: Sequence[Draw]) -> list[Draw]:

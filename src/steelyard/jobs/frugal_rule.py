@@ -17,7 +17,6 @@ from steelyard.errors import PlanError, SettingError, did_you_mean
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.runs.on_demand import BEGINS
-from steelyard.tables.score_parts import same_scores
 from steelyard.tables.score_spelling import REDUCERS, Score, parts_of, spelled
 
 ANY = "auto"  # expected where the plan has learned it, else exact
@@ -87,23 +86,33 @@ def _checked(voter: Method, name: str, column: str) -> Score:
         raise PlanError(f"{name} is for {voter.name}, which reads no scores: there is nothing to ask a verifier for")
     if voter.weighs_sources:
         raise PlanError(f"{name} is for {voter.name}, which weighs sources: score everything, without --frugal")
-    fitted = voter.fitted_on_.score if voter.fitted_on_ else None
     if voter.learns and voter.fitted_on_ is None:
         raise PlanError(f"{name} is not fitted: fit it on labelled responses with the score {column!r}")
+    return score_of_plan(voter, name, column)
+
+
+def score_of_plan(voter: Method, name: str, column: str) -> Score:
+    """The score a plan goes by, one of the steps of this column; refuse a plan for another."""
+    fitted = voter.fitted_on_.score if voter.fitted_on_ else None
     if fitted is None:
         return Score(column, "last")
     meant = spelled(fitted)
-    if len(parts_of(fitted)) > 1 and not same_scores(fitted, column):
+    if len(parts_of(fitted)) > 1 or meant is None:
         raise PlanError(
-            f"{name} goes by {fitted!r}, several scores together, and --frugal asks for one: fit a plan with "
-            f"--score {column}, or score everything, without --frugal"
+            f"{name} goes by {fitted!r}, several scores together, and one verifier gives one: fit a plan with "
+            f"--score {column}"
         )
-    if meant is None or meant.column != column or (meant.reducer or "last") not in REDUCERS:
+    if meant.column != column:
         raise PlanError(
             f"{name} goes by the score {fitted!r}, and these are scores {column!r}: if they are the same verifier's, "
-            f"name them so (--as {meant.column if meant else fitted}), else fit a plan with --score {column}"
+            f"name them so (--as {meant.column}), else fit a plan with --score {column}"
         )
-    return Score(column, meant.reducer or "last", meant.sigmoid, meant.shift, meant.span, meant.flipped)
+    if meant.reducer not in REDUCERS:
+        raise PlanError(
+            f"{name} goes by {fitted!r}, one number per response, and a verifier scores steps, from which a vote "
+            f"takes {column}:last: fit a plan on a run that it scored, or on a column of lists"
+        )
+    return meant
 
 
 def _fingerprint(voter: Method) -> str:

@@ -34,7 +34,7 @@ class Walk:
         return float(1 - self._active.mean())
 
     def next(self) -> list[list[int]]:
-        """The readings to ask for now, each as the rows of its copies in the order of their samples; none: it is over."""
+        """The readings to ask for now, each as the rows of its copies in the order of samples; none: it is over."""
         rows = np.flatnonzero(self._active[self._question])
         part = self._with_scores().take(np.flatnonzero(self._active)).only_asked(self.asked[rows])
         some = np.zeros(len(rows), bool) if part.asked is None else self.rule.next(self.voter, part) & ~part.asked

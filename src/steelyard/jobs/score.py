@@ -133,7 +133,8 @@ def score() -> None:
 
     With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier reads only what can still
     change the verdict of `plan`; other scores are not asked, and the same call without it asks for them later.
-    `answers` is the kind of answer that the vote groups by. The options are those of `steelyard score`, which lists the verifiers.
+    `answers` is the kind of answer that the vote groups by. The options are those of `steelyard score`, which lists the
+    verifiers.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")

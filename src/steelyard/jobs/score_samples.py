@@ -39,8 +39,8 @@ class Scoring:
 class Scored:
     """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
 
-    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, and `copied` ones have
-    the words of another that was. `run` is where the scores are.
+    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, and `copied` ones
+    have the words of another that was. `run` is where the scores are.
     """
 
     before: int = 0

@@ -27,9 +27,9 @@ def check_price(price: float | None) -> None:
 def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
     """The bills of all columns whose verifier was asked on demand, by name.
 
-    `read` texts were asked for, `copied` responses have the words of one of them, `not_asked` ones were saved. Tokens are
-    those of the responses, None where none were counted. Seconds are those of complete rounds; what was saved of them
-    is reckoned by the mean of those read. With a `price` per response read, `cost` and `saved` are in its currency.
+    `read` texts were asked for, `copied` responses have the words of one of them, `not_asked` ones were saved. Tokens
+    are those of the responses, None where none were counted. Seconds are those of complete rounds; what was saved of
+    them is reckoned by the mean of those read. With a `price` per response, `cost` and `saved` are in its currency.
     """
     check_price(price)
     columns = {note["column"] for note in run.state.notes if note.get("about") == BEGINS}

@@ -23,9 +23,9 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     `sources` counts the samples of every upstream by its name, where a run has named ones.
     `made_from` is the table that the run was made from, None for a run of `generate`.
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
-    what is gone in `lost`; `writer` is the process that writes to the run
-    now; `bills` says what a verifier that was asked on demand has read and what was saved, with `price_response` in money,
-    too; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
+    what is gone in `lost`; `writer` is the process that writes to the run now; `bills` says what a verifier that was
+    asked on demand has read and what was saved, with `price_response` in money, too; `torn_bytes` are those of an
+    unfinished record at the end of the journal, which the next command removes.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
