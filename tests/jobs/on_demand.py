@@ -18,7 +18,7 @@ COLUMN = "p-true"
 
 
 def mixed_run(folder: Path, *, questions: int = 6, samples: int = 8, copies: bool = False) -> Path:
-    """A run of which the first question is unanimous and the others are contested, more or less."""
+    """A run of which every ninth question, the first too, is unanimous, and the others are contested, more or less."""
     ids = [f"q{i}" for i in range(questions)]
     table = pl.DataFrame(
         {
@@ -30,7 +30,7 @@ def mixed_run(folder: Path, *, questions: int = 6, samples: int = 8, copies: boo
     records = [
         {
             "kind": "sample", "question": name, "sample": j,
-            "response": f"Try {0 if copies else j}.\n\nThe answer is \\boxed{{{i + 1 + (j < i)}}}.",
+            "response": f"Try {0 if copies else j}.\n\nThe answer is \\boxed{{{i + 1 + (j < i % 9)}}}.",
             "finish": "stop", "tokens": 10, "logprob": -0.1 * (1 + j), "seed": j, "attempts": 1, "model": "m",
         }
         for i, name in enumerate(ids)

@@ -32,7 +32,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words(upstream: FaultUpstream, verifier: FaultVerifier, *more: object) -> tuple[object, ...]:
     at = ("--verifier", "p-true", "--verifier-upstream", f"{verifier.url}/v1", "--verifier-model", "good")
-    return ("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "-n", 8, *at, *more)
+    return ("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "-n", 8, "--seed", 3, *at, *more)
 
 
 def test_on_demand_it_shows_what_was_read_and_why_the_others_were_not(
@@ -85,6 +85,15 @@ def test_mistakes_are_one_line_before_anything_is_sampled(
     assert done.code == 2
     assert said in done.err
     assert len(upstream.entries()) == before
+
+
+def test_a_verifier_that_need_not_read_anything_is_not_even_connected_to(upstream: FaultUpstream, plan: Path) -> None:
+    asked = sy.ask(
+        "7 + 1?", upstream=upstream.url, model="fault:knows@100", n=8, plan=plan, verifier="p-true", frugal="exact",
+        verifier_upstream="http://127.0.0.1:9/v1", verifier_model="nobody",
+    )  # fmt: skip
+    assert asked.read_by is not None
+    assert (asked.answer, asked.read_by.read, asked.read_by.not_asked) == ("2", 0, 8)
 
 
 def test_frugal_without_a_verifier_is_refused(upstream: FaultUpstream) -> None:
