@@ -19,8 +19,8 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 
 HERE = Path(__file__).parent
 VERBS = (
-    "demo", "ask", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote", "plan-budget",
-    "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import", "layouts",
+    "demo", "ask", "serve", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote",
+    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import", "layouts",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+CLIENT_KEY = "STEELYARD_KEY"  # the key that clients of `steelyard serve` have to send
 KEY_NAMES: set[str] = set()  # variables that were read as keys
 _KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 

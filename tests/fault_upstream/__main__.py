@@ -13,6 +13,8 @@ from typing import Any
 
 from tests.fault_upstream.answers import ANSWERS
 from tests.fault_upstream.asked import Asked, Fault, good
+from tests.fault_upstream.fuzzed import fuzz, fuzz_stream
+from tests.fault_upstream.streams import STREAMS
 from tests.fault_upstream.wire import status
 
 
@@ -35,7 +37,7 @@ class Upstream:
                     await Asked({}, key, writer).reply(b'{"object": "list", "data": [{"id": "good"}]}')
                 elif not path.endswith("/chat/completions"):
                     await Asked({}, key, writer).refuse(404, f"no route {path}")
-                elif not await self.answer(Asked(json.loads(body), key, writer), reader):
+                elif not await self.answer(Asked(json.loads(body), key, writer, body.decode()[:2000]), reader):
                     break
         writer.close()
 
@@ -44,17 +46,25 @@ class Upstream:
         self.count += 1
         number = self.count
         fault = Fault.of(str(asked.body["model"]))
+        if fault.single:
+            asked.body["n"] = 1
         body = {name: asked.body.get(name) for name in ("model", "n", "seed", "logprobs", "temperature", "top_p")}
-        self.note(event="arrived", request=number, prompt=asked.prompt, keyed=bool(asked.key), **body)
+        told = {"prompt": asked.prompt, "keyed": bool(asked.key), "written": asked.written}
+        self.note(event="arrived", request=number, **told, **body)
         print_of_it = json.dumps([asked.prompt, body])
         self.seen[print_of_it] += 1
-        meant = fault.word in asked.prompt and (not fault.once or self.seen[print_of_it] == 1)
+        first = not fault.once or self.seen[print_of_it] == 1
+        meant = fault.word in asked.prompt and fault.meets(asked.body) and first
         asked.fault = fault if meant else Fault()
         if self.delay:
             await asyncio.sleep(self.delay)
         closed = "nobody"
         try:
-            if not asked.fault.kind:
+            if asked.fault.kind == "fuzz":
+                await (fuzz_stream if asked.body.get("stream") else fuzz)(asked)
+            elif asked.body.get("stream") and asked.fault.kind in STREAMS:
+                await self.until_they_leave(STREAMS[asked.fault.kind](asked), reader)
+            elif not asked.fault.kind:
                 await asked.reply(json.dumps(good(asked)).encode())
             elif asked.fault.kind.isdigit():
                 await status(asked)

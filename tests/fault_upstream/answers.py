@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good, knowing
+from tests.fault_upstream.asked import UNICODE, Asked, good, knowing
 from tests.fault_upstream.wire import (
     bad_chunk,
     chunk_cut,
@@ -14,11 +14,13 @@ from tests.fault_upstream.wire import (
     cut,
     deep,
     echo,
+    echo_elsewhere,
     echo_error,
     echo_escaped,
     endless,
     huge,
     keys,
+    lines,
     long_text,
     many,
     no_http,
@@ -27,9 +29,11 @@ from tests.fault_upstream.wire import (
     quota,
     reset,
     same,
+    shuffled,
     silent,
     slots,
     slow,
+    tardy,
     trailing,
     zipped,
 )
@@ -72,6 +76,55 @@ async def knows(asked: Asked) -> None:
     await asked.reply(json.dumps(body).encode())
 
 
+def by_seed(make: Callable[[int], dict[str, Any]]) -> Callable[[Asked], Awaitable[None]]:
+    """Messages that depend on the seed alone."""
+
+    async def answer(asked: Asked) -> None:
+        body = good(asked)
+        for j, made in enumerate(body["choices"]):
+            made["message"] = {"role": "assistant", **make(int(asked.body.get("seed") or 0) + j)}
+        await asked.reply(json.dumps(body).encode())
+
+    return answer
+
+
+def structured(seed: int) -> dict[str, Any]:
+    """Three of four samples say 7, in different words and spellings; the last object is cut."""
+    fields = {"why": f"reason {seed}", "answer": 7 if seed % 4 else 9}
+    text = json.dumps(dict(reversed(fields.items())) if seed % 2 else fields, indent=seed % 3 or None)
+    return {"content": text[:-5] if seed == 11 else text}
+
+
+def calling(seed: int) -> dict[str, Any]:
+    """Three of four samples call the same tool with the same arguments, spelled in two ways."""
+    arguments = '{"city":"Rome","days":3}' if seed % 2 else '{"days": 3.0, "city": "Rome"}'
+    function = {"name": "weather", "arguments": arguments if seed % 4 else '{"city": "Oslo", "days": 3}'}
+    return {"content": None, "tool_calls": [{"id": f"call_{seed}", "type": "function", "function": function}]}
+
+
+def rich(body: dict[str, Any]) -> None:
+    """A reply with what not every server sends."""
+    body |= {"system_fingerprint": "fp_rich", "service_tier": "default", "x_unknown": {"kept": [1, None]}}
+    body["usage"] |= {"prompt_tokens_details": {"cached_tokens": 0}}
+    for made in body["choices"]:
+        made |= {"x_choice": "kept"}
+        made["message"] |= {"refusal": None, "reasoning_content": "I think.", "annotations": []}
+
+
+def long_logprobs(body: dict[str, Any]) -> None:
+    """Log-probabilities with the bytes of their tokens, as OpenAI sends them, in a reply of more than 256 KB."""
+    for made in body["choices"]:
+        entry = {"token": "token", "logprob": -0.25, "bytes": [116, 111, 107, 101, 110], "top_logprobs": []}
+        made["logprobs"] = {"content": [entry] * 4000}
+
+
+def replay(body: dict[str, Any]) -> None:
+    """The same response again and again, under the same id."""
+    body["id"] = "chatcmpl-replay"
+    for made in body["choices"]:
+        made["message"]["content"] = "Again \\boxed{3}"
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -83,6 +136,15 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
+    "rich": changed(rich),
+    "long-logprobs": changed(long_logprobs),
+    "same-id": changed(set_top("id", "chatcmpl-always")),
+    "replay": changed(replay),
+    "unicode": changed(set_first("message", {"role": "assistant", "content": UNICODE})),
+    "structured": by_seed(structured),
+    "calling": by_seed(calling),
+    "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
+    "algebra": by_seed(lambda seed: {"content": f"\\boxed{{{'(x+1)^2' if seed % 2 else 'x^2+2x+1'}}}"}),
     "cut": cut,
     "chunk-cut": chunk_cut,
     "bad-chunk": bad_chunk,
@@ -91,12 +153,16 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "reset": reset,
     "silent": silent,
     "slow": slow,
+    "shuffled": shuffled,
+    "none": changed(lambda body: None),
+    "tardy": tardy,
     "huge": huge,
     "endless": endless,
     "zipped": zipped,
     "crowd": crowd,
     "many": many,
     "keys": keys,
+    "lines": lines,
     "long-text": long_text,
     "quota": quota,
     "echo-escaped": echo_escaped,
@@ -108,6 +174,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "picky": picky,
     "same": same,
     "echo": echo,
+    "echo-elsewhere": echo_elsewhere,
     "redirect": lambda asked: asked.reply(b"", 302, "Location: http://127.0.0.1:1/v1/chat/completions\r\n"),
     "digits": raw(b'{"choices": ' + b"9" * 10**6 + b"}"),
     "garbage": raw(b"\xff\xfe\x00{choices"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 REASONS = {200: "OK", 302: "Found", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
+UNICODE = "\ufeff \u00e9 e\u0301 \U0001f600\U0001f469\u200d\U0001f680 \u202eabc\u2028\u2029 \x00\x7f \u4e2d \\boxed{3}"
 WORDS = ("let", "us", "see", "we", "add", "the", "two", "numbers", "and", "then", "count", "again")
 
 
@@ -19,15 +20,24 @@ class Fault:
     argument: str = ""
     once: bool = False
     word: str = ""
+    seed: int | None = None
+    single: bool = False
 
     @classmethod
     def of(cls, model: str) -> Fault:
         if not model.startswith("fault:"):
             return cls()
+        model, single, _ = model.partition("&no-n")
         rest, _, word = model.removeprefix("fault:").partition("?")
         once = rest.endswith("!")
-        kind, _, argument = rest.removesuffix("!").partition("@")
-        return cls(kind, argument, once, word)
+        rest, _, seed = rest.removesuffix("!").partition("#")
+        kind, _, argument = rest.partition("@")
+        return cls(kind, argument, once, word, int(seed) if seed else None, bool(single))
+
+    def meets(self, body: dict[str, Any]) -> bool:
+        """Whether a request asks for the sample of the seed that this fault is for; without one it is for all."""
+        first = body.get("seed") or 0
+        return self.seed is None or first <= self.seed < first + int(body.get("n") or 1)
 
 
 @dataclass
@@ -37,6 +47,7 @@ class Asked:
     body: dict[str, Any]
     key: str
     writer: asyncio.StreamWriter
+    written: str = ""
     sent: int = 0
     fault: Fault = field(default_factory=Fault)
 

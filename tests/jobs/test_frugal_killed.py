@@ -30,13 +30,12 @@ def scores(run: Path) -> dict[tuple[str, int], Any]:
     return {(record["question"], record["sample"]): record["steps"] for record in journal(run, "score")}
 
 
-def kill(words: list[str], environment: dict[str, str], server: FaultVerifier, wait: float) -> None:
-    """Start a command, let it work for a while, and kill it."""
+def kill(words: list[str], environment: dict[str, str], server: FaultVerifier, more: int) -> None:
+    """Start a command, and kill it when it has asked so many more times; the instant is within a request's time."""
     process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     asked = len(server.asked())
-    while len(server.asked()) < asked + 2 and process.poll() is None:  # it is at work
-        time.sleep(0.01)
-    time.sleep(wait)
+    while len(server.asked()) < asked + more and process.poll() is None:
+        time.sleep(0.003)
     process.send_signal(signal.SIGKILL)
     process.communicate()
 
@@ -55,7 +54,7 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_changes_no_verdict(
         acknowledged: dict[tuple[str, int], Any] = {}
         for _ in range(KILLS):
             before = sum(questions_asked(server).values())
-            kill(words, environment, server, float(rng.uniform(0, DELAY)))
+            kill(words, environment, server, int(rng.integers(2, 2 * UNDER_WAY + 16)))
             now = scores(run)
             assert acknowledged.items() <= now.items(), "a score that was there is gone"
             under_way += sum(questions_asked(server).values()) - before - (len(now) - len(acknowledged))

@@ -33,6 +33,7 @@ from steelyard.cli import (
     report,
     reproduce,
     score,
+    serve,
     show,
     simulate,
     status,
@@ -58,8 +59,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
-    demo, ask, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce, answers,
-    grid, simulate, doctor, import_, layouts, completion,
+    demo, ask, serve, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce,
+    answers, grid, simulate, doctor, import_, layouts, completion,
 ):  # fmt: skip
     name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
     app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)

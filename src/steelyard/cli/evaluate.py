@@ -112,7 +112,7 @@ def run(
 
     source = source or source_of_run(files)
     if plan is not None:
-        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None}
+        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
         reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)

@@ -21,9 +21,9 @@ from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ask_verifier import Verified
 from steelyard.jobs.ballot import Ballot
-from steelyard.jobs.frugal_rule import score_of_plan
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
+from steelyard.llm.reply import Choice
 from steelyard.methods import load, method_class
 from steelyard.methods.abilities.response_losses import response_losses
 from steelyard.methods.base.enough import listed
@@ -51,6 +51,18 @@ class Vote(NamedTuple):
     loss: float | None = None
     source: str | None = None  # the upstream that gave it, where there are several
     verifier: str | None = None  # whether a verifier read it: "read", "not asked", "words of another", "failed: .."
+
+
+class Entered(NamedTuple):
+    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score.
+
+    `verifier` says what became of it there, where one was asked after the sampling.
+    """
+
+    sample: int
+    source: str
+    score: float | None
+    verifier: str | None = None
 
 
 class AnswerTotal(NamedTuple):
@@ -81,9 +93,9 @@ class Outcome:
 def planned(
     path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
 ) -> tuple[Method, str]:
-    """Read a plan and the score it goes by; refuse one that goes by a score that nobody gives.
+    """Read a plan and the score it goes by; refuse one that goes by a score nobody gives while it samples.
 
-    `verifier` gives one of its name; without it there is what the server gives while it samples.
+    `verifier` is the one that scores every sample as it comes, if any.
     `sources` are the names of several upstreams. A plan for sources needs them; any other weighs all samples alike.
     """
     voter = load(path)
@@ -97,15 +109,11 @@ def planned(
         raise PlanError(f"{path} weighs {listed(known)}: name the upstreams as it does, --upstream {known[0]}=URL,..")
     if cascade:
         return voter, SCORE  # it looks at answers alone, and says itself how many
-    if verifier and by_score(voter):
-        score_of_plan(voter, str(path), verifier)
-    elif by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY)):
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
             "name the verifier with --verifier, or use generate, score and vote"
         )
-    if verifier and voter.stopping_ is not None:
-        _warn("the plan's stopping rule goes by scores, which come after the samples here: all samples are drawn")
     each = max(1, len(sources))
     if fitted and voter.learns and not voter.weighs_sources and fitted.n != n * each:
         _warn(
@@ -114,7 +122,7 @@ def planned(
         )
     if fitted and voter.learns and fitted.llm not in (None, model):
         _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
-    return voter, score if by_score(voter) and score else verifier or SCORE
+    return voter, score if by_score(voter) and score else SCORE
 
 
 def by_score(voter: Method) -> bool:
@@ -140,24 +148,33 @@ def count(
 ) -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer.
 
-    `verified` is what a verifier said of them. Where it was not asked for all, no answer has a probability of its own:
-    the confidence in the verdict is what was learned for some scores.
+    `verified` is what a verifier said of them.
     """
     rows = in_order(draws)
     pool = pool_of(rows, by=by, answers=answers, verified=verified)
-    known = None if pool.scores is None else pool.scores.tolist()
-    scores = [score_of(draw) for draw in rows] if verified is None else [_known(value) for value in known or []]
+    scores: list[float | None] = [score_of(draw) for draw in rows]
+    if verified is not None:
+        scores = [None if np.isnan(value) else float(value) for value in pool.known_scores]
     states = [None] * len(rows) if verified is None else verified.states
+    told = zip(rows, scores, states, strict=True)
+    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score, state) for draw, score, state in told])
+
+
+def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
+    """Vote on the one question of a pool, whose responses are those `entered`, in their order.
+
+    Where a verifier was not asked for all of them, no answer has a probability of its own: the confidence in the
+    verdict is what was learned for some scores.
+    """
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    likely_known = pool.asked is None
-    chances = voter.answer_probabilities(pool) if likely_known else None
-    losses = response_losses(voter, pool) if likely_known else None
+    whole = pool.asked is None
+    chances, losses = (voter.answer_probabilities(pool), response_losses(voter, pool)) if whole else (None, None)
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
-    lost = [None] * len(rows) if losses is None else losses.tolist()
+    lost = [None] * len(entered) if losses is None else losses.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
@@ -166,12 +183,10 @@ def count(
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score, weight, loss, draw.source or None, state)
+            Vote(one.sample, names[code], one.score, weight, loss, one.source or None, one.verifier)
             if code >= 0
-            else Vote(draw.sample, None, score, None, None, draw.source or None, state)
-            for draw, code, score, weight, loss, state in zip(
-                rows, pool.answer.tolist(), scores, weights.tolist(), lost, states, strict=True
-            )
+            else Vote(one.sample, None, one.score, None, None, one.source or None, one.verifier)
+            for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )
@@ -197,10 +212,6 @@ def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified |
     if verified is not None:
         table = table.with_columns(*verified.columns())
     return read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def in_order(draws: Sequence[Draw]) -> list[Draw]:
@@ -246,7 +257,12 @@ class Watch:
 
 def score_of(draw: Draw) -> float | None:
     """exp(mean log-probability) of a sample, None where the server gave none."""
-    return None if draw.choice is None or draw.choice.logprob is None else min(1.0, exp(draw.choice.logprob))
+    return probability_of(draw.choice)
+
+
+def probability_of(choice: Choice | None) -> float | None:
+    """exp(mean log-probability) of what a server sent, None where it gave none."""
+    return None if choice is None or choice.logprob is None else min(1.0, exp(choice.logprob))
 
 
 def _warn(text: str) -> None:

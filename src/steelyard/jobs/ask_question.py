@@ -88,8 +88,8 @@ async def aask(
     known: dict[str, Any] = {"n": each_n, "model": asked_of, "sources": names}
     voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
     cascade = cascade_for(voter, names, n)
-    if cascade and reading:
-        raise SettingError(f"{plan} has a cascade, which goes by answers alone: leave --verifier away")
+    if reading and voter:
+        reading.check_plan(voter, str(plan))
     upstreams = tuple(each for each in upstreams if not cascade or each.name in cascade.sources)
     samplings = [
         Sampling(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
@@ -11,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from steelyard.errors import SettingError, VerifierError
-from steelyard.jobs.frugal_rule import Frugal, frugal_rule
+from steelyard.errors import SettingError, SteelyardWarning, VerifierError
+from steelyard.jobs.frugal_rule import Frugal, frugal_rule, score_of_plan
 from steelyard.jobs.frugal_walk import Walk
 from steelyard.jobs.starting import started
 from steelyard.llm.draws import Draw
 from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.upstream import Serve, check_upstream
+from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.runs.on_demand import asked_column, has_text
 from steelyard.tables import read
@@ -105,6 +107,16 @@ class Verifying:
     def _items(self, question: str, spoken: Sequence[str | None], rows: Iterable[int]) -> Iterator[Item]:
         for row in rows:
             yield Item(question, split(spoken[row] or "", self.split), {"sample": row})
+
+    def check_plan(self, voter: Method, plan: str) -> None:
+        """Refuse a plan that goes by something else; say where its stopping rule has no scores to go by."""
+        if voter.cascade_:
+            raise SettingError(f"{plan} has a cascade, which goes by answers alone: leave --verifier away")
+        if voter.reads_scores():
+            score_of_plan(voter, plan, self.name)
+        if voter.stopping_ is not None:
+            told = "the plan's stopping rule goes by scores, which come after the samples here: all samples are drawn"
+            warnings.warn(told, SteelyardWarning, stacklevel=3)
 
     def told(self, found: Verified) -> ReadBy:
         """What was read and why the rest was not."""

@@ -10,31 +10,27 @@ the answers in the order of the cascade; one that it did not ask for does not co
 
 from __future__ import annotations
 
-from collections import Counter
 from math import isnan
 from numbers import Real
 from pathlib import Path
 from typing import Self
 
 import numpy as np
-import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import unusual
 from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.jobs.cascade_walk import CascadeWalk, Entry
+from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.standing import Standing
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.source_vote import SourceVote
 from steelyard.pools.notebook import html_facts
-from steelyard.pools.pool import Origin, Pool
+from steelyard.pools.pool import Pool
 from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
 from steelyard.surrogates import is_whole
-
-QUESTION = pl.Series("question", ["ballot"])
-
 
 NOTHING = Standing(None, 0.0, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 
@@ -64,16 +60,14 @@ class Ballot:
         self._mine = isinstance(answers, str)
         self._reader = AnswerReader(answers) if isinstance(answers, str) else answers
         self._given: dict[int, Entry] = {}
-        self._codes: dict[str | None, int] = {None: -1}  # by text, of those counted
-        self._crowded = False  # whether pairs of answers were left undecided
-        self._names = pl.Series("answer", [], pl.String)  # by code
+        self._pools = EntryPool(self.method, self._reader)
         self._cascade = None if rule else self.method.cascade_
         if self._cascade:
             self._walk = CascadeWalk(self._cascade)
             self._follow()
             return
         known = next(iter(self._sources), "") or None
-        self.method.check_pool(self._pool([(None, None, known)]))  # a method that cannot vote says so now
+        self.method.check_pool(self._pools.pool([(None, None, known)]))  # a method that cannot vote says so now
 
     @property
     def _sources(self) -> tuple[str, ...]:
@@ -86,13 +80,17 @@ class Ballot:
         return self.standing.verdict
 
     @property
+    def pool(self) -> Pool:
+        """The samples counted so far, as `read` would give them."""
+        return self._pools.pool([self._given[i] for i in range(self.standing.samples)])
+
+    @property
     def warning(self) -> str | None:
         """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
         fitted = self.method.fitted_on_
         if not fitted or not fitted.reference_scores or not self.standing.samples:
             return None
-        pool = self._pool([self._given[i] for i in range(self.standing.samples)])
-        return unusual(fitted.reference_scores, pool)
+        return unusual(fitted.reference_scores, self.pool)
 
     def add(
         self, answer: str | None, score: float | None = None, sample: int | None = None, source: str | None = None
@@ -141,19 +139,18 @@ class Ballot:
         """Go along the cascade as far as the answers that are there allow."""
         while self._walk.ready:
             entries = self._walk.taken()
-            if self._crowded or any(text not in self._codes for text, _, _ in entries):
-                self._group(Counter(text for text, _, _ in entries if text is not None))
-            self._walk.look([self._codes[text] for text, _, _ in entries])
-        self.standing = self._walk.standing(self._names)
+            self._pools.group(entries)
+            self._walk.look([self._pools.codes[text] for text, _, _ in entries])
+        self.standing = self._walk.standing(self._pools.names)
 
     def _count(self, samples: int) -> None:
         entries = [self._given[i] for i in range(samples)]
-        if entries[-1][0] not in self._codes or self._crowded:
-            self._group(Counter(text for text, _, _ in entries if text is not None))
-        verdicts = self.method.predict(self._pool(entries))
+        self._pools.group(entries)
+        verdicts = self.method.predict(self._pools.pool(entries))
+        code = int(verdicts.code[0])
         step = prefix_of(verdicts)
         self.standing = Standing(
-            verdict=verdicts.answer[0],
+            verdict=None if code < 0 else self._pools.names[code],
             confidence=float(verdicts.confidence[0]),
             share=float(verdicts.share[0]),
             margin=float(verdicts.margin[0]),
@@ -161,41 +158,6 @@ class Ballot:
             samples=samples,
             stop=self.rule is not None and bool(self.rule.ready(step)[0, 0]),
             why=self.rule.why(step) if self.rule else "no stopping rule: sampling ends when you end it",
-        )
-
-    def _group(self, votes: Counter[str]) -> None:
-        """Number the answers anew, in the order in which they were first seen: a new text may join two others.
-
-        Where there are more open pairs than are asked about, those with most votes go first, so every vote may matter.
-        """
-        texts, before = list(votes), self._reader.undecided
-        known = pl.Series("answer", texts, pl.String)
-        question = np.zeros(len(texts), np.int64)
-        keys = self._reader.keys(known, question, lambda: np.array(list(votes.values()))).to_list()
-        self._crowded = self._reader.undecided > before
-        numbers: dict[str, int] = {}
-        codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
-        self._codes = {None: -1, **dict(zip(texts, codes, strict=True))}
-        self._names = known.gather([codes.index(code) for code in range(len(numbers))]).str.strip_chars()
-
-    def _pool(self, entries: list[Entry]) -> Pool:
-        """The samples as `read` would give them."""
-        answers, scores, sources = zip(*entries, strict=True)
-        fitted = self.method.fitted_on_
-        names = tuple(sorted({name for name in sources if name is not None}))
-        if names and None in sources:
-            raise ColumnError("some samples of this ballot name their source and others do not: name it for each")
-        return Pool(
-            starts=np.array([0, len(entries)]),
-            answer=np.array([self._codes[text] for text in answers], np.int32),
-            scores=np.array(scores, np.float64),  # None becomes NaN
-            base=np.zeros(1, np.int64),
-            width=np.array([len(self._names)]),
-            questions=QUESTION,
-            names=self._names,
-            origin=Origin(score=fitted.score if fitted else None),
-            source=np.array([names.index(name) for name in sources], np.int32) if names else None,
-            sources=names,
         )
 
 

@@ -40,6 +40,24 @@ def at_first_signal(act: Callable[[], object]) -> Iterator[None]:
         let_go()
 
 
+async def first_signal() -> int:
+    """Wait for Ctrl-C or SIGTERM and return its number; the second one does what it does everywhere."""
+    loop = asyncio.get_running_loop()
+    came: asyncio.Future[int] = loop.create_future()
+
+    def note(number: int) -> None:
+        if not came.done():
+            came.set_result(number)
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, note, number)
+    try:
+        return await came
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
 @contextmanager
 def handlers_kept() -> Iterator[None]:
     """Put back after the block what the program around us had set for our signals; only its main thread can set any."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
@@ -40,6 +41,8 @@ MOST_ERROR = 2**16  # bytes read of an error reply
 MOST_CAUSE = 160  # characters
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
 JSON = {"Content-Type": "application/json"}
+
+Body: TypeAlias = dict[str, Any] | bytes | None  # bytes are sent as they are
 
 
 class Client:
@@ -93,25 +96,60 @@ class Client:
         self,
         method: str,
         path: str,
-        body: dict[str, Any] | None = None,
+        body: Body = None,
         *,
         timeout: float | None = None,
         hold: Hold | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Ask for one path below the base and read the JSON that comes."""
-        import aiohttp
-
-        if self._session is None:
-            raise AssertionError("use the client within 'async with'")
-        limit = self.try_timeout if timeout is None else min(timeout, self.try_timeout)
-        options: dict[str, Any] = {} if body is None else {"data": json.dumps(body).encode(), "headers": JSON}
-        url = self.address.base + path
-        try:
+        limit = self._limit(timeout)
+        with self._told(limit):
             async with asyncio.timeout(limit):
                 with nullcontext(hold) if hold else Hold(self.room) as taken:
-                    async with self._session.request(method, url, allow_redirects=False, **options) as response:
+                    async with self._sent(method, path, body, headers) as response:
                         content = await self._answer(response, taken)
                     return parsed(content)
+        raise AssertionError("what is not read is raised")
+
+    @asynccontextmanager
+    async def streamed(
+        self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """POST and hand out the reply while it comes: its head has `timeout`, its parts are the caller's to time.
+
+        A status other than 200 is raised as `request` raises it.
+        """
+        limit = self._limit(timeout)
+        with self._told(limit), Hold(self.room) as hold:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(limit):
+                    response = await stack.enter_async_context(self._sent("POST", path, body, headers))
+                    if response.status != 200:
+                        await self._answer(response, hold)
+                yield response
+
+    def _limit(self, timeout: float | None) -> float:
+        return self.try_timeout if timeout is None else min(timeout, self.try_timeout)
+
+    def _sent(
+        self, method: str, path: str, body: Body, headers: Mapping[str, str] | None
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise AssertionError("use the client within 'async with'")
+        options: dict[str, Any] = {} if headers is None else {"headers": dict(headers)}
+        if body is not None:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            options = {"data": content, "headers": {**JSON, **(headers or {})}}
+        return self._session.request(method, self.address.base + path, allow_redirects=False, **options)
+
+    @contextmanager
+    def _told(self, limit: float) -> Iterator[None]:
+        """Whatever goes wrong on the wire within the block is a TryError that says so."""
+        import aiohttp
+
+        try:
+            yield
         except aiohttp.ConnectionTimeoutError:
             raise LateError(f"no connection within {CONNECT:.3g} s") from None
         except (TimeoutError, aiohttp.ServerTimeoutError):

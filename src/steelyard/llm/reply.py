@@ -14,6 +14,7 @@ MOST_TOKENS = 2**31
 MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
 MOST_NAME = 200  # characters of a model's name
 MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
+WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # what a message may hold in the place of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 
 
@@ -36,10 +37,13 @@ class Reply(NamedTuple):
     usage: bool  # whether the server counts tokens
 
 
-def read_reply(content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False) -> Reply:
+def read_reply(
+    content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False, *, wordless: bool = False
+) -> Reply:
     """Read a chat completion that was asked for n choices; choices beyond n are ignored.
 
-    What the model said is kept as it is; a sample that would write down a secret (`betrayed`) is none.
+    What the model said is kept as it is; a sample that would write down a secret (`betrayed`) is none. A message that
+    calls tools, or refuses, may have no text where it may be `wordless`.
 
     >>> read_reply({"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}, 1).good
     {0: Choice(text='4', finish='stop', tokens=None, logprob=None)}
@@ -62,7 +66,7 @@ def read_reply(content: Any, n: int, betrayed: Callable[[str], bool] = lambda _:
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < n or index in good:
             continue
         try:
-            good[index] = _choice(choice, counted if n == 1 else None, betrayed)
+            good[index] = _choice(choice, counted if n == 1 else None, betrayed, wordless)
         except TryError as error:
             wrong[index] = error.reason
     missing = set(range(n)) - good.keys() - wrong.keys()
@@ -81,15 +85,15 @@ def error_message(body: bytes | bytearray) -> str:
     return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
 
 
-def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool]) -> Choice:
+def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], wordless: bool) -> Choice:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise TryError(f"the choice has no message but {_kind(message)}")
     finish = choice.get("finish_reason")
     ended = whole(finish) if isinstance(finish, str) else "unknown"
     content = message.get("content")
-    if content is None and ended == "length":
-        content = ""  # it was still thinking when its tokens ran out
+    if content is None and (ended == "length" or (wordless and any(map(message.get, WORDLESS)))):
+        content = ""  # it was still thinking when its tokens ran out, or it says something else
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
     if not isinstance(content, str):

@@ -63,11 +63,12 @@ async def persistently(
     *,
     tries: int,
     until: float = math.inf,
+    most: float = math.inf,
     final: tuple[type[TryError], ...] = (),
 ) -> Result:
     """Send a request until it works, `tries` times at most and not after `until`; raise what went wrong last.
 
-    What is `final` is raised at once, as is a refusal.
+    What is `final` is raised at once, as is a refusal. `most` bounds all requests, also those that were put off.
     """
     failed = put_off = 0
     while True:
@@ -83,6 +84,6 @@ async def persistently(
         else:
             failed += 1
             wait = pause(failed - 1)
-        if failed >= tries or put_off > BUSY or time.monotonic() + wait >= until:
+        if failed >= tries or put_off > BUSY or failed + put_off >= most or time.monotonic() + wait >= until:
             raise last
         await asyncio.sleep(wait)

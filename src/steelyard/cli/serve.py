@@ -1,0 +1,80 @@
+"""steelyard serve: an OpenAI-compatible server whose model is the vote."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+
+from steelyard.cli.options import (
+    Answers,
+    KeyEnvs,
+    Models,
+    Plan,
+    Upstreams,
+    VerifierName,
+    method_option,
+    n_option,
+    only_given,
+    upstream_options,
+)
+from steelyard.cli.serve_options import (
+    Host,
+    KeepTexts,
+    KeyFile,
+    LimitOption,
+    Port,
+    PriceOption,
+    Unauthenticated,
+    VerifierKeyEnv,
+    VerifierLocal,
+    VerifierModel,
+    VerifierUrl,
+)
+
+EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model NAME --plan plan.json"
+
+
+def run(
+    upstream: Upstreams,
+    model: Models = None,
+    plan: Plan = None,
+    method: Annotated[str | None, method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
+    n: Annotated[int, n_option("where a request does not say")] = 8,
+    answers: Answers = "math",
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    key_env: KeyEnvs = None,
+    key_file: KeyFile = None,
+    unauthenticated: Unauthenticated = False,
+    keep_texts: KeepTexts = False,
+    limit: LimitOption = None,
+    price: PriceOption = None,
+    verifier: VerifierName = None,
+    verifier_upstream: VerifierUrl = None,
+    verifier_model: VerifierModel = None,
+    verifier_key_env: VerifierKeyEnv = None,
+    verifier_local: VerifierLocal = False,
+) -> None:
+    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response."""
+    from steelyard.cli.server_options import opened
+    from steelyard.gateway.caps import read_caps
+    from steelyard.gateway.configuration import Configuration
+    from steelyard.gateway.serving import exit_code, serve_forever
+    from steelyard.gateway.verifier import VerifierSettings
+    from steelyard.gateway.worst_case import read_price
+
+    asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
+    place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
+    configuration = Configuration(
+        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
+        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        keep_texts=keep_texts,
+        verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
+    )  # fmt: skip
+
+    def tell(address: str) -> None:
+        print(f"Steelyard serves {configuration.name} at {address}/v1", flush=True)
+
+    raise typer.Exit(exit_code(asyncio.run(serve_forever(configuration, tell, opened))))

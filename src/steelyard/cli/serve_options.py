@@ -1,0 +1,75 @@
+"""The options of `steelyard serve` that no other verb has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen at.")]
+Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen at; 0: any that is free.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="File with the clients' keys, one per line. Default: the key in $STEELYARD_KEY.",
+        show_default=False,
+    ),
+]
+Unauthenticated = Annotated[
+    bool,
+    typer.Option("--unsafe-allow-unauthenticated", help="Listen at an address of other machines without any key."),
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
+        "deadline (seconds), in-flight, queue (requests) and drain (seconds).",
+        show_default=False,
+    ),
+]
+PriceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--price",
+        metavar="PROMPT,RESPONSE",
+        help="What a million tokens cost, for the cost of a reply and the limit cost.",
+        show_default=False,
+    ),
+]
+VerifierUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-upstream",
+        metavar="URL",
+        help="Server of the verifier. Default: the upstream itself, for p-true.",
+        show_default=False,
+    ),
+]
+VerifierModel = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-model", metavar="NAME", help="The verifier's model, by the name its server has.", show_default=False
+    ),
+]
+VerifierKeyEnv = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-key-env",
+        metavar="VARIABLE",
+        help="Environment variable that holds the key of the verifier's server, if any.",
+        show_default=False,
+    ),
+]
+VerifierLocal = Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")]
+KeepTexts = Annotated[
+    bool,
+    typer.Option(
+        "--keep-texts",
+        help="Remember the prompts and answers of the last requests, in memory, and show them on the page.",
+    ),
+]

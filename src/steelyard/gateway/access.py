@@ -1,0 +1,75 @@
+"""Who may ask: a key for every route but /healthz, and no page of another site through somebody's browser.
+
+Keys are kept as hashes and compared in constant time. A browser that was led here by another site's name (DNS
+rebinding) sends that name as Host; a page of another site sends its Origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from steelyard.gateway.api_errors import ApiError
+
+OPEN = frozenset({"/healthz"})
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Access:
+    """Lets requests in; without keys all of them, by their Host alone."""
+
+    def __init__(self, keys: tuple[str, ...], host: str) -> None:
+        self._digests = tuple(_digest(key) for key in keys)
+        self._hosts = None if host in EVERYWHERE else {host.lower(), *(LOOPBACK if is_loopback(host) else ())}
+
+    def check(self, request: web.BaseRequest) -> None:
+        """Refuse a request that may not ask."""
+        host = (_host_of(request.headers.get("Host", "")) or "").lower()
+        if self._hosts is not None and host not in self._hosts:
+            raise ApiError(403, "this server does not answer under that name", code="wrong_host")
+        origin = request.headers.get("Origin")
+        if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
+            raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")
+        if not self._digests or request.rel_url.raw_path in OPEN:
+            return
+        kind, _, given = request.headers.get("Authorization", "").partition(" ")
+        digest = _digest(given.strip())
+        known = [hmac.compare_digest(digest, each) for each in self._digests]
+        if kind.lower() != "bearer" or not any(known):
+            told = "the key is not known here" if given else "a key is needed: send 'Authorization: Bearer KEY'"
+            raise ApiError(401, told, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can only be reached from this machine.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
+
+
+def _place_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
+
+
+def _host_of(header: str) -> str | None:
+    try:
+        return urlsplit(f"//{header}").hostname
+    except ValueError:
+        return None

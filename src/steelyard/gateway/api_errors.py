@@ -1,0 +1,90 @@
+"""Every error as OpenAI's clients read it: a status and {"error": {"message", "type", "param", "code"}}."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from steelyard.llm.faults import NO_CREDIT, BusyError, LateError, RefusedError, SpentError, TryError
+
+INVALID = "invalid_request_error"
+TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
+LEAST_WAIT = 1  # seconds
+_ADDRESS = re.compile(r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)", re.IGNORECASE)
+
+
+class ApiError(Exception):
+    """A request that is answered with an error; `param` names the field that is wrong."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.param, self.code = status, message, param, code
+        self.headers = dict(headers or {})
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What stands in the reply, and in a stream that was begun.
+
+        >>> ApiError(400, "n must be a whole number", param="n").body["error"]["type"]
+        'invalid_request_error'
+        """
+        kind = TYPES.get(self.status, INVALID if self.status < 500 else "server_error")
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+    def response(self) -> web.Response:
+        return web.Response(
+            body=json.dumps(self.body).encode(), status=self.status, content_type="application/json",
+            headers=self.headers,
+        )  # fmt: skip
+
+
+def invalid(param: str, message: str) -> ApiError:
+    """The error of a field that cannot be."""
+    return ApiError(400, message, param=param)
+
+
+def busy(status: int, message: str, wait: float | None = None, headers: Mapping[str, str] | None = None) -> ApiError:
+    """The error of a server that has no time now, with the seconds after which to come back."""
+    seconds = max(LEAST_WAIT, math.ceil(wait or 0))
+    return ApiError(status, message, code="overloaded", headers={"Retry-After": str(seconds), **(headers or {})})
+
+
+def public(reason: str) -> str:
+    """A reason without the addresses that the operator's servers have.
+
+    >>> public("no connection to http://10.0.0.7:8000/v1: connection refused")
+    'no connection to its address: connection refused'
+    """
+    return _ADDRESS.sub("its address", reason)
+
+
+def of_fault(error: TryError) -> ApiError:
+    """What a client is told of an upstream that gave nothing: its own status where the client is at fault.
+
+    We have tried again already where that could help, so the client shall not.
+    """
+    told = f"the upstream gave no response: {public(error.reason)}"
+    if isinstance(error, RefusedError):
+        if error.status == NO_CREDIT:
+            return ApiError(429, told, code="insufficient_quota", headers=DO_NOT_RETRY)
+        status = error.status if 400 <= error.status < 500 else 502
+        return ApiError(status, told, code="upstream_refused", headers=DO_NOT_RETRY)
+    if isinstance(error, BusyError):
+        return busy(429 if "HTTP 429" in error.reason else 503, told, error.wait, DO_NOT_RETRY)
+    if isinstance(error, LateError | SpentError):
+        return ApiError(504, told, code="upstream_timeout", headers=DO_NOT_RETRY)
+    return ApiError(502, told, code="upstream_error", headers=DO_NOT_RETRY)

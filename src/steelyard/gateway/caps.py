@@ -1,0 +1,61 @@
+"""What the operator allows: nothing beyond it reaches an upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from steelyard.errors import SettingError, did_you_mean, need_numbers
+
+WHOLE = ("body", "messages", "samples", "choices", "tokens", "in_flight", "queue")
+MAY_BE_ZERO = ("queue", "drain")
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The most of everything. `tokens` and `cost` are the worst case of one request, all its samples together.
+
+    Where `tokens` or `cost` is set, a request that names no max_tokens is given one: its share.
+    """
+
+    body: int = 8 * 2**20  # bytes
+    messages: int = 2048
+    samples: int = 64
+    choices: int = 16  # that a client gets back
+    tokens: int | None = None
+    cost: float | None = None  # in the currency of the prices
+    deadline: float = 600.0  # seconds
+    in_flight: int = 1024  # requests
+    queue: int = 256  # requests that wait for a place
+    drain: float = 30.0  # seconds that requests have to end when the server is stopped
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        need_numbers(**vars(self))
+        for name, value in vars(self).items():
+            if value is None:
+                continue
+            if name in WHOLE and type(value) is not int:
+                raise SettingError(f"the limit {name} is {value}: give a whole number")
+            if not (value > 0 or (value == 0 and name in MAY_BE_ZERO)):
+                raise SettingError(f"the limit {name} is {value}: give a number above 0")
+
+
+def read_caps(pairs: Sequence[str]) -> Caps:
+    """Read limits as NAME=NUMBER.
+
+    >>> read_caps(["samples=32", "deadline=60.5"]).deadline
+    60.5
+    """
+    known = [field.name for field in fields(Caps)]
+    given: dict[str, float] = {}
+    for pair in pairs:
+        name, _, text = (part.strip() for part in pair.partition("="))
+        name = name.replace("-", "_")
+        if name not in known:
+            raise SettingError(f"there is no limit {name!r:.60}: {did_you_mean(name, known)}")
+        try:
+            given[name] = int(text) if name in WHOLE else float(text)
+        except ValueError:
+            raise SettingError(f"cannot read the limit {pair!r:.60}: write it as {name}=NUMBER") from None
+    return Caps(**given)  # type: ignore[arg-type]

@@ -1,0 +1,61 @@
+"""One connection of a client, as aiohttp handles it, but for what is no HTTP: that is refused in OpenAI's shape.
+
+aiohttp would put the header that it could not read into its log and its reply, and there may be a key in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from aiohttp import web
+
+from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.envelope import SAFE
+
+LOG = logging.getLogger("steelyard.gateway")
+HEAD = 30.0  # seconds
+TOO_LONG = "LineTooLong"
+
+
+class Connection(web.RequestHandler):
+    """Answers what cannot be parsed, and what fails outside of every handler."""
+
+    __slots__ = ("_due",)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give a client some time for the head of its first request: one that is too slow holds nothing."""
+        super().connection_made(transport)
+        self._due = asyncio.get_running_loop().call_later(HEAD, self._first_request_is_due, transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget a client that has left."""
+        self._due.cancel()
+        super().connection_lost(exc)
+
+    def _first_request_is_due(self, transport: asyncio.BaseTransport) -> None:
+        if not self._request_count:
+            transport.close()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,  # noqa: ARG002 - it may hold a header
+    ) -> web.StreamResponse:
+        """A reply in OpenAI's shape, after which the connection is closed."""
+        name = type(exc).__name__
+        if request.writer.output_size > 0:
+            raise ConnectionError("a reply was begun already")
+        if status >= 500:
+            LOG.critical("a request failed outside of its route: %s", name)
+        status = 431 if name == TOO_LONG else status
+        told = "the headers are too long" if status == 431 else "the request is no HTTP that can be read"
+        response = ApiError(status, told if status < 500 else "a defect of this server", code="bad_http").response()
+        response.headers.update(SAFE)
+        response.force_close()
+        return response
+
+    def log_exception(self, *_: object, **__: object) -> None:
+        """Nothing: see above."""

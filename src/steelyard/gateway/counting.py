@@ -1,0 +1,118 @@
+"""The vote on the samples of one request: the same pool and the same method as `steelyard ask` has.
+
+Answers that only the equivalence checker can tell apart are counted in a thread, so that no request waits for another
+one's algebra; each thread has a reader, and with it worker processes, of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+from steelyard.answers.extract import kind_of
+from steelyard.answers.few_answers import few_keys
+from steelyard.answers.reader import AnswerReader
+from steelyard.jobs.ask import Entered, Outcome, outcome_of
+from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.entry_pool import EntryPool
+from steelyard.jobs.standing import Standing
+from steelyard.methods.base.method import Method
+
+THREADS = 2
+READ = 2000  # requests that one reader is used for: it remembers what it has read
+
+Result = TypeVar("Result")
+
+
+class Counted(NamedTuple):
+    """What one sample enters the vote with."""
+
+    number: int
+    source: str
+    answer: str | None
+    score: float | None
+
+
+class Counting:
+    """Counts votes for all requests."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counting")
+        self._own = threading.local()
+        self._readers: list[AnswerReader] = []
+
+    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> Outcome:
+        """Vote on samples in the order of their numbers."""
+        rows = sorted(counted, key=lambda one: (one.number, one.source))
+        return await self.run(kind, [one.answer for one in rows], lambda reader: _outcome(rows, voter, reader))
+
+    async def run(self, kind: str, answers: Sequence[str | None], work: Callable[[AnswerReader], Result]) -> Result:
+        """Do work that groups answers: here where that is quick, else in a thread."""
+        if not needs_checker(kind, answers):
+            return work(AnswerReader(kind))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: work(self._reader(kind)))
+
+    async def warm(self, voter: Method) -> None:
+        """Vote once on nothing, in a thread, so that the first request does not wait for the compiled loops."""
+        rows = [Counted(number, "", "1", 0.5) for number in range(2)]
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._threads, lambda: _outcome(rows, voter, AnswerReader("exact")))
+
+    def close(self) -> None:
+        """Stop the threads and the worker processes."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for reader in self._readers:
+            reader.close()
+
+    def _reader(self, kind: str) -> AnswerReader:
+        """The reader of this thread, a new one from time to time."""
+        readers: dict[str, tuple[AnswerReader, int]] = self._own.__dict__.setdefault("readers", {})
+        reader, used = readers.get(kind, (None, 0))
+        if reader is None or used >= READ:
+            if reader is not None:
+                reader.close()
+                self._readers.remove(reader)
+            reader, used = AnswerReader(kind), 0
+            self._readers.append(reader)
+        readers[kind] = reader, used + 1
+        return reader
+
+
+def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> Outcome:
+    entries = [(one.answer, one.score, one.source or None) for one in rows]
+    pools = EntryPool(voter, reader)
+    pools.group(entries)
+    return outcome_of(pools.pool(entries), voter, [Entered(one.number, one.source, one.score) for one in rows])
+
+
+class RunningBallot:
+    """The ballot of one request by its stopping rule, while samples come; it goes by their numbers, not their order."""
+
+    def __init__(self, counting: Counting, voter: Method, kind: str) -> None:
+        self.counting, self.voter, self.kind = counting, voter, kind
+        self.counted: list[Counted] = []
+        self._ballot = Ballot(voter, answers=AnswerReader(kind))
+
+    async def add(self, one: Counted) -> Standing:
+        """Count a sample."""
+        self.counted.append(one)
+        if not needs_checker(self.kind, [each.answer for each in self.counted]):
+            return _added(self._ballot, one)
+        return await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
+
+    def _anew(self, reader: AnswerReader) -> Standing:
+        ballot = Ballot(self.voter, answers=reader)
+        return [_added(ballot, one) for one in self.counted][-1]
+
+
+def _added(ballot: Ballot, one: Counted) -> Standing:
+    return ballot.add(one.answer, one.score, one.number, one.source or None)
+
+
+def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
+    """Whether there is algebra among the answers, which is not compared here but by a worker process."""
+    return few_keys([text for text in answers if text is not None], kind_of(kind)) is None

@@ -1,0 +1,156 @@
+"""The samples of one request as they come: by `n` of the upstream where it has that, else one request each.
+
+A request that fails is made again, RETRIES times at most, and all requests together are at most
+n * (1 + RETRIES). An upstream that sends fewer choices than it was asked for is remembered, and the missing ones are
+asked for one by one. When the caller stops, what is under way is cancelled upstream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterable
+from typing import Any, NamedTuple
+
+from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
+from steelyard.gateway.samples import Sample, choices_by_index
+from steelyard.gateway.scoring import Scorer, scored
+from steelyard.gateway.source import RETRIES, Source
+from steelyard.gateway.upstream_reply import checked_reply
+from steelyard.llm.address import CHAT
+from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
+from steelyard.llm.reply import Reply
+from steelyard.runs.parameters import Abilities
+
+NOT_SENT = frozenset({OURS, "n", "stream", "stream_options", "seed", "model"})
+REPLAY = "the upstream sent the same response again, under the same id"
+
+
+class Wanted(NamedTuple):
+    """How many samples are drawn of a request, until when, and whether with log-probabilities of our own."""
+
+    n: int
+    until: float  # by the monotonic clock
+    scored: bool
+    at_once: bool  # by `n` of the upstream, where it has it
+    max_tokens: int | None = None  # per sample, where the client names none
+
+
+class Drawing:
+    """Draws the samples of one request from one upstream."""
+
+    def __init__(
+        self, source: Source, asked: ChatRequest, wanted: Wanted, request_id: str, scorer: Scorer | None = None
+    ) -> None:
+        self.source, self.asked, self.wanted, self.scorer = source, asked, wanted, scorer
+        self.attempts = 0
+        self.size = 1  # samples that one request asks for
+        self.replies: list[dict[str, Any]] = []  # without their choices
+        self._headers = {"x-request-id": request_id}
+        self._seen: dict[str, str] = {}  # responses by id, to know a replay by
+
+    async def samples(self) -> AsyncGenerator[Sample]:
+        """Yield every sample once, in the order they come."""
+        able = await self.source.able()
+        self.size = size = min(able.most, self.wanted.n) if self.wanted.at_once else 1
+        tasks = {
+            asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
+            for first in range(0, self.wanted.n, size)
+        }
+        try:
+            while tasks:
+                done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                came = [sample for task in done for sample in task.result()]
+                for sample in sorted(came, key=lambda one: one.number):
+                    yield sample
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _scored(self, first: int, count: int) -> list[Sample]:
+        """Samples with their scores."""
+        samples = await self._batch(first, count)
+        if self.scorer is None:
+            return samples
+        question, until = self.asked.question, self.wanted.until
+        return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
+
+    async def _batch(self, first: int, count: int) -> list[Sample]:
+        """Samples first .. first + count - 1."""
+        try:
+            good, reply = await self._asked(first, count)
+        except RefusedError as error:
+            if count == 1 or error.everywhere:
+                return self._failed(first, count, error)
+            return await self._after_refusal(first, count, error)
+        except (BusyError, GoneError, LateError, SpentError) as error:
+            return self._failed(first, count, error)
+        except TryError as error:
+            if count == 1:
+                return self._failed(first, count, error)
+            return await self._singly(range(first, first + count))  # one bad sample may have spoilt the reply
+        if reply.short and count > 1:
+            self.source.learn(len(reply.good))
+        return good + await self._singly(first + j for j in sorted(reply.wrong))
+
+    async def _after_refusal(self, first: int, count: int, error: RefusedError) -> list[Sample]:
+        """One sample by itself says whether n was too large, or the request is at fault."""
+        alone = await self._batch(first, 1)
+        if isinstance(alone[0].error, RefusedError):
+            return alone + self._failed(first + 1, count - 1, error)
+        self.source.learn(1)
+        return alone + await self._singly(range(first + 1, first + count))
+
+    async def _singly(self, numbers: Iterable[int]) -> list[Sample]:
+        """Samples by a request each."""
+        came = await asyncio.gather(*(self._batch(number, 1) for number in numbers))
+        return [sample for each in came for sample in each]
+
+    def _failed(self, first: int, count: int, error: TryError) -> list[Sample]:
+        reason = bare(error)
+        return [Sample(first + j, self.source.name, error=reason) for j in range(count)]
+
+    async def _asked(self, first: int, count: int) -> tuple[list[Sample], Reply]:
+        """One request with its tries: the samples that came, and what was read of them."""
+        able = await self.source.able()
+        body = self._body(able, first, count)
+
+        async def send() -> tuple[Any, Reply]:
+            if self.attempts >= self.wanted.n * (1 + RETRIES):
+                raise SpentError("all tries of this request are used up")
+            self.attempts += 1
+            left = self.wanted.until - time.monotonic()
+            content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
+            return content, checked_reply(content, count, self.source.client.address)
+
+        tries = 1 + RETRIES if count == 1 else 1
+        content, reply = await self.source.send(send, tries=tries, until=self.wanted.until)
+        raw = choices_by_index(content)
+        rest = {name: value for name, value in content.items() if name != "choices"}
+        self.replies.append(rest)
+        came = [Sample(first + j, self.source.name, good, raw[j], rest) for j, good in sorted(reply.good.items())]
+        return [self._once(sample) if count == 1 else sample for sample in came], reply
+
+    def _once(self, sample: Sample) -> Sample:
+        """A sample, unless the same came before under the same id: such a replay is none."""
+        name = sample.reply.get("id") if sample.reply else None
+        if not isinstance(name, str) or not name or not sample.choice:
+            return sample
+        if self._seen.get(name) == sample.choice.text:
+            return Sample(sample.number, sample.source, error=TryError(REPLAY))
+        self._seen[name] = sample.choice.text
+        return sample
+
+    def _body(self, able: Abilities, first: int, count: int) -> bytes:
+        """What the client sent, for the upstream's own model and without what is ours."""
+        changed: dict[str, Any] = {"model": self.source.model}
+        if count > 1:
+            changed["n"] = count
+        if self.asked.seed is not None:
+            changed["seed"] = self.asked.seed + first
+        if self.wanted.scored and able.logprobs and not self.asked.logprobs:
+            changed |= {"logprobs": True, "top_logprobs": 1}
+        if self.wanted.max_tokens is not None and not any(self.asked.members.values.get(name) for name in LIMITS):
+            changed[able.limit_name] = self.wanted.max_tokens
+        return self.asked.members.text(without=NOT_SENT, **changed).encode("utf-8", "surrogatepass")

@@ -1,0 +1,88 @@
+"""What every reply has: an id, its time in the metrics, and, where something is wrong, OpenAI's error object."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+import traceback
+import uuid
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from steelyard.gateway.access import Access
+from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.page_route import refused
+from steelyard.gateway.state import REQUEST_ID, STATE
+
+LOG = logging.getLogger("steelyard.gateway")
+LEFT = 499  # the client has left
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+SAFE = {"Server": "steelyard", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def enveloped(access: Access) -> Middleware:
+    """The outermost part of the server."""
+
+    @web.middleware
+    async def envelope(request: web.Request, handler: Handler) -> web.StreamResponse:
+        began = time.monotonic()
+        given = request.headers.get("x-request-id", "")
+        request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
+        status = LEFT
+        try:
+            response = await _answered(request, handler, access)
+            status = response.status
+            if not response.prepared:
+                response.headers["openai-processing-ms"] = str(round(1000 * (time.monotonic() - began)))
+            return response
+        finally:
+            route = getattr(request.match_info.route.resource, "canonical", "none")
+            request.app[STATE].metrics.duration.add(time.monotonic() - began, route=route, status=str(status))
+
+    return envelope
+
+
+async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
+    try:
+        access.check(request)
+        return await handler(request)
+    except ApiError as error:
+        return refused(request, error)
+    except web.HTTPException as error:
+        return _of_http(error, request).response()
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
+        where = "".join(traceback.format_tb(error.__traceback__))
+        LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, where)
+        return ApiError(500, f"a defect of this server; its log knows it as {request[REQUEST_ID]}").response()
+
+
+def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
+    """What aiohttp refuses, in the shape that clients read."""
+    path = request.rel_url.raw_path[:100]
+    if error.status == 404:
+        return ApiError(404, f"there is no route {request.method} {path} here", code="not_found")
+    if error.status == 405:
+        allowed = error.headers.get("Allow", "")
+        return ApiError(405, f"{path} answers to {allowed} only", code="method_not_allowed", headers={"Allow": allowed})
+    if error.status == 413:
+        return ApiError(413, "the body is too long", code="request_too_large")
+    return ApiError(error.status, error.reason or "the request cannot be answered")
+
+
+def new_id() -> str:
+    """A name for a request."""
+    return f"req_{uuid.uuid4().hex}"
+
+
+async def named(request: web.Request, response: web.StreamResponse) -> None:
+    """Name a reply, also one that is a stream, just before it begins."""
+    response.headers["x-request-id"] = request.get(REQUEST_ID) or new_id()
+    response.headers.update(SAFE)

@@ -1,0 +1,104 @@
+"""Counters and histograms in the text format of Prometheus; names of OpenTelemetry's GenAI conventions where there are.
+
+No label holds anything that a client wrote: routes, statuses and the names of our own models only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from steelyard.gateway.usage import added
+from steelyard.gateway.voting import Decision
+
+SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+SAMPLES = (1, 2, 4, 8, 16, 32, 64, 128)
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class Counter:
+    """A number that only grows, by labels."""
+
+    def __init__(self, name: str, told: str) -> None:
+        self.name, self.told = name, told
+        self.values: dict[Labels, float] = {}
+
+    def add(self, value: float = 1, **labels: str) -> None:
+        key = tuple(sorted(labels.items()))
+        self.values[key] = self.values.get(key, 0) + value
+
+    def lines(self) -> list[str]:
+        rows = [f"{self.name}{_shown(key)} {value:g}" for key, value in self.values.items()]
+        return [f"# HELP {self.name} {self.told}", f"# TYPE {self.name} counter", *rows]
+
+
+class Histogram:
+    """How often a number fell below each bound, by labels."""
+
+    def __init__(self, name: str, told: str, bounds: Sequence[float]) -> None:
+        self.name, self.told, self.bounds = name, told, bounds
+        self.counts: dict[Labels, list[int]] = {}
+        self.sums: dict[Labels, float] = {}
+
+    def add(self, value: float, **labels: str) -> None:
+        key = tuple(sorted(labels.items()))
+        counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
+        counts[bisect_left(self.bounds, value)] += 1
+        self.sums[key] = self.sums.get(key, 0.0) + value
+
+    def lines(self) -> list[str]:
+        rows = []
+        for key, counts in self.counts.items():
+            total = 0
+            for bound, count in zip((*map(str, self.bounds), "+Inf"), counts, strict=True):
+                total += count
+                rows.append(f"{self.name}_bucket{_shown((*key, ('le', bound)))} {total}")
+            rows += [f"{self.name}_sum{_shown(key)} {self.sums[key]:g}", f"{self.name}_count{_shown(key)} {total}"]
+        return [f"# HELP {self.name} {self.told}", f"# TYPE {self.name} histogram", *rows]
+
+
+class Metrics:
+    """All that is counted."""
+
+    def __init__(self) -> None:
+        self.duration = Histogram(
+            "gen_ai_server_request_duration_seconds", "How long a request took, by route and status.", SECONDS
+        )
+        self.tokens = Histogram("gen_ai_client_token_usage", "Tokens that the upstream billed per request.", TOKENS)
+        self.confidence = Histogram("steelyard_confidence", "The confidence of a verdict.", SHARES)
+        self.samples = Histogram("steelyard_samples", "Samples that were drawn per request.", SAMPLES)
+        self.abstained = Counter("steelyard_abstained_total", "Requests on which the vote abstained.")
+        self.failed = Counter("steelyard_failed_samples_total", "Samples that the upstream did not give.")
+        self.cancelled = Counter("steelyard_cancelled_samples_total", "Samples that were cancelled by an early stop.")
+        self.degraded = Counter("steelyard_verifier_degraded_total", "Requests on which the verifier failed.")
+        self.repaired = Counter("steelyard_dropped_events_total", "Events of upstream streams that were no JSON.")
+
+    def decided(self, _: str, decision: Decision) -> None:
+        """Count a request that was voted on."""
+        model = decision.asked.model
+        self.confidence.add(decision.outcome.confidence, model=model)
+        self.samples.add(len(decision.samples), model=model)
+        self.failed.add(sum(sample.choice is None for sample in decision.samples), model=model)
+        self.cancelled.add(decision.cancelled, model=model)
+        self.abstained.add(int(decision.abstained), model=model)
+        self.degraded.add(int(decision.verifier is not None), model=model)
+        usage = added(reply.get("usage") for reply in decision.replies) or {}
+        for kind, name in (("input", "prompt_tokens"), ("output", "completion_tokens")):
+            if type(usage.get(name)) is int:
+                self.tokens.add(usage[name], gen_ai_request_model=model, gen_ai_token_type=kind)
+
+    def text(self) -> str:
+        """All of it, for a scrape."""
+        return "\n".join(line for each in vars(self).values() for line in each.lines()) + "\n"
+
+
+def _shown(labels: Labels) -> str:
+    escaped = (f'{name}="{_escaped(value)}"' for name, value in labels)
+    return "{" + ",".join(escaped) + "}" if labels else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,175 @@
+"""A request for the upstream's own model: sent on as it came, and answered with what comes back.
+
+A reply that is no completion is an error of the upstream, never relayed as a success; events that are no JSON are
+dropped and counted; a stream that ends before its finish_reason ends with an error and is broken off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from steelyard.gateway.api_errors import ApiError, of_fault, public
+from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.json_text import is_strict, json_bytes
+from steelyard.gateway.source import RETRIES, Source
+from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
+from steelyard.gateway.vote_stream import chunks
+from steelyard.gateway.worst_case import sample_limit
+from steelyard.llm.address import CHAT
+from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.faults import LateError, TryError
+from steelyard.llm.reply import error_message
+
+IDLE = 120.0  # seconds between two parts of a stream
+CUT = "the upstream's stream ended before its response did"
+
+
+async def pass_through(request: web.Request, asked: ChatRequest, source: Source) -> web.StreamResponse:
+    """Answer with the upstream's own response."""
+    state = request.app[STATE]
+    until = time.monotonic() + state.caps.deadline
+    limit = sample_limit(asked, asked.choices, state.caps, state.price)
+    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
+    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
+    headers = {"x-request-id": request[REQUEST_ID]}
+    try:
+        if asked.stream:
+            return await _streamed(request, asked, source, body, headers, until)
+        return await _whole(asked, source, body, headers, until)
+    except TryError as error:
+        raise of_fault(error) from None
+
+
+async def _whole(
+    asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
+) -> web.Response:
+    async def send() -> Any:
+        left = until - time.monotonic()
+        content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
+        reply = checked_reply(content, asked.choices, source.client.address)
+        return content | {"choices": good_choices(content, reply)}
+
+    content = await source.send(send, tries=1 + RETRIES, until=until)
+    return web.Response(body=json_bytes(content), content_type="application/json")
+
+
+async def _streamed(
+    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
+) -> web.StreamResponse:
+    """Open the upstream's stream, again if it fails before it begins, and relay it."""
+    relayed = Relay(request, asked, source)
+
+    async def send() -> web.StreamResponse:
+        async with source.client.streamed(CHAT, body, timeout=until - time.monotonic(), headers=headers) as upstream:
+            return await relayed.all(upstream, until)
+
+    return await source.send(send, tries=1 + RETRIES, until=until)
+
+
+class Relay:
+    """One stream on its way to the client."""
+
+    def __init__(self, request: web.Request, asked: ChatRequest, source: Source) -> None:
+        self.request, self.asked, self.source = request, asked, source
+        self.response: web.StreamResponse | None = None
+        self.open: set[int] = set()  # choices that have begun and not finished
+        self.finished = False
+
+    async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+        """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
+        if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
+            return await self._plain(upstream, until)
+        try:
+            done = await self._events(upstream, until)
+            if not self.finished or self.open:
+                raise TryError(CUT)
+        except (TryError, aiohttp.ClientError, OSError, ValueError) as error:
+            if self.response is None:
+                raise
+            reason = error.reason if isinstance(error, TryError) else CUT
+            return await self._failed(self.response, reason)
+        response = self.response or await begun(self.request)
+        if done or self.finished:
+            await response.write(event(DONE))
+        await response.write_eof()
+        return response
+
+    async def _events(self, upstream: aiohttp.ClientResponse, until: float) -> bool:
+        """Relay events as they come; return whether the upstream said that it is done."""
+        lines = EventLines()
+        while True:
+            try:
+                async with asyncio.timeout(min(IDLE, until - time.monotonic())):
+                    piece = await upstream.content.readany()
+            except TimeoutError:
+                raise LateError("the upstream's stream stalled") from None
+            data = list(lines.feed(piece) if piece else lines.end())
+            ready = [self._event(each) for each in data if each.strip() != DONE]
+            if out := b"".join(each for each in ready if each):
+                self.response = self.response or await begun(self.request)
+                await self.response.write(out)
+            if any(each.strip() == DONE for each in data):
+                return True
+            if not piece:
+                return False
+
+    def _event(self, data: bytes) -> bytes | None:
+        """An event to send on, None for one that is dropped; an error of the upstream is raised."""
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            chunk = None
+        if isinstance(chunk, dict) and chunk.get("error"):
+            raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
+        if self.source.client.address.betrayed(json.dumps(chunk, ensure_ascii=False)):
+            raise TryError("the upstream sent its key")
+        if not is_chunk(chunk):
+            self.request.app[STATE].metrics.repaired.add()
+            return None
+        choices = chunk["choices"]
+        for choice in choices:
+            self._note(choice)
+        if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
+            return None
+        return event(data if b"\n" not in data and is_strict(data) else chunk)
+
+    def _note(self, choice: dict[str, Any]) -> None:
+        index = choice.get("index", 0)
+        if choice.get("finish_reason") is not None:
+            self.open.discard(index)
+            self.finished = True
+        else:
+            self.open.add(index)
+
+    async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+        """A whole reply of an upstream that does not stream, as a stream."""
+        body = bytearray()
+        async with asyncio.timeout(until - time.monotonic()):
+            async for piece in upstream.content.iter_any():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise TryError("the reply is too long")
+        content = parsed(body)
+        reply = checked_reply(content, self.asked.choices, self.source.client.address)
+        self.response = await begun(self.request)
+        frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
+        whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
+        for chunk in chunks(whole, usage=self.asked.usage_chunk):
+            chunk.pop(OURS, None)
+            await self.response.write(event(chunk))
+        await self.response.write(event(DONE))
+        await self.response.write_eof()
+        return self.response
+
+    async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
+        await response.write(event(ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error").body))
+        break_off(self.request)
+        return response

@@ -1,0 +1,109 @@
+"""POST /v1/responses: the Responses API without a memory, answered by the same vote as a chat request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+
+from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
+from steelyard.gateway.chat_route import read_body, vote_settings
+from steelyard.gateway.event_stream import begun, event
+from steelyard.gateway.json_text import json_bytes
+from steelyard.gateway.responses_request import as_chat
+from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.vote_stream import pieces, spoken
+from steelyard.gateway.voting import Decision
+
+USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
+DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
+
+
+async def responses(request: web.Request) -> web.StreamResponse:
+    """Answer a request of the Responses API; of the upstream's own model one sample is drawn."""
+    state = request.app[STATE]
+    async with state.admission.place():
+        asked = read_chat(as_chat(await read_body(request, state)), state.caps)
+        decision = await _decided(request, asked)
+        reply = as_response(state.replied(decision))
+        if not asked.stream:
+            return web.Response(body=json_bytes(reply), content_type="application/json")
+        response = await begun(request)
+        for number, told in enumerate(events(reply)):
+            await response.write(f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number}))
+        await response.write_eof()
+        return response
+
+
+async def _decided(request: web.Request, asked: ChatRequest) -> Decision:
+    state = request.app[STATE]
+    settings = vote_settings(state, asked)
+    if asked.model != state.name:
+        if state.source_of(asked.model) is None:
+            raise unknown_model(asked.model, state.models)
+        settings = replace(settings, n=1, method="majority")
+    return await state.voting.decide(asked, settings, request[REQUEST_ID])
+
+
+def as_response(reply: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a chat request as the Responses API spells it."""
+    message, finish = reply["choices"][0]["message"], reply["choices"][0]["finish_reason"]
+    name = reply["id"].removeprefix("chatcmpl-")
+    cut, calls = finish == "length", message.get("tool_calls")
+    output: list[dict[str, Any]] = [
+        {
+            "type": "function_call", "id": f"fc_{name}_{i}", "call_id": call.get("id"), "status": "completed",
+            "name": call["function"].get("name"), "arguments": call["function"].get("arguments"),
+        }
+        for i, call in enumerate(calls if isinstance(calls, list) else [])
+        if isinstance(call, dict) and isinstance(call.get("function"), dict)
+    ]  # fmt: skip
+    parts: list[dict[str, Any]] = []
+    if text := spoken(message.get("content")):
+        parts.append({"type": "output_text", "text": text, "annotations": []})
+    if isinstance(message.get("refusal"), str):
+        parts.append({"type": "refusal", "refusal": message["refusal"]})
+    if parts or not output:
+        status = "incomplete" if cut else "completed"
+        said = {"type": "message", "id": f"msg_{name}", "status": status, "role": "assistant", "content": parts}
+        output.insert(0, said)
+    return {
+        "id": f"resp_{name}", "object": "response", "created_at": reply["created"], "model": reply["model"],
+        "status": "incomplete" if cut else "completed", "error": None, "instructions": None, "metadata": {},
+        "incomplete_details": {"reason": "max_output_tokens"} if cut else None, "output": output,
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "temperature": None, "top_p": None,
+        "usage": _usage(reply["usage"]), OURS: reply[OURS],
+    }  # fmt: skip
+
+
+def _usage(usage: dict[str, Any] | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    return {(USAGE | DETAILS).get(name, name): value for name, value in usage.items()}
+
+
+def events(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of a whole reply, as clients of the Responses API read them."""
+    yield {"type": "response.created", "response": reply | {"status": "in_progress", "output": [], "usage": None}}
+    for i, item in enumerate(reply["output"]):
+        empty: dict[str, Any] = {"content": []} if "content" in item else {"arguments": ""}
+        begun_ = item | empty | {"status": "in_progress"}
+        yield {"type": "response.output_item.added", "output_index": i, "item": begun_}
+        where = {"item_id": item["id"], "output_index": i}
+        if item["type"] == "function_call":
+            yield {"type": "response.function_call_arguments.done", **where, "arguments": item["arguments"]}
+        for k, part in enumerate(item.get("content", [])):
+            yield from _part(part, where | {"content_index": k})
+        yield {"type": "response.output_item.done", "output_index": i, "item": item}
+    yield {"type": f"response.{reply['status']}", "response": reply}
+
+
+def _part(part: dict[str, Any], where: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    kind, field = part["type"], "text" if part["type"] == "output_text" else "refusal"
+    yield {"type": "response.content_part.added", **where, "part": part | {field: ""}}
+    for piece in pieces(part[field]):
+        yield {"type": f"response.{kind}.delta", **where, "delta": piece, "logprobs": []}
+    yield {"type": f"response.{kind}.done", **where, field: part[field], "logprobs": []}
+    yield {"type": "response.content_part.done", **where, "part": part}

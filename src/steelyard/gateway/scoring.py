@@ -1,0 +1,133 @@
+"""The scores of a request's samples: by a verifier, or what the LLM's own log-probabilities say.
+
+A verifier that fails on any sample is not believed on the others either: the vote is then exactly the one without
+scores, and the reply says so. Which score belongs to which sample is known by the sample itself, never by its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Protocol
+
+import polars as pl
+
+from steelyard.errors import SteelyardError
+from steelyard.gateway.samples import Sample
+from steelyard.jobs.ask import probability_of
+from steelyard.tables.score_spelling import Score, spelled
+from steelyard.verifiers.scored_items import Item, Runner, Scores
+from steelyard.verifiers.step_splits import split
+
+AGAIN = 1.0  # seconds until a connection that failed is tried again
+SHARE = 0.5  # of the time that a request has left, for one score
+
+
+class ScoringError(Exception):
+    """A sample has no score; the reason is one line."""
+
+
+class Scorer(Protocol):
+    """Scores samples. `logprobs` says whether the scores are made of the log-probabilities of the samples."""
+
+    logprobs: bool
+
+    async def score(self, question: str, sample: Sample, until: float) -> float | None:
+        """The score of a sample in [0, 1], None where there is none; a ScoringError where there should be one."""
+        ...
+
+
+async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
+    """A sample with its score, or with the reason why the verifier gave none."""
+    try:
+        return replace(sample, score=await scorer.score(question, sample, until))
+    except ScoringError as error:
+        return replace(sample, unscored=str(error))
+
+
+class OwnLogprob:
+    """exp(mean log-probability) of the sampled tokens, which asks nobody."""
+
+    logprobs = True
+
+    async def score(self, question: str, sample: Sample, until: float) -> float | None:  # noqa: ARG002
+        """Read it from the sample, as `ask` does."""
+        return probability_of(sample.choice)
+
+
+class Verified:
+    """A verifier of the `verifiers` room, in this process or behind an address, connected to when first needed."""
+
+    logprobs = False
+
+    def __init__(self, connect: Callable[[], Awaitable[Runner]], *, score: str, split: str, timeout: float) -> None:
+        self.timeout = timeout
+        self.problem: str | None = None  # why it could not be connected to
+        self._connect, self._split = connect, split
+        self._runner: Runner | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._failed = -AGAIN
+        spelling = spelled(score) or Score(score, None)
+        self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
+
+    async def score(self, question: str, sample: Sample, until: float) -> float | None:
+        """Ask for the scores of the steps, and reduce them as the plan's score does."""
+        steps = split(sample.choice.text, self._split) if sample.choice else []
+        if not sample.choice or not steps:
+            return None
+        limit = min(self.timeout, SHARE * (until - time.monotonic()))
+        try:
+            async with asyncio.timeout(limit):
+                runner = await self.connected()
+                scores = await _scores(runner, Item(question, steps, {"logprob": sample.choice.logprob}))
+        except TimeoutError:
+            raise ScoringError(f"no score within {limit:.3g} s") from None
+        except SteelyardError as error:
+            raise ScoringError(str(error)) from None
+        return reduced(scores, self._spelling)
+
+    async def connected(self) -> Runner:
+        """The runner; whoever needs it waits for the same connection."""
+        if self._runner is None and time.monotonic() - self._failed >= AGAIN:
+            if self._connecting is None or self._connecting.done():
+                self._connecting = asyncio.create_task(self._try())
+            await asyncio.shield(self._connecting)
+        if self._runner is None:
+            raise ScoringError(self.problem or "the verifier is not there")
+        return self._runner
+
+    async def close(self) -> None:
+        """Let go of the verifier."""
+        if self._connecting and not self._connecting.done():
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._runner:
+            await self._runner.close()
+
+    async def _try(self) -> None:
+        try:
+            self._runner = await self._connect()
+            self.problem = None
+        except SteelyardError as error:
+            self.problem, self._failed = str(error), time.monotonic()
+
+
+async def _scores(runner: Runner, item: Item) -> Scores:
+    """The scores of one response, which is known by itself."""
+    async with aclosing(runner.score(iter([item]))) as results:
+        async for item_scored, result in results:
+            if item_scored is not item:
+                raise ScoringError("the verifier scored another response")
+            if isinstance(result, str):
+                raise ScoringError(result)
+            return result
+    raise ScoringError("the verifier gave no score")
+
+
+def reduced(scores: Scores, spelling: Score) -> float:
+    """One number of the scores of steps, by the expression that reads a table's column of them."""
+    steps = pl.Series(spelling.column, [scores.steps], pl.List(pl.Float64)).to_frame()
+    return float(steps.select(spelling.expression()).item())

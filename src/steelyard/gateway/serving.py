@@ -1,0 +1,115 @@
+"""The server from its start to its end: upstreams opened, the port taken, requests drained when it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from steelyard.errors import SettingError
+from steelyard.gateway.access import Access
+from steelyard.gateway.application import application
+from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.connection import Connection
+from steelyard.gateway.scoring import OwnLogprob
+from steelyard.gateway.source import Source
+from steelyard.gateway.state import State
+from steelyard.gateway.voting import Voter
+from steelyard.jobs.ask import unplanned
+from steelyard.jobs.interrupts import first_signal
+from steelyard.jobs.starting import started
+from steelyard.llm.client import Client
+from steelyard.llm.upstream import Serve, served
+
+BACKLOG = 1024
+LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
+QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
+
+
+async def serve_forever(
+    configuration: Configuration, tell: Callable[[str], None] = lambda _: None, serve: Serve = served
+) -> int:
+    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address."""
+    async with serving(configuration, serve) as address:
+        tell(address)
+        return await first_signal()
+
+
+@asynccontextmanager
+async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
+    """Serve while the block runs; yield the address. Requests that are under way have time to end."""
+    upstreams = configuration.upstreams()
+    method, score = configuration.voter(upstreams)
+    async with AsyncExitStack() as stack:
+        sources = []
+        for each in upstreams:
+            address = await stack.enter_async_context(started(serve, each.url, each.key_env))
+            client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
+            most = configuration.caps.in_flight * configuration.n
+            source = Source(each.name, each.model, client, n=configuration.n, most=most)
+            stack.push_async_callback(source.close)
+            sources.append(source)
+        verifier = configuration.verifier
+        scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
+        voter = Voter(method, scorer, configuration.answers)
+        state = State(
+            configuration.name, voter, sources, configuration.n, configuration.caps,
+            created=int(time.time()), price=configuration.price, keep_texts=configuration.keep_texts,
+        )  # fmt: skip
+        stack.callback(state.counting.close)
+        state.finished.append(state.metrics.decided)
+        warm = state.counting.warm(method or unplanned(scored=True))
+        ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
+        stack.push_async_callback(_ended, ready)
+        async with listening(state, configuration) as where:
+            yield where
+
+
+async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
+    """Take the port, and at the end let no request in and wait for those that are there."""
+    host, loop = configuration.host, asyncio.get_running_loop()
+    app = application(state, Access(configuration.keys(), host))
+    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=configuration.caps.drain)
+    await runner.setup()
+    made = runner.server
+    if made is None:
+        raise AssertionError("setup has made it")
+    server: asyncio.Server | None = None
+    try:
+        try:
+            server = await loop.create_server(
+                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED, auto_decompress=False),
+                host,
+                configuration.port,
+                backlog=BACKLOG,
+            )
+        except OSError as error:
+            raise SettingError(
+                f"cannot listen at {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
+                "end what listens there"
+            ) from None
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{server.sockets[0].getsockname()[1]}"
+    finally:
+        state.admission.closed = True
+        if server:
+            server.close()
+        await runner.cleanup()
+
+
+def exit_code(number: int) -> int:
+    """The exit code after a signal: a service manager's SIGTERM is the ordinary end."""
+    return 0 if number == signal.SIGTERM else 130

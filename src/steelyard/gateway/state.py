@@ -1,0 +1,64 @@
+"""What all requests of a server share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from steelyard.gateway.admission import Admission
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.counting import Counting
+from steelyard.gateway.metrics import Metrics
+from steelyard.gateway.source import Source
+from steelyard.gateway.vote_reply import completion
+from steelyard.gateway.voting import Decision, Voter, Voting
+from steelyard.gateway.worst_case import Price
+
+Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
+
+
+@dataclass
+class State:
+    """The one model that votes, the upstreams behind it, and what is counted about them.
+
+    `finished` is who wants to know of every request that was voted on: metrics, the page, feedback.
+    """
+
+    name: str  # of the model that votes
+    voter: Voter
+    sources: list[Source]
+    n: int
+    caps: Caps
+    counting: Counting = field(default_factory=Counting)
+    metrics: Metrics = field(default_factory=Metrics)
+    finished: list[Finished] = field(default_factory=list)
+    created: int = 0
+    keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        self.admission = Admission(self.caps.in_flight, self.caps.queue)
+        self.voting = Voting(self.voter, self.sources[0], self.counting)
+
+    def replied(self, decision: Decision) -> dict[str, Any]:
+        """The reply to a request that was voted on; all who want to know of it are told."""
+        reply = completion(decision, self.price)
+        for told in self.finished:
+            told(reply["id"], decision)
+        return reply
+
+    @property
+    def models(self) -> list[str]:
+        """The names that a client may ask for."""
+        return [self.name, *dict.fromkeys(source.model for source in self.sources)]
+
+    def source_of(self, model: str) -> Source | None:
+        """The upstream that a plain model is passed on to."""
+        return next((source for source in self.sources if source.model == model), None)
+
+
+STATE = web.AppKey("state", State)
+REQUEST_ID = web.RequestKey("request_id", str)

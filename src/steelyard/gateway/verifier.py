@@ -1,0 +1,58 @@
+"""The verifier that the operator names: found, its place checked, and connected to when a sample needs a score."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from steelyard.errors import SettingError
+from steelyard.gateway.scoring import OwnLogprob, Scorer, Verified
+from steelyard.jobs.starting import started
+from steelyard.llm.address import NO_KEY
+from steelyard.llm.named_upstreams import Upstream
+from steelyard.llm.upstream import check_upstream, served
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.verifiers.runners.where import check_place, connect
+from steelyard.verifiers.scored_items import Runner
+
+
+@dataclass(frozen=True)
+class VerifierSettings:
+    """Which verifier scores the samples, and where it runs; without a place, a chat verifier asks the upstream."""
+
+    name: str
+    upstream: str | None = None
+    model: str | None = None
+    local: bool = False
+    key_env: str = NO_KEY
+    timeout: float = 30.0  # seconds for one score
+
+    def __post_init__(self) -> None:
+        """Refuse a place where it cannot run, before anything is started."""
+        protocol, known = find_verifier(self.name)
+        if self.upstream is not None:
+            check_upstream(self.upstream, self.key_env)
+        at = self.upstream is not None or isinstance(protocol, ChatProtocol)
+        check_place(known.name, protocol, at=at, local=self.local)
+        if not self.timeout > 0:
+            raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
+
+    def scorer(self, score: str, upstream: Upstream, stack: AsyncExitStack) -> Scorer:
+        """What scores samples by a plan's score; it is closed with the stack."""
+        protocol, known = find_verifier(self.name)
+        if isinstance(protocol, RecordedProtocol):
+            return OwnLogprob()
+        own = isinstance(protocol, ChatProtocol) and self.upstream is None  # the LLM judges itself
+        place = upstream.url if own else self.upstream
+        model = self.model or (upstream.model if own else known.model) or upstream.model
+
+        async def ready() -> Runner:
+            if place is None:
+                return await connect(protocol, model, None)
+            key_env = upstream.key_env if own else self.key_env
+            return await connect(protocol, model, await stack.enter_async_context(started(served, place, key_env)))
+
+        made = Verified(ready, score=score, split=known.split, timeout=self.timeout)
+        stack.push_async_callback(made.close)
+        return made

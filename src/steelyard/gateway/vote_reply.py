@@ -1,0 +1,135 @@
+"""A decision -> the reply: original responses of the best answers, and under `steelyard` how it came about."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from steelyard.gateway.api_errors import public
+from steelyard.gateway.chat_request import OURS
+from steelyard.gateway.samples import Sample, ended
+from steelyard.gateway.usage import added, is_counted
+from steelyard.gateway.voting import Decision
+from steelyard.gateway.worst_case import Price
+from steelyard.jobs.ask import Vote
+
+KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
+
+
+def completion(decision: Decision, price: Price | None = None) -> dict[str, Any]:
+    """The reply to a request that was voted on."""
+    best = winners(decision)
+    first = best[0].reply or {}
+    choices = [_choice(decision, sample, index) for index, sample in enumerate(best)]
+    if decision.abstained:
+        choices = [_abstention(decision)]
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": decision.asked.model,
+        "choices": choices,
+        "usage": added(reply.get("usage") for reply in decision.replies),
+        **{name: first[name] for name in KEPT if first.get(name) is not None},
+        OURS: told(decision, price),
+    }
+
+
+def winners(decision: Decision) -> list[Sample]:
+    """The best sample of each of the best answers, as many as the client asked for.
+
+    Of the samples with one answer the best is complete rather than cut off, then the one that weighs most, has the
+    highest score, and came first by number. Without any readable answer the best sample is chosen among all.
+    """
+    votes = {(vote.sample, vote.source or ""): vote for vote in decision.outcome.votes}
+    good = [sample for sample in decision.samples if sample.choice]
+    by_answer: dict[str | None, list[Sample]] = {}
+    for sample in good:
+        by_answer.setdefault(votes[sample.number, sample.source].answer, []).append(sample)
+    first = decision.outcome.answer
+    if first is None:
+        return [min(good, key=lambda sample: _rank(sample, votes[sample.number, sample.source]))]
+    order = [first, *(total.answer for total in decision.outcome.answers if total.answer != first)]
+    wanted = [by_answer[answer] for answer in order if answer in by_answer][: decision.asked.choices]
+    return [min(each, key=lambda sample: _rank(sample, votes[sample.number, sample.source])) for each in wanted]
+
+
+def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
+    cut = sample.choice is None or sample.choice.finish == "length"
+    return cut, -(vote.weight or 0.0), -(vote.score or 0.0), sample.number, sample.source
+
+
+def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
+    """The choice as it came; log-probabilities that only we asked for are taken out."""
+    raw = ended(dict(sample.raw or {}, index=index))
+    if not decision.asked.logprobs:
+        raw["logprobs"] = None
+    return raw
+
+
+def _abstention(decision: Decision) -> dict[str, Any]:
+    why = (
+        f"The vote abstains: the confidence is {decision.outcome.confidence:.3f}, and a risk of "
+        f"{decision.settings.risk:g} needs {decision.threshold:.3f}."
+    )
+    message = {"role": "assistant", "content": None, "refusal": why}
+    return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+
+
+def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
+    """What stands under `steelyard` in a reply."""
+    outcome, failed = decision.outcome, [sample for sample in decision.samples if sample.choice is None]
+    object_: dict[str, Any] = {
+        "answer": None if decision.abstained else outcome.answer,
+        "confidence": outcome.confidence,
+        "share": outcome.share,
+        "margin": outcome.margin,
+        "abstained": decision.abstained,
+        "policy": decision.policy,
+        "method": decision.method.name,
+        "answers": [
+            {"answer": one.answer, "votes": one.votes, "weight": one.weight, "probability": one.probability}
+            for one in outcome.answers
+        ],
+        "none_correct": outcome.none_correct,
+        "samples": {
+            "wanted": decision.drawn,
+            "drawn": len(decision.samples),
+            "failed": len(failed),
+            "cancelled": decision.cancelled,
+            "requests": decision.attempts,
+            "by": "n" if decision.at_once else "fan-out",
+        },
+        "stopped": decision.stopped,
+        "usage": _usage(decision),
+        "cost": _cost(decision, price),
+    }
+    if decision.threshold is not None:
+        object_["threshold"] = decision.threshold
+    if decision.verifier is not None:
+        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
+    if failed:
+        object_["failures"] = sorted({public(sample.error.reason) for sample in failed if sample.error})
+    if decision.notes:
+        object_["notes"] = decision.notes
+    if decision.settings.ballots:
+        object_["ballots"] = [vote._asdict() for vote in outcome.votes]
+    return object_
+
+
+def _usage(decision: Decision) -> dict[str, Any]:
+    """Tokens by part; of samples that were cancelled or not counted by the upstream nobody knows."""
+    uncounted = sum(not is_counted(reply.get("usage")) for reply in decision.replies)
+    return {
+        "samples": added(reply.get("usage") for reply in decision.replies),
+        "verifier": None,
+        "unknown": {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled},
+    }
+
+
+def _cost(decision: Decision, price: Price | None) -> dict[str, Any] | None:
+    """What was billed by the operator's prices; None where there are none, or where nobody counted the tokens."""
+    if price is None:
+        return None
+    return {"samples": price.of(added(reply.get("usage") for reply in decision.replies)), "verifier": None}

@@ -1,0 +1,61 @@
+"""Requests that are not questions: structured output, tool calls and prose, each with its policy told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.gateway.gateways import gateway
+from tests.upstreams import FaultUpstream
+
+OBJECT = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+def test_structured_output_is_voted_on_by_the_parts_that_are_pointed_at(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:structured") as running:
+        reply = running.chat(seed=0, response_format=OBJECT, steelyard={"vote_on": ["/answer"]}).json
+        told = reply["steelyard"]
+        assert (told["policy"], told["answer"]) == ("json", '{"/answer":7}')
+        assert [one["votes"] for one in told["answers"]] == [6, 2]
+        assert json.loads(reply["choices"][0]["message"]["content"])["answer"] == 7
+
+
+def test_whole_objects_are_the_same_in_any_order_of_their_keys(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:structured") as running:
+        told = running.chat(seed=8, response_format={"type": "json_object"}).json["steelyard"]
+        assert told["policy"] == "json"
+        assert sum(one["votes"] for one in told["answers"]) == 7  # of 8, one was cut
+
+
+def test_tool_calls_are_voted_on_by_name_and_arguments_and_come_back_verbatim(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:calling") as running:
+        reply = running.chat(seed=0, tools=[TOOL]).json
+        told = reply["steelyard"]
+        assert told["policy"] == "tools"
+        assert [one["votes"] for one in told["answers"]] == [6, 2]
+        message = reply["choices"][0]["message"]
+        assert message["content"] is None
+        (call,) = message["tool_calls"]
+        assert call["id"] == "call_1"
+        assert call["function"]["arguments"] == '{"city":"Rome","days":3}'
+        stream = running.chat(seed=0, tools=[TOOL], stream=True).events
+        calls: list[Any] = stream[0]["choices"][0]["delta"]["tool_calls"]
+        assert calls == [dict(call, index=0)]
+
+
+def test_prose_without_an_answer_goes_back_as_its_best_scored_sample(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:prose") as running:
+        reply = running.chat("Write a poem.", seed=0).json
+        told = reply["steelyard"]
+        assert (told["policy"], told["answer"], told["answers"]) == ("text", None, [])
+        assert reply["choices"][0]["message"]["content"].startswith("A rose")
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_algebra_is_compared_by_the_worker_and_other_requests_go_on(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:algebra?algebra") as running:
+        told = running.chat("algebra?", seed=0).json["steelyard"]
+        assert [one["votes"] for one in told["answers"]] == [8]

@@ -1,0 +1,105 @@
+"""`steelyard serve` as a process: what it says, where it listens, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.gateway.gateways import KEY, Answered, gateway, process
+from tests.running import steelyard
+from tests.upstreams import FaultUpstream
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 0), pytest.param(signal.SIGINT, 130, marks=pytest.mark.long)]
+)
+def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
+    upstream: FaultUpstream, number: signal.Signals, code: int
+) -> None:
+    with process(upstream.url, "--method", "majority", model="fault:tardy@1?now") as running:
+        assert running.process is not None
+        assert running.send("GET", "/readyz").status == 200
+        came: list[Answered] = []
+        asking = threading.Thread(target=lambda: came.append(running.chat(f"now {number}?")))
+        asking.start()
+        end = time.monotonic() + 20
+        while not any(entry["prompt"] == f"now {number}?" for entry in upstream.entries()):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        running.process.send_signal(number)
+        assert running.process.wait(30) == code
+        asking.join()
+        assert came[0].status == 200
+        with pytest.raises(OSError):  # noqa: PT011 - refused, on whatever system
+            socket.create_connection((urlsplit(running.url).hostname, urlsplit(running.url).port), 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--host", "0.0.0.0"], "--unsafe-allow-unauthenticated"),
+        (["--plan", "nowhere.json"], "nowhere.json"),
+        (["--method", "calibrated"], "no method 'calibrated' without a plan"),
+        (["--plan", "p.json", "--method", "majority"], "exclude each other"),
+        (["-n", "0"], "-n is at least 1"),
+        (["--port", "99999"], "no port 99999"),
+        (["--verifier", "nobody"], "unknown verifier"),
+        (["--key-file", "nowhere.txt"], "cannot read the keys"),
+        (["--answers", "auto"], "'auto' looks at a table"),
+    ],
+)
+def test_what_cannot_work_is_one_line_and_exit_code_2(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    monkeypatch.delenv("STEELYARD_KEY", raising=False)
+    done = steelyard("serve", "--upstream", upstream.url, "--model", "good", *words)
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert told in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_taken_port_is_one_line(upstream: FaultUpstream) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = steelyard("serve", "--upstream", upstream.url, "--model", "good", "--port", taken.getsockname()[1])
+    assert done.code == 2
+    assert "cannot listen at 127.0.0.1" in done.err
+
+
+def test_keys_come_from_a_file_one_per_line(upstream: FaultUpstream, tmp_path: Path) -> None:
+    file = tmp_path / "keys.txt"
+    file.write_text("first-key-of-two\nsecond-key-of-two\n")
+    with gateway(upstream.url, key_file=file) as running:
+        keys = ("first-key-of-two", "second-key-of-two", KEY)
+        assert [running.send("GET", "/v1/models", key=key).status for key in keys] == [200, 200, 401]
+
+
+def test_without_a_key_loopback_is_open(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, environment={"STEELYARD_KEY": ""}) as running:
+        assert running.send("GET", "/v1/models", key=None).status == 200
+
+
+def test_overload_is_refused_at_once_with_the_time_to_come_back(upstream: FaultUpstream) -> None:
+    from steelyard.gateway.caps import Caps
+
+    with gateway(upstream.url, model="fault:tardy@1?now", caps=Caps(in_flight=1, queue=0)) as running:
+        assert running.send("GET", "/readyz").status == 200
+        asking = threading.Thread(target=lambda: running.chat("now full?"))
+        asking.start()
+        end = time.monotonic() + 20
+        while not any(entry["prompt"] == "now full?" for entry in upstream.entries()):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        refused = running.chat("now full too?")
+        asking.join()
+    assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert not any(entry["prompt"] == "now full too?" for entry in upstream.entries())

@@ -1,0 +1,76 @@
+"""Scores by a verifier: samples weigh by them; a verifier that fails changes nothing but what the reply says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+
+import steelyard as sy
+from steelyard.gateway.verifier import VerifierSettings
+from tests.fault_upstream.asked import text_of
+from tests.gateway.gateways import Gateway, gateway
+from tests.upstreams import FaultUpstream
+from tests.verifiers.fault_verifier import share
+from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+
+PROMPT = "How many?"
+ASK = "steelyard/vanilla"
+
+
+@pytest.fixture(scope="module")
+def verifier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultVerifier]:
+    with fault_verifier(tmp_path_factory.mktemp("verifier")) as running:
+        yield running
+
+
+def served(upstream: FaultUpstream, verifier: FaultVerifier, model: str) -> AbstractContextManager[Gateway]:
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=model, timeout=5.0)
+    return gateway(upstream.url, method="vanilla", verifier=settings)
+
+
+def test_every_sample_weighs_what_the_verifier_says_of_it(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
+    from steelyard.verifiers.protocols.p_true import render
+
+    with served(upstream, verifier, "good") as running:
+        told = running.chat(PROMPT, ASK, seed=0, steelyard={"ballots": True}).json["steelyard"]
+    expected = [share(render(PROMPT, [text_of(PROMPT, i)])[0]["content"]) for i in range(8)]
+    assert [vote["score"] for vote in told["ballots"]] == pytest.approx(expected)
+    assert "verifier" not in told
+
+
+@pytest.mark.parametrize("model", ["500", "neither", "no-logprobs", "401"])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_verifier_that_fails_leaves_exactly_the_vote_without_scores(
+    upstream: FaultUpstream, verifier: FaultVerifier, model: str
+) -> None:
+    answers = [int(sy.extract_answer(text_of(PROMPT, i)) or -1) for i in range(8)]
+    pool = sy.Pool.from_arrays(question=[0] * 8, answer=answers)
+    verdict = sy.MajorityVote().predict(pool)
+    with served(upstream, verifier, f"{model}?{text_of(PROMPT, 5)[:12]}") as running:
+        answered = running.chat(PROMPT, ASK, seed=0, steelyard={"ballots": True})
+        told = answered.json["steelyard"]
+        assert answered.status == 200
+        assert told["verifier"]["state"] == "degraded"
+        assert all(vote["score"] is None for vote in told["ballots"])
+        assert (int(told["answer"]), told["share"]) == (verdict.answer[0], verdict.share[0])
+
+
+def test_a_verifier_that_is_not_there_degrades_and_the_server_starts(upstream: FaultUpstream) -> None:
+    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m", timeout=2.0)
+    with gateway(upstream.url, method="vanilla", verifier=settings) as running:
+        told = running.chat(PROMPT, ASK, seed=0).json["steelyard"]
+        assert told["verifier"]["state"] == "degraded"
+        assert "no connection" in told["verifier"]["reason"]
+
+
+def test_the_llm_can_verify_itself(verifier: FaultVerifier) -> None:
+    settings = VerifierSettings("p-true")
+    with gateway(f"{verifier.url}/v1", model="good", method="vanilla", verifier=settings) as running:
+        assert _scores(running)
+
+
+def _scores(running: Gateway) -> bool:
+    told = running.chat(PROMPT, ASK, steelyard={"n": 2, "ballots": True}).json["steelyard"]
+    return all(vote["score"] is not None for vote in told["ballots"])
