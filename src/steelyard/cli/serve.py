@@ -61,13 +61,13 @@ def run(
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
     from steelyard.gateway.verifier import VerifierSettings
-    from steelyard.gateway.worst_case import read_price
+    from steelyard.gateway.worst_case import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
-        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -33,11 +33,12 @@ LimitOption = Annotated[
     ),
 ]
 PriceOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--price",
         metavar="PROMPT,RESPONSE",
-        help="What a million tokens cost, for the cost of a reply and the limit cost.",
+        help="What a million tokens cost, for the cost of a reply and the limit cost. Several upstreams: one for "
+        "all, or --price a=PROMPT,RESPONSE for each.",
         show_default=False,
     ),
 ]

@@ -17,9 +17,13 @@ from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.jobs.ask import Entered, Outcome, outcome_of
 from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.standing import Standing
+from steelyard.llm.draws import Draw
 from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Pool
+from steelyard.stopping.cascade import Cascade
 
 THREADS = 2
 READ = 2000  # requests that one reader is used for: it remembers what it has read
@@ -46,8 +50,27 @@ class Counting:
 
     async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> Outcome:
         """Vote on samples in the order of their numbers."""
-        rows = sorted(counted, key=lambda one: (one.number, one.source))
+        rows = _in_order(counted)
         return await self.run(kind, [one.answer for one in rows], lambda reader: _outcome(rows, voter, reader))
+
+    async def cascaded(
+        self,
+        counted: Sequence[Counted],
+        draws: Sequence[Draw],
+        voter: Method,
+        cascade: Cascade,
+        standing: Standing,
+        kind: str,
+        upstreams: Sequence[str],
+    ) -> tuple[Outcome, CascadeAsked]:
+        """Vote on samples by a cascade; `draws` are all that the sources owed that were asked."""
+        rows = _in_order(counted)
+
+        def work(reader: AnswerReader) -> tuple[Outcome, CascadeAsked]:
+            pool, entered = _pool(rows, voter, reader)
+            return cascade_outcome(pool, entered, cascade, standing), turns_of(pool, draws, cascade, upstreams)
+
+        return await self.run(kind, [one.answer for one in rows], work)
 
     async def run(self, kind: str, answers: Sequence[str | None], work: Callable[[AnswerReader], Result]) -> Result:
         """Do work that groups answers: here where that is quick, else in a thread."""
@@ -82,11 +105,20 @@ class Counting:
         return reader
 
 
+def _in_order(counted: Sequence[Counted]) -> list[Counted]:
+    return sorted(counted, key=lambda one: (one.number, one.source))
+
+
 def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> Outcome:
+    pool, entered = _pool(rows, voter, reader)
+    return outcome_of(pool, voter, entered)
+
+
+def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:
     entries = [(one.answer, one.score, one.source or None) for one in rows]
     pools = EntryPool(voter, reader)
     pools.group(entries)
-    return outcome_of(pools.pool(entries), voter, [Entered(one.number, one.source, one.score) for one in rows])
+    return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
 
 
 class RunningBallot:
@@ -96,13 +128,16 @@ class RunningBallot:
         self.counting, self.voter, self.kind = counting, voter, kind
         self.counted: list[Counted] = []
         self._ballot = Ballot(voter, answers=AnswerReader(kind))
+        self.standing = self._ballot.standing
 
     async def add(self, one: Counted) -> Standing:
         """Count a sample."""
         self.counted.append(one)
         if not needs_checker(self.kind, [each.answer for each in self.counted]):
-            return _added(self._ballot, one)
-        return await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
+            self.standing = _added(self._ballot, one)
+        else:
+            self.standing = await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
+        return self.standing
 
     def _anew(self, reader: AnswerReader) -> Standing:
         ballot = Ballot(self.voter, answers=reader)

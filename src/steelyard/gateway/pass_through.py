@@ -37,9 +37,11 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = sample_limit(asked, asked.choices, state.caps, state.price)
-    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
-    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
+    limit = sample_limit(asked, {source.name: asked.choices}, state.caps, state.prices)
+    changed: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
+    if limit is not None and asked.max_tokens is None:
+        changed["max_tokens"] = limit
+    body = asked.members.text(without=frozenset({OURS}), **changed).encode("utf-8", "surrogatepass")
     headers = {"x-request-id": request[REQUEST_ID]}
     try:
         if asked.stream:

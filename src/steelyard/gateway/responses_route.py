@@ -10,12 +10,12 @@ from aiohttp import web
 
 from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
 from steelyard.gateway.chat_route import read_body, vote_settings
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import begun, event
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces
-from steelyard.gateway.voting import Decision
 
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
 DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
@@ -40,12 +40,13 @@ async def responses(request: web.Request) -> web.StreamResponse:
 
 async def _decided(request: web.Request, asked: ChatRequest) -> Decision:
     state = request.app[STATE]
-    settings = vote_settings(state, asked)
-    if asked.model != state.name:
-        if state.source_of(asked.model) is None:
-            raise unknown_model(asked.model, state.models)
-        settings = replace(settings, n=1, method="majority")
-    return await state.voting.decide(asked, settings, request[REQUEST_ID])
+    if asked.model == state.name:
+        return await state.voting.decide(asked, vote_settings(state, asked), request[REQUEST_ID])
+    source = state.source_of(asked.model)
+    if source is None:
+        raise unknown_model(asked.model, state.models)
+    settings = replace(vote_settings(state, asked, source), n=1, method="majority")
+    return await state.voting.decide(asked, settings, request[REQUEST_ID], only=source)
 
 
 def as_response(reply: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ async def serve_forever(
 async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
     """Serve while the block runs; yield the address. Requests that are under way have time to end."""
     upstreams = configuration.upstreams()
-    method, score = configuration.voter(upstreams)
+    method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
         sources = []
         for each in upstreams:
@@ -55,11 +55,11 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             stack.push_async_callback(source.close)
             sources.append(source)
         verifier = configuration.verifier
-        scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
-        voter = Voter(method, scorer, configuration.answers)
+        scorer = verifier.scorer(score, upstreams, stack) if verifier else OwnLogprob()
+        voter = Voter(method, scorer, configuration.answers, cascade, score)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
-            created=int(time.time()), price=configuration.price,
+            created=int(time.time()), prices=configuration.prices,
         )  # fmt: skip
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)

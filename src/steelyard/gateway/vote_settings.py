@@ -23,7 +23,7 @@ KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vo
 class VoteSettings:
     """How one request is voted on."""
 
-    n: int
+    n: int  # of every upstream
     method: str | None = None  # in the place of the plan
     risk: float | None = None
     deadline_s: float = 600.0
@@ -34,8 +34,8 @@ class VoteSettings:
     progress: bool = False  # whether the stream tells every sample as it comes
 
 
-def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
-    """Read what the client says; `n` samples where it does not say how many."""
+def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:
+    """Read what the client says; `n` samples of each of the sources where it does not say how many."""
     given = asked.members.values.get(OURS)
     if given is None:
         given = {}
@@ -44,9 +44,10 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
     for name in given:
         if name not in KNOWN:
             raise invalid(f"{WITHIN}{name:.60}", f"no setting {name!r:.60}: {did_you_mean(name, KNOWN)}")
-    wanted = whole_number(given, "n", 1, caps.samples, within=WITHIN)
+    most = max(1, caps.samples // sources)
+    wanted = whole_number(given, "n", 1, most, within=WITHIN)
     return VoteSettings(
-        n=min(n, caps.samples) if wanted is None else wanted,
+        n=min(n, most) if wanted is None else wanted,
         method=_method(given.get("method")),
         risk=number(given, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
         deadline_s=number(given, "deadline_s", LEAST_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_settings import VoteSettings
-from steelyard.gateway.voting import Decision
 from steelyard.jobs.standing import Standing
 
 HEARTBEAT = 10.0  # seconds
@@ -132,6 +132,8 @@ def pieces(text: str) -> Iterator[str]:
 def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> dict[str, Any]:
     """A chunk without choices that tells of a sample, for who asked for that."""
     told: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
+    if sample.source:
+        told["source"] = sample.source
     if sample.error:
         told["error"] = sample.error.reason
     if standing:
