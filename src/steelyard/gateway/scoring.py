@@ -128,6 +128,15 @@ async def _scores(runner: Runner, item: Item) -> Scores:
 
 
 def reduced(scores: Scores, spelling: Score) -> float:
-    """One number of the scores of steps, by the expression that reads a table's column of them."""
+    """One number of the scores of steps, by the expression that reads a table's column of them.
+
+    >>> reduced(Scores([0.9, 0.5, 0.7]), Score("prm", "min")), reduced(Scores([0.9, 0.5]), Score("prm", "mean"))
+    (0.5, 0.7)
+    """
+    if not (spelling.sigmoid or spelling.span or spelling.flipped):  # without a table where that is the same number
+        if len(scores.steps) == 1 or spelling.reducer == "last":
+            return scores.steps[-1]
+        if spelling.reducer == "min":
+            return min(scores.steps)
     steps = pl.Series(spelling.column, [scores.steps], pl.List(pl.Float64)).to_frame()
     return float(steps.select(spelling.expression()).item())
