@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -25,11 +26,13 @@ from steelyard.gateway.vote_stream import chunks
 from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.client import Written
 from steelyard.llm.faults import LateError, TryError
-from steelyard.llm.reply import error_message, read_reply
+from steelyard.llm.reply import ECHO, error_message, read_reply
 from steelyard.llm.retry import persistently
 
 IDLE = 120.0  # seconds between two parts of a stream
+RATE_LIMIT = "x-ratelimit-"
 CUT = "the upstream's stream ended before its response did"
 
 
@@ -54,15 +57,34 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 async def _whole(
     asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
 ) -> web.Response:
-    async def send() -> Any:
-        left = until - time.monotonic()
-        content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
-        _checked(content, asked, source)
-        return content
+    async def send() -> Written:
+        reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
+        _checked(reply.content, asked, source)
+        return reply
 
     tries = 1 + RETRIES
-    content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
-    return web.Response(body=json_bytes(content), content_type="application/json")
+    reply = await persistently(source.pace, send, tries=tries, most=tries, until=until)
+    return web.Response(
+        body=_relayed(reply, source), content_type="application/json", headers=_rate_limits(reply.headers)
+    )
+
+
+def _relayed(reply: Written, source: Source) -> bytes:
+    """The reply as it was written, unless that is no JSON for clients: NaN, or another encoding."""
+    try:
+        text = reply.body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    odd = text.startswith("\ufeff") or any(sign in text for sign in ("\0", "NaN", "Infinity"))
+    body = json_bytes(reply.content) if odd else reply.body
+    if source.client.address.betrayed(body.decode()):
+        raise TryError(ECHO)
+    return body
+
+
+def _rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
+    """What the upstream says of its limits, which is true for the client where one request was one of his."""
+    return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
 
 
 def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
@@ -94,9 +116,11 @@ class Relay:
         self.response: web.StreamResponse | None = None
         self.open: set[int] = set()  # choices that have begun and not finished
         self.finished = False
+        self.headers: dict[str, str] = {}
 
     async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
+        self.headers = _rate_limits(upstream.headers)
         if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
             return await self._plain(upstream)
         try:
@@ -108,7 +132,7 @@ class Relay:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
             return await self._failed(self.response, reason)
-        response = self.response or await begun(self.request)
+        response = self.response or await begun(self.request, self.headers)
         if done or self.finished:
             await response.write(event(DONE))
         await response.write_eof()
@@ -126,7 +150,7 @@ class Relay:
             data = list(lines.feed(piece) if piece else lines.end())
             ready = [self._event(each) for each in data if each.strip() != DONE]
             if out := b"".join(each for each in ready if each):
-                self.response = self.response or await begun(self.request)
+                self.response = self.response or await begun(self.request, self.headers)
                 await self.response.write(out)
             if any(each.strip() == DONE for each in data):
                 return True
@@ -172,7 +196,7 @@ class Relay:
                 raise TryError("the reply is too long")
         content = parsed(body)
         _checked(content, self.asked, self.source)
-        self.response = await begun(self.request)
+        self.response = await begun(self.request, self.headers)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": content["choices"], "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):

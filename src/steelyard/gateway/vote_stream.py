@@ -39,7 +39,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
 
     deciding = asyncio.create_task(state.voting.decide(asked, settings, request[REQUEST_ID], watch))
     try:
-        response = await _while_waiting(request, deciding, news)
+        response = await while_waiting(request, deciding, news)
         try:
             decision = await deciding
         except ApiError as error:
@@ -56,7 +56,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
         await asyncio.gather(deciding, return_exceptions=True)
 
 
-async def _while_waiting(
+async def while_waiting(
     request: web.Request, deciding: asyncio.Task[Decision], news: asyncio.Queue[bytes]
 ) -> web.StreamResponse | None:
     """Send heartbeats and news until it is decided; None if that took no heartbeat and there were no news."""

@@ -4,7 +4,8 @@ The number doubles in a round until the server first pushes back, then grows by 
 a server that answers no faster for it has a queue (throughput.py). A push back (429, 503, a
 timeout) takes it to 0.8 of itself, once a burst: requests that were sent before the last cut say nothing new. A server
 that pushes all back is down, not crowded: what it bore before is remembered, and once it works again the number doubles
-in a round up to that. While the server has asked for time nobody sends anything; whose own time is over by then is told so, and does not wait for that.
+in a round up to that. While the server has asked for time nobody sends anything; whose own time is over by then is told
+so, and does not wait for that.
 """
 
 from __future__ import annotations
