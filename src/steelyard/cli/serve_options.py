@@ -28,7 +28,8 @@ LimitOption = Annotated[
         "--limit",
         metavar="NAME=NUMBER",
         help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
-        "deadline (seconds), in-flight, queue (requests) and drain (seconds).",
+        "deadline (seconds), in-flight, queue (requests), and the seconds that a client has for a head and an upload "
+        "and that requests have to end (drain).",
         show_default=False,
     ),
 ]

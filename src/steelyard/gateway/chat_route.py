@@ -18,8 +18,6 @@ from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
 from steelyard.gateway.worst_case import sample_limit
 
-BODY = 60.0  # seconds that a client has to send its body
-
 
 async def chat(request: web.Request) -> web.StreamResponse:
     """Answer a chat request."""
@@ -53,11 +51,11 @@ async def read_body(request: web.Request, state: State) -> Members:
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
     try:
-        async with asyncio.timeout(BODY):
+        async with asyncio.timeout(state.caps.upload):
             content = await request.read()
         return read_members(content.decode("utf-8"))
     except TimeoutError:
-        raise ApiError(408, f"the body did not come within {BODY:g} s", code="slow_request") from None
+        raise ApiError(408, f"the body did not come within {state.caps.upload:g} s", code="slow_request") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:

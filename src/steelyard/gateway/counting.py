@@ -1,13 +1,16 @@
 """The vote on the samples of one request: the same pool and the same method as `steelyard ask` has.
 
-Answers that only the equivalence checker can tell apart are counted in a thread, so that no request waits for another
-one's algebra; each thread has a reader, and with it worker processes, of its own.
+Answers that only the equivalence checker can tell apart are counted in a thread, so that no other request waits for
+that; each thread has a reader, and with it worker processes, of its own. Who comes with algebra while others wait with
+theirs has the less time for it the more there are: what was not compared by then counts as different answers, and the
+reply says so.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
@@ -26,6 +29,8 @@ from steelyard.pools.pool import Pool
 from steelyard.stopping.cascade import Cascade
 
 THREADS = 2
+ALGEBRA = 10.0  # seconds that one count may ask the equivalence checker for, when nobody waits
+LEAST = 0.5  # seconds, however many wait
 READ = 2000  # requests that one reader is used for: it remembers what it has read
 
 Result = TypeVar("Result")
@@ -47,11 +52,19 @@ class Counting:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counting")
         self._own = threading.local()
         self._readers: list[AnswerReader] = []
+        self._at_work = 0  # counts that are in a thread, or wait for one
 
-    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> Outcome:
-        """Vote on samples in the order of their numbers."""
+    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> tuple[Outcome, list[str]]:
+        """Vote on samples in the order of their numbers; what was not compared in time is told in notes."""
         rows = _in_order(counted)
-        return await self.run(kind, [one.answer for one in rows], lambda reader: _outcome(rows, voter, reader))
+
+        def work(reader: AnswerReader) -> tuple[Outcome, list[str]]:
+            before = reader.undecided
+            outcome = _outcome(rows, voter, reader)
+            late = reader.undecided - before
+            return outcome, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
+
+        return await self.run(kind, [one.answer for one in rows], work)
 
     async def cascaded(
         self,
@@ -76,8 +89,17 @@ class Counting:
         """Do work that groups answers: here where that is quick, else in a thread."""
         if not needs_checker(kind, answers):
             return work(AnswerReader(kind))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: work(self._reader(kind)))
+        self._at_work += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._timed, kind, work)
+        finally:
+            self._at_work -= 1
+
+    def _timed(self, kind: str, work: Callable[[AnswerReader], Result]) -> Result:
+        """Do work in a thread, within the share of time that is there when its turn comes."""
+        reader = self._reader(kind)
+        reader.until = time.monotonic() + max(LEAST, ALGEBRA * THREADS / max(THREADS, self._at_work))
+        return work(reader)
 
     async def warm(self, voter: Method) -> None:
         """Vote once on nothing, in a thread, so that the first request does not wait for the compiled loops."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -60,6 +60,8 @@ class Decision:
     notes: list[str] = field(default_factory=list)
     cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
     parties: list[Party] = field(default_factory=list)  # the upstreams that were asked, where there are several
+    scoring: list[Mapping[str, Any] | None] = field(default_factory=list)  # tokens of each score of a verifier
+    scored_by: str | None = None  # the upstream that verifies too
 
     @property
     def abstained(self) -> bool:

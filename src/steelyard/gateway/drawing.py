@@ -136,7 +136,10 @@ class Drawing:
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
-        came = [Sample(first + j, self.source.name, good, raw[j], rest) for j, good in sorted(reply.good.items())]
+        came = [
+            Sample(first + j, self.source.name, good, raw[j], rest, choices=count)
+            for j, good in sorted(reply.good.items())
+        ]
         return [self._once(sample) if count == 1 else sample for sample in came], reply
 
     def _once(self, sample: Sample) -> Sample:

@@ -9,12 +9,14 @@ import time
 import traceback
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from steelyard.gateway.access import Access
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.connection import Connection
 from steelyard.gateway.state import REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -35,7 +37,8 @@ def enveloped(access: Access) -> Middleware:
         request[REQUEST_ID] = given if _ID.fullmatch(given) else f"req_{uuid.uuid4().hex}"
         status = LEFT
         try:
-            response = await _answered(request, handler, access)
+            with _connection(request):
+                response = await _answered(request, handler, access)
             status = response.status
             if not response.prepared:
                 response.headers["openai-processing-ms"] = str(round(1000 * (time.monotonic() - began)))
@@ -45,6 +48,11 @@ def enveloped(access: Access) -> Middleware:
             request.app[STATE].metrics.duration.add(time.monotonic() - began, route=route, status=str(status))
 
     return envelope
+
+
+def _connection(request: web.Request) -> AbstractContextManager[None]:
+    """What knows that a request is under way."""
+    return request.protocol.answering() if isinstance(request.protocol, Connection) else nullcontext()
 
 
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:

@@ -90,7 +90,10 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET), host, configuration.port, backlog=BACKLOG
+                lambda: Connection(made, loop=loop, access_log=QUIET, head=configuration.caps.head),
+                host,
+                configuration.port,
+                backlog=BACKLOG,
             )
         except OSError as error:
             raise SettingError(

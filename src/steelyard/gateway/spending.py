@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.gateway.decision import Decision, Party
+from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
 from steelyard.gateway.worst_case import Prices, price_of
 from steelyard.jobs.cascade_outcome import Turn
@@ -15,23 +16,50 @@ NO_PRICES: Prices = {}
 def usage_told(decision: Decision) -> dict[str, Any]:
     """Tokens by part; of samples that were cancelled or not counted by the upstream nobody knows."""
     uncounted = sum(not is_counted(reply.get("usage")) for reply in decision.replies)
-    return {
-        "samples": _usage(decision.replies),
-        "verifier": None,
-        "unknown": {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled},
-    }
+    unknown = {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled}
+    if decision.scoring:
+        unknown["scores_without_usage"] = decision.scoring.count(None)
+    return {"samples": _usage(decision.replies), "verifier": added(decision.scoring), "unknown": unknown}
+
+
+def billed(decision: Decision) -> dict[str, Any] | None:
+    """All tokens that were counted, of samples and scores together."""
+    return added([*(reply.get("usage") for reply in decision.replies), *decision.scoring])
+
+
+def selected(samples: list[Sample]) -> dict[str, Any] | None:
+    """The tokens of the samples that go back alone; None where the upstream has only counted them with others."""
+    found = []
+    for sample in samples:
+        usage: Any = sample.reply.get("usage") if sample.reply else None
+        if not is_counted(usage):
+            return None
+        if sample.choices > 1:
+            tokens, prompt = sample.choice.tokens if sample.choice else None, usage.get("prompt_tokens")
+            if tokens is None or type(prompt) is not int:
+                return None
+            usage = {"prompt_tokens": prompt, "completion_tokens": tokens, "total_tokens": prompt + tokens}
+        found.append(usage)
+    return added(found)
 
 
 def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
     """What was billed; None where there are no prices, a part of it None where nobody counted its tokens."""
+    scores = _cost_of_scores(decision, prices)
     if not decision.parties:
         price = price_of(prices, "")
-        return None if price is None else {"samples": price.of(_usage(decision.replies)), "verifier": None}
+        return None if price is None else {"samples": price.of(_usage(decision.replies)), "verifier": scores}
     turns = _turns(decision)
     costs = [_cost(party, prices, turns.get(party.source)) for party in decision.parties if party.replies]
     if all(cost is None for cost in costs):
         return None
-    return {"samples": None if None in costs else sum(cost for cost in costs if cost is not None), "verifier": None}
+    return {"samples": None if None in costs else sum(cost for cost in costs if cost is not None), "verifier": scores}
+
+
+def _cost_of_scores(decision: Decision, prices: Prices) -> float | None:
+    """What the scores of an upstream that verifies itself cost; the prices of other servers nobody has told."""
+    price = None if decision.scored_by is None else price_of(prices, decision.scored_by)
+    return None if price is None or None in decision.scoring else price.of(added(decision.scoring))
 
 
 def sources_told(decision: Decision, prices: Prices) -> list[dict[str, Any]]:

@@ -59,6 +59,8 @@ class VerifierSettings:
             key_env = upstream.key_env if own else self.key_env
             return await connect(protocol, model, await stack.enter_async_context(started(served, place, key_env)))
 
-        made = Verified(ready, score=score, split=known.split, timeout=self.timeout)
+        made = Verified(
+            ready, score=score, split=known.split, timeout=self.timeout, priced_as=upstream.name if own else None
+        )
         stack.push_async_callback(made.close)
         return made

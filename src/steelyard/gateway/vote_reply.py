@@ -9,8 +9,8 @@ from typing import Any
 from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.spending import NO_PRICES, cost_of, sources_told, usage_told
-from steelyard.gateway.usage import added
+from steelyard.gateway.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
+from steelyard.gateway.vote_settings import SELECTED
 from steelyard.gateway.worst_case import Prices
 from steelyard.jobs.ask import Vote
 
@@ -30,7 +30,7 @@ def completion(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]
         "created": int(time.time()),
         "model": decision.asked.model,
         "choices": choices,
-        "usage": added(reply.get("usage") for reply in decision.replies),
+        "usage": selected(best) if decision.settings.usage == SELECTED else billed(decision),
         **{name: first[name] for name in KEPT if first.get(name) is not None},
         OURS: told(decision, prices),
     }

@@ -16,7 +16,8 @@ from steelyard.methods import method_class, method_names
 MOST_POINTERS = 16
 LEAST_DEADLINE = 0.05  # seconds
 WITHIN = f"{OURS}."
-KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress")
+KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress", "usage")
+BILLED, SELECTED = "billed", "selected"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class VoteSettings:
     ballots: bool = False  # whether the reply tells what became of every sample
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes
+    usage: str = BILLED  # of all samples and scores, or of what goes back alone
 
 
 def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:
@@ -55,6 +57,7 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1)
         ballots=_flag(given, "ballots"),
         vote_on=_pointers(given.get("vote_on")),
         progress=_flag(given, "progress"),
+        usage=_usage(given.get("usage", BILLED)),
     )
 
 
@@ -63,6 +66,12 @@ def _flag(given: dict[str, Any], name: str) -> bool:
     if not isinstance(value, bool):
         raise invalid(WITHIN + name, f"{name} must be true or false")
     return value
+
+
+def _usage(which: Any) -> str:
+    if which not in (BILLED, SELECTED):
+        raise invalid(f"{WITHIN}usage", f"usage must be {BILLED!r} (all that was billed) or {SELECTED!r}")
+    return str(which)
 
 
 def _method(name: Any) -> str | None:

@@ -7,8 +7,9 @@ stopping rule or its cascade may end the drawing early; so does the deadline, an
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.errors import CalibrationError, SettingError
 from steelyard.gateway.api_errors import ApiError, invalid, of_fault
@@ -109,7 +110,8 @@ class Voting:
                 [source.name for source in self.sources],
             )  # fmt: skip
         else:
-            outcome = await self.counting.outcome(counted, chosen, policy.kind)
+            outcome, late = await self.counting.outcome(counted, chosen, policy.kind)
+            notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
         used = [drawing for drawing in drawings if drawing.source.name in drawn.asked]
@@ -121,6 +123,7 @@ class Voting:
             replies=[reply for drawing in used for reply in drawing.replies], stopped=stopped, verifier=drawn.fault,
             threshold=threshold, notes=notes, cascade=turns,
             parties=[Party.of(drawing, drawn.samples) for drawing in used] if several else [],
+            scoring=_scoring(scorer, drawn.samples), scored_by=scorer.priced_as if scorer else None,
         )  # fmt: skip
 
     def _cascade(self, settings: VoteSettings) -> Cascade | None:
@@ -140,6 +143,13 @@ def _draws(drawn: Drawn) -> list[Draw]:
             choice = sample.choice if sample else None
             found.append(Draw(number, choice, None if choice else reason, name))
     return found
+
+
+def _scoring(scorer: Scorer | None, samples: list[Sample]) -> list[Mapping[str, Any] | None]:
+    """What a verifier's server counted for each score, also for one that failed; nothing where nobody was asked."""
+    if scorer is None or scorer.logprobs:
+        return []
+    return [sample.scoring for sample in samples if sample.score is not None or sample.unscored is not None]
 
 
 def _unscored(method: Method, samples: list[Sample], voter: Voter) -> list[str]:
