@@ -1,4 +1,7 @@
-"""Measure the evidence, write docs/accuracy.md: python -m docs.accuracy [gains needed stopping trust promises page]."""
+"""Measure the evidence, write docs/accuracy.md.
+
+python -m docs.accuracy [gains needed stopping trust promises frugal page]
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy import page, summaries
 from docs.accuracy.cells import SEEDS, sources
+from docs.accuracy.frugal import LABELS, frugal, frugal_table
 from docs.accuracy.gains import averaged, gains, summed
 from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
@@ -67,6 +71,11 @@ def text() -> str:
             confidence_by_size=summaries.confidence_by_size(trusted),
             needed=summaries.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
             stopping=summaries.stopped(stopping),
+            frugal=frugal_table(
+                pl.read_csv(HERE / "frugal.csv", infer_schema_length=None),
+                pl.read_csv(HERE / "needed.csv", infer_schema_length=None),
+            ),
+            frugal_labels=LABELS,
             promises=summaries.promised(kept, stopping),
             attempts=len(PROMISES) * kept.height,
             promised=kept["promised"].sum(),
@@ -91,7 +100,7 @@ def _in_order(table: pl.DataFrame) -> pl.DataFrame:
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
-    wanted = parts or ["gains", "needed", "stopping", "trust", "promises"]
+    wanted = parts or ["gains", "needed", "stopping", "trust", "promises", "frugal"]
     if "gains" in wanted:
         found = gains(sources())
         summed(found).write_csv(HERE / "gains.csv", float_precision=6)
@@ -105,6 +114,8 @@ def main(parts: list[str]) -> None:
         after().write_csv(HERE / "after.csv", float_precision=6)
     if "promises" in wanted:
         promises().write_csv(HERE / "promises.csv", float_precision=6)
+    if "frugal" in wanted:
+        frugal().write_csv(HERE / "frugal.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())
     print("written: docs/accuracy.md")
 

@@ -29,6 +29,8 @@ from steelyard.evaluation.curves import Curves as Curves
 from steelyard.evaluation.curves import curves as curves
 from steelyard.evaluation.evaluate import evaluate as evaluate
 from steelyard.evaluation.frontier import frontier as frontier
+from steelyard.evaluation.frugal import evaluate_frugal as evaluate_frugal
+from steelyard.evaluation.frugal_plan import learn_asking as learn_asking
 from steelyard.evaluation.plan_budget import Budgeted as Budgeted
 from steelyard.evaluation.plan_budget import plan_budget as plan_budget
 from steelyard.evaluation.plan_cascade import Cascaded as Cascaded

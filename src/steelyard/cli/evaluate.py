@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import prices_of
+from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -55,6 +56,22 @@ def run(
             help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large.",
         ),
     ] = None,
+    frugal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Replay asking the verifier on demand: exact (changes no verdict) or expected (worth its price).",
+            show_default=False,
+        ),
+    ] = None,
+    price_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ACCURACY",
+            help="With --frugal expected: what one score must bring. Default: 0.0015, 0.15 points.",
+            show_default=False,
+        ),
+    ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -89,12 +106,13 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
+    from steelyard.evaluation.frugal import evaluate_frugal
     from steelyard.tables.columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
     if plan is not None:
-        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None}
+        beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
         reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
@@ -102,6 +120,9 @@ def run(
     if price is not None or cost is not None:
         raise sy.SettingError("--price and --cost are for the cascade of a plan: give --plan plan.json too")
     chosen = names(method)
+    check_frugal(frugal, price_score)
+    if frugal is not None and chosen is None:
+        chosen = ["calibrated"]
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
@@ -112,6 +133,7 @@ def run(
             layout=layout,
             answers=answers,
             need_score=scored,
+            texts=frugal is not None,
             progress=counted,
         )
     pool = need_labels(read)
@@ -121,13 +143,19 @@ def run(
     cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
+    sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
+    if frugal is not None:
+        with show.progress("Replaying"):
+            prices = {} if price_score is None else {"price": price_score}
+            replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=numbers(n), seed=seed, **prices)
+        frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
+        return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
     with show.progress("Evaluating") as progress:
         result = sy.evaluate(chosen, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
         trust = confidence_table(chosen or all_methods(cal), cal, test)
-    sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if json:
         show.as_json(
             {

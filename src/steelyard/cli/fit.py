@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.frugal_view import check_frugal
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -63,6 +64,22 @@ def run(
             show_default=False,
         ),
     ] = None,
+    frugal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Learn which responses the verifier need not read: expected. The rule exact needs no learning.",
+            show_default=False,
+        ),
+    ] = None,
+    price_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ACCURACY",
+            help="With --frugal expected: what one score must bring. Default: 0.0015, 0.15 points.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[Path | None, output_option("the plan (.json)")] = None,
     n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
     calibrate: Annotated[
@@ -88,6 +105,7 @@ def run(
     from steelyard.outputs import check_output
     from steelyard.tables.source_column import source_of_run
 
+    check_frugal(frugal, price_score, ("expected",))
     source = source or source_of_run(files)
     named = one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
@@ -103,7 +121,8 @@ def run(
         check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
         options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
-        pool = sy.read(source_of(files), score=score, need_score=voter.scored, progress=progress, **options)
+        reads: dict[str, Any] = {"need_score": voter.scored, "texts": frugal is not None, "progress": progress}
+        pool = sy.read(source_of(files), score=score, **reads, **options)
     more = _unlabelled(voter, unlabelled, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
@@ -113,6 +132,7 @@ def run(
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
     voter.fit(pool, n=n, **more)
+    voter = _frugal(voter, pool, frugal, price_score)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
         voter.save(output, overwrite=overwrite)
@@ -126,6 +146,19 @@ def run(
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
     if output:
         show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
+
+
+def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) -> Method:
+    """Let the plan learn what another score is worth, if it is to, and say what that comes to."""
+    from steelyard.evaluation.accuracy import need_labels
+    from steelyard.evaluation.frugal_plan import PRICE, learn_asking
+
+    if rule is None:
+        return voter
+    learned = learn_asking(voter, need_labels(pool), price=PRICE if price is None else price)
+    if learned.asking_:
+        show.note(learned.asking_.explain())
+    return learned
 
 
 def _without_labels(pool: Pool) -> Method:

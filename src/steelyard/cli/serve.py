@@ -21,6 +21,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.serve_options import (
     Host,
+    KeepTexts,
     KeyFile,
     LimitOption,
     Port,
@@ -47,6 +48,7 @@ def run(
     key_env: KeyEnvs = None,
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
+    keep_texts: KeepTexts = False,
     limit: LimitOption = None,
     price: PriceOption = None,
     verifier: VerifierName = None,
@@ -55,7 +57,10 @@ def run(
     verifier_key_env: VerifierKeyEnv = None,
     verifier_local: VerifierLocal = False,
 ) -> None:
-    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response."""
+    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response.
+
+    A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
+    """
     from steelyard.cli.server_options import opened
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
@@ -68,6 +73,7 @@ def run(
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
+        keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -68,3 +68,10 @@ VerifierKeyEnv = Annotated[
     ),
 ]
 VerifierLocal = Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")]
+KeepTexts = Annotated[
+    bool,
+    typer.Option(
+        "--keep-texts",
+        help="Remember the prompts and answers of the last requests, in memory, and show them on the page.",
+    ),
+]

@@ -29,11 +29,18 @@ def bin_reliability(p: Floats, correct: Bools, bins: int = BINS) -> NDArray[np.f
     return np.interp(np.arange(bins), filled, hits[filled] / count[filled])
 
 
-def question_reliability(pool: Pool, share: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
-    """Return q_M [Q] strictly inside (0, 1): the mean of g over the question's responses."""
+def question_reliability(
+    pool: Pool, share: NDArray[np.float64], prior: float, *, unread: tuple[Bools, float] | None = None
+) -> NDArray[np.float64]:
+    """Return q_M [Q] strictly inside (0, 1): the mean of g over the question's responses.
+
+    `unread`: which responses were not asked [R], and the share that each of them is taken for.
+    """
     p = pool.known_scores
     missing = np.isnan(p)
     g = np.where(missing, prior, share[_bin(np.where(missing, 0, p), len(share))])
+    if unread is not None:
+        g = np.where(unread[0], unread[1], g)
     mean = np.add.reduceat(np.where(pool.readable, g, 0.0), pool.starts[:-1]) / pool.sizes
     return inside(mean, pool.sizes)
 

@@ -8,7 +8,7 @@ from steelyard.gateway import info_routes
 from steelyard.gateway.access import Access
 from steelyard.gateway.chat_route import chat
 from steelyard.gateway.envelope import enveloped, named
-from steelyard.gateway.page_route import page
+from steelyard.gateway.page_state import add_page
 from steelyard.gateway.responses_route import responses
 from steelyard.gateway.state import STATE, State
 
@@ -20,7 +20,6 @@ def application(state: State, access: Access) -> web.Application:
     app.on_response_prepare.append(named)
     app.add_routes(
         [
-            web.get("/", page),
             web.post("/v1/chat/completions", chat),
             web.post("/v1/responses", responses),
             web.get("/v1/models", info_routes.models),
@@ -30,4 +29,5 @@ def application(state: State, access: Access) -> web.Application:
             web.get("/metrics", info_routes.metrics),
         ]
     )
+    add_page(app, state)
     return app

@@ -47,6 +47,8 @@ def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) 
 
 async def read_body(request: web.Request, state: State) -> Members:
     """The JSON object of a request, within the limit of its length."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise ApiError(415, "the body is compressed: send it as it is", code="compressed")
     length = request.content_length
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)

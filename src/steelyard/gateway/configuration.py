@@ -44,6 +44,7 @@ class Configuration:
     key_file: Path | None = None
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
+    keep_texts: bool = False
     price: Price | Prices | None = None  # by the name of an upstream, or one for all
     caps: Caps = field(default_factory=Caps)
 

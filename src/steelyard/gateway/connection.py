@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.envelope import SAFE
 
 LOG = logging.getLogger("steelyard.gateway")
 TOO_LONG = "LineTooLong"
@@ -86,6 +87,7 @@ class Connection(web.RequestHandler):
         status = 431 if name == TOO_LONG else status
         told = "the headers are too long" if status == 431 else "the request is no HTTP that can be read"
         response = ApiError(status, told if status < 500 else "a defect of this server", code="bad_http").response()
+        response.headers.update(SAFE)
         response.force_close()
         return response
 

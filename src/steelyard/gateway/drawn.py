@@ -66,7 +66,7 @@ class Drawn:
         """Whether a sample is among those that the rule went by; without a rule all are."""
         if self.cascade or self.standing is None or not self.standing.stop:
             return True
-        return place_of(sample.number, sample.source, self._names) < self.standing.samples
+        return self._place(sample) < self.standing.samples
 
     async def all(self, until: float, watch: Watch) -> str:
         """Take samples until the rule, the cascade, the number or the time says stop; return why."""
@@ -78,6 +78,8 @@ class Drawn:
                     if self.standing and self.standing.stop:
                         return self.standing.why
         except TimeoutError:
+            failed = self._unscored()
+            self.fault = self.fault or (failed.unscored if failed else None)
             await self._settle()
             return DEADLINE
         return ALL
@@ -103,18 +105,38 @@ class Drawn:
                         self.standing = await self._ballot.add(Counted(number, name, None, None))
 
     async def _take(self, sample: Sample) -> None:
-        """Take a sample in; with the first that the verifier failed on, count all anew without scores."""
+        """Take a sample in; where the verifier failed on one that the rule has to go by, count all without scores.
+
+        A rule may stop before the number of that sample, whoever came first: until all before it are there it waits.
+        """
         self.samples.append(sample)
-        again = self.fault is None and sample.unscored is not None
-        if again:
-            self.fault = sample.unscored
-            self._ballot = self._new_ballot()
-        if self._ballot:
-            for each in self.samples if again else [sample]:
-                one = self._counted(each)
-                if not self.cascade:
-                    one = one._replace(number=place_of(each.number, each.source, self._names), source="")
-                self.standing = await self._ballot.add(one)
+        if self._ballot and (self.fault is not None or sample.unscored is None):
+            self.standing = await self._ballot.add(self._entry(sample))
+        if self.fault is None and not (self.standing and self.standing.stop):
+            before = {self._place(one) for one in self.samples if one.unscored is None}
+            failed = self._unscored()
+            if failed and (self._ballot is None or before >= set(range(self._place(failed)))):
+                await self._degrade(failed)
+
+    async def _degrade(self, failed: Sample) -> None:
+        """Count all anew without scores."""
+        self.fault = failed.unscored
+        self._ballot = ballot = self._new_ballot()
+        if ballot:
+            for each in self.samples:
+                self.standing = await ballot.add(self._entry(each))
+
+    def _unscored(self) -> Sample | None:
+        """The first sample, by its place, that the verifier failed on."""
+        return min((one for one in self.samples if one.unscored is not None), key=self._place, default=None)
+
+    def _place(self, sample: Sample) -> int:
+        return place_of(sample.number, sample.source, self._names)
+
+    def _entry(self, sample: Sample) -> Counted:
+        """What the ballot is given: with a cascade the source and its own number, else the place among all."""
+        one = self._counted(sample)
+        return one if self.cascade else one._replace(number=self._place(sample), source="")
 
     def _counted(self, sample: Sample) -> Counted:
         score = None if self.fault is not None else sample.score

@@ -17,7 +17,7 @@ from steelyard.gateway.event_stream import begun, break_off, event
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import REQUEST_ID, STATE
-from steelyard.gateway.vote_stream import pieces, while_waiting
+from steelyard.gateway.vote_stream import pieces, spoken, while_waiting
 
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
 DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
@@ -58,7 +58,7 @@ async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamRespo
 
 
 def _event(told: dict[str, Any], number: int) -> bytes:
-    return f"event: {told['type']}\n".encode() + event(json_bytes(told | {"sequence_number": number}))
+    return f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number})
 
 
 async def _decided(request: web.Request, asked: ChatRequest) -> Decision:
@@ -76,19 +76,19 @@ def as_response(reply: dict[str, Any]) -> dict[str, Any]:
     """The reply to a chat request as the Responses API spells it."""
     message, finish = reply["choices"][0]["message"], reply["choices"][0]["finish_reason"]
     name = reply["id"].removeprefix("chatcmpl-")
-    cut = finish == "length"
+    cut, calls = finish == "length", message.get("tool_calls")
     output: list[dict[str, Any]] = [
         {
             "type": "function_call", "id": f"fc_{name}_{i}", "call_id": call.get("id"), "status": "completed",
             "name": call["function"].get("name"), "arguments": call["function"].get("arguments"),
         }
-        for i, call in enumerate(message.get("tool_calls") or [])
+        for i, call in enumerate(calls if isinstance(calls, list) else [])
         if isinstance(call, dict) and isinstance(call.get("function"), dict)
     ]  # fmt: skip
     parts: list[dict[str, Any]] = []
-    if message.get("content"):
-        parts.append({"type": "output_text", "text": message["content"], "annotations": []})
-    if message.get("refusal"):
+    if text := spoken(message.get("content")):
+        parts.append({"type": "output_text", "text": text, "annotations": []})
+    if isinstance(message.get("refusal"), str):
         parts.append({"type": "refusal", "refusal": message["refusal"]})
     if parts or not output:
         status = "incomplete" if cut else "completed"

@@ -40,3 +40,8 @@ def choices_by_index(content: Any) -> dict[int, dict[str, Any]]:
             if isinstance(index, int):
                 found.setdefault(index, choice)
     return found
+
+
+def ended(choice: dict[str, Any]) -> dict[str, Any]:
+    """A choice that says why it ended, as clients wait for; where its upstream did not, it has stopped."""
+    return choice if isinstance(choice.get("finish_reason"), str) else {**choice, "finish_reason": "stop"}

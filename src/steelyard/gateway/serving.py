@@ -28,6 +28,7 @@ from steelyard.llm.client import Client
 from steelyard.llm.upstream import Serve, served
 
 BACKLOG = 1024
+LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
 
@@ -59,7 +60,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         voter = Voter(method, scorer, configuration.answers, cascade, score)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
-            created=int(time.time()), prices=configuration.prices,
+            created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
         )  # fmt: skip
         stack.callback(state.counting.close)
         state.finished.append(state.metrics.decided)
@@ -90,7 +91,14 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET, head=configuration.caps.head),
+                lambda: Connection(
+                    made,
+                    loop=loop,
+                    access_log=QUIET,
+                    access_log_format=LOGGED,
+                    auto_decompress=False,
+                    head=configuration.caps.head,
+                ),
                 host,
                 configuration.port,
                 backlog=BACKLOG,

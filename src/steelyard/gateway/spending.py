@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steelyard.gateway.api_errors import public
 from steelyard.gateway.decision import Decision, Party
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
@@ -11,6 +12,7 @@ from steelyard.gateway.worst_case import Prices, price_of
 from steelyard.jobs.cascade_outcome import Turn
 
 NO_PRICES: Prices = {}
+EVERYBODY = "all upstreams are asked"
 
 
 def usage_told(decision: Decision) -> dict[str, Any]:
@@ -74,13 +76,13 @@ def _turns(decision: Decision) -> dict[str, Turn]:
 
 def _told(name: str, party: Party | None, turn: Turn | None, prices: Prices) -> dict[str, Any]:
     if party is None:
-        return {"source": name, "asked": False, "why": turn.why if turn else None}
+        return {"source": name, "asked": False, "why": public(turn.why) if turn else None}
     silent = party.drawn == party.failed and party.why
     return {
         "source": name,
         "model": party.model,
         "asked": True,
-        "why": turn.why if turn else f"it gave no sample: {party.why}" if silent else "all upstreams are asked",
+        "why": public(turn.why if turn else f"it gave no sample: {party.why}" if silent else EVERYBODY),
         "samples": {
             "wanted": party.wanted,
             "drawn": party.drawn,

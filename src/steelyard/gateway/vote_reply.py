@@ -6,9 +6,10 @@ import time
 import uuid
 from typing import Any
 
+from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.decision import Decision
-from steelyard.gateway.samples import Sample
+from steelyard.gateway.samples import Sample, ended
 from steelyard.gateway.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
 from steelyard.gateway.vote_settings import SELECTED
 from steelyard.gateway.worst_case import Prices
@@ -62,8 +63,7 @@ def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
 
 def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
     """The choice as it came; log-probabilities that only we asked for are taken out."""
-    raw = dict(sample.raw or {}, index=index)
-    raw.setdefault("finish_reason", "stop")
+    raw = ended(dict(sample.raw or {}, index=index))
     if not decision.asked.logprobs:
         raw["logprobs"] = None
     return raw
@@ -113,9 +113,9 @@ def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
     if decision.threshold is not None:
         object_["threshold"] = decision.threshold
     if decision.verifier is not None:
-        object_["verifier"] = {"state": "degraded", "reason": decision.verifier}
+        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
     if failed:
-        object_["failures"] = sorted({sample.error.reason for sample in failed if sample.error})
+        object_["failures"] = sorted({public(sample.error.reason) for sample in failed if sample.error})
     if decision.notes:
         object_["notes"] = decision.notes
     if decision.settings.ballots:

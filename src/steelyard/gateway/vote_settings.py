@@ -34,6 +34,7 @@ class VoteSettings:
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes
     usage: str = BILLED  # of all samples and scores, or of what goes back alone
+    apart: bool = False  # whether every sample is asked for by itself, as the page does to see it come
 
 
 def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:

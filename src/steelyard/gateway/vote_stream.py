@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
@@ -116,10 +116,17 @@ def _deltas(choice: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     logprobs = choice.get("logprobs")
     yield {**other, "role": message.get("role", "assistant"), "content": "" if message.get("content") else None}, None
     for name in SPOKEN:
-        text = message.get(name)
-        if isinstance(text, str) and text:
+        if text := spoken(message.get(name)):
             for i, piece in enumerate(pieces(text)):
                 yield {name: piece}, logprobs if name == "content" and i == 0 else None
+
+
+def spoken(content: Any) -> str:
+    """What a message says; of a content in parts the text of these, of what is no text nothing."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -135,7 +142,7 @@ def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> 
     if sample.source:
         told["source"] = sample.source
     if sample.error:
-        told["error"] = sample.error.reason
+        told["error"] = public(sample.error.reason)
     if standing:
         told["standing"] = {
             "answer": standing.verdict, "confidence": standing.confidence, "samples": standing.samples,

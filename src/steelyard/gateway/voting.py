@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import CalibrationError, SettingError
-from steelyard.gateway.api_errors import ApiError, invalid, of_fault
+from steelyard.gateway.api_errors import ApiError, invalid, of_fault, public
 from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision, Party
@@ -27,7 +27,7 @@ from steelyard.jobs.ask import SCORE, by_score, rule_applies, unplanned
 from steelyard.jobs.ask_upstreams import unscored, without_scores
 from steelyard.jobs.cascade_outcome import CascadeAsked
 from steelyard.llm.draws import Draw
-from steelyard.llm.faults import LateError, TryError
+from steelyard.llm.faults import LateError, SpentError, TryError
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade
@@ -88,7 +88,7 @@ class Voting:
                 source, asked,
                 Wanted(
                     wanted[source.name], until, scored=scorer is not None and scorer.logprobs,
-                    at_once=not rule_applies(method), max_tokens=settings.max_tokens,
+                    at_once=not rule_applies(method) and not settings.apart, max_tokens=settings.max_tokens,
                 ),
                 request_id, scorer,
             )
@@ -175,12 +175,16 @@ def _threshold(method: Method | None, risk: float | None, cascade: Cascade | Non
 
 
 def _no_sample(drawn: Drawn, deadline: float) -> ApiError:
-    """Why there is no sample at all: the first reason, in the order of the samples; of several upstreams, of each."""
+    """Why there is no sample at all: the first reason, in the order of the samples; of several upstreams, of each.
+
+    That all tries are used up says least.
+    """
     first: dict[str, TryError] = {}
-    for sample in sorted(drawn.samples, key=lambda one: (one.number, one.source)):
+    for sample in sorted(drawn.samples, key=lambda one: (isinstance(one.error, SpentError), one.number, one.source)):
         if sample.error:
             first.setdefault(sample.source, sample.error)
-    error = of_fault(next(iter(first.values()), LateError(f"no sample within {deadline:g} s")))
+    told = of_fault(next(iter(first.values()), LateError(f"no sample within {deadline:g} s")))
     if len(first) > 1:
-        error.message = "no upstream gave a response: " + "; ".join(f"{name}: {e.reason}" for name, e in first.items())
-    return error
+        reasons = (f"{name}: {public(error.reason)}" for name, error in first.items())
+        told.message = "no upstream gave a response: " + "; ".join(reasons)
+    return told

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds
 from steelyard.counting.tally import tally
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
@@ -41,6 +42,11 @@ class BestOfN(Method):
         weights = np.empty(pool.n_responses)
         kernels.best_weights(pool.starts, pool.width, pool.answer, kernels.read_only(pool.known_scores), weights)
         return weights
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        known = np.nan_to_num(np.asarray(pool.known_scores, np.float64), nan=-1.0)  # never the best
+        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+        return AnswerBounds(known, np.where(unread, 1.0, known), by_best=True)
 
     def _decide(self, pool: Pool) -> Verdicts:
         return tally(pool, self.weigh(pool), by_score=False)

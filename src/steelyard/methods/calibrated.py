@@ -11,12 +11,13 @@ and mean is cross-validated: the penalty on the others is as heavy as the data a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds
 from steelyard.confidence.answer_probabilities import AnswerProbabilities, answer_probabilities
 from steelyard.confidence.correctness_by_samples import CorrectnessBySamples, crossfit_probabilities, winners_correct
 from steelyard.confidence.risk_control import RiskControl
@@ -100,6 +101,14 @@ class CalibratedVote(Assessable):
         weights = np.empty(pool.n_responses)
         kernels.hand_out(pool.starts, sums.offsets, pool.answer, z, self.slope_, -self.offset_, extra / n, weights)
         return weights
+
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:
+        edge = float(logit.clipped_logit(np.array([1.0]), self.clip)[0])
+        if min(self.mean_, self.best_, self.slope_) < 0 or abs(self.prior_) > edge:
+            return None  # no fit finds this: more evidence would count against an answer
+        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+        ends = [replace(pool, scores=np.where(unread, end, pool.known_scores), asked=None) for end in (0.0, 1.0)]
+        return AnswerBounds(self.weigh(ends[0]), self.weigh(ends[1]))
 
     def weight(self, score: float) -> float:
         """Return what one more response with this score adds to an answer.

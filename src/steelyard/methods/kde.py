@@ -21,6 +21,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds, within_range
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.density_weight import density, interpolate, log_ratio
 from steelyard.counting.linear_weight import shifted
@@ -39,7 +40,7 @@ from steelyard.methods.base.method import Method
 from steelyard.methods.base.plan import LARGE
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import within
-from steelyard.pools.arrays import Floats
+from steelyard.pools.arrays import Bools, Floats
 from steelyard.pools.pool import LabelledPool, Pool
 
 RELIABILITIES = ("floored", "printed", "fitted")
@@ -83,6 +84,25 @@ class KDEVote(Method):
     def by_response(self) -> bool:
         return self.reliability == "fitted" and not self.oracle
 
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:
+        if self.oracle:
+            return None
+        table = cast(NDArray[np.float64], self.ratio_)
+        ratio = within_range(pool, quantize(self.prm_term(pool)), quantize(np.append(table, self.prior_ratio_)))
+        if self.reliability == "fitted":
+            return AnswerBounds(shifted(ratio.low, self.offset_), shifted(ratio.high, self.offset_))
+        shares = np.append(cast(NDArray[np.float64], self.shares_), self.prior_share_)
+        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+        least, most = (self._odds(pool, unread, share) for share in (shares.min(), shares.max()))
+        return AnswerBounds(ratio.low, ratio.high, least, most)
+
+    def _odds(self, pool: Pool, unread: Bools, share: float) -> NDArray[np.float64]:
+        """The LLM's term [Q] where every response that was not asked has one share."""
+        shares = cast(NDArray[np.float64], self.shares_)
+        q = question_reliability(pool, shares, self.prior_share_, unread=(unread, share))
+        odds = log_odds(q, pool.m)
+        return np.maximum(odds, 0.0) if self.reliability == "floored" else odds
+
     def weight(self, score: float) -> float:
         """Return the PRM term, less the fitted constant; what the LLM term adds depends on the question."""
         ratio = self._ratio(np.array([score]))
@@ -94,9 +114,7 @@ class KDEVote(Method):
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
         """The log-odds that the LLM gives the correct answer rather than a given wrong one [R]."""
-        q = question_reliability(pool, cast(NDArray[np.float64], self.shares_), self.prior_share_)
-        odds = log_odds(q, pool.m)
-        return pool.spread(np.maximum(odds, 0.0) if self.reliability == "floored" else odds)
+        return pool.spread(self._odds(pool, np.zeros(pool.n_responses, bool), 0.0))
 
     def _ratio(self, p: Floats) -> NDArray[np.float64]:
         z = logit.clipped_logit(p, self.clip)

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds, within_range
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 
@@ -32,3 +33,6 @@ class MajorityVote(Method):
 
     def weight(self, score: float) -> float:  # noqa: ARG002 - the same for every score
         return 1.0
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        return within_range(pool, self.weigh(pool), [1.0])

@@ -14,6 +14,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds, within_range
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.quantize import quantize
 from steelyard.errors import PlanError, SettingError, did_you_mean
@@ -81,6 +82,12 @@ class PlattVote(Method):
 
     def by_response(self) -> bool:
         return True
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        ends = self.probability(np.array([0.0, 1.0, np.nan]))
+        if self.curve == "isotonic":
+            ends = np.concatenate((ends, quantize(self._known(self.shares_))))
+        return within_range(pool, self.weigh(pool), ends - self.threshold_)
 
     def weight(self, score: float) -> float:
         return float(self.probability(np.array([score]))[0] - self.threshold_)

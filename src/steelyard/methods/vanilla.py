@@ -5,12 +5,13 @@ the mean of its question. Several scores are read as one, the mean of their logi
 what they have in common over the responses of the fit, which needs no labels (fitting/covariance_mix.py).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds, within_range
 from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
 from steelyard.fitting.covariance_mix import covariance_mix
 from steelyard.methods.base.method import Method
@@ -61,6 +62,11 @@ class VanillaVote(Method):
 
     def by_response(self) -> bool:
         return self.prior_ is not None
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        if self.prior_ is None and pool.asked is not None:  # the mean of its question is open, too
+            pool = replace(pool, asked=pool.asked & ~np.isnan(pool.known_scores))
+        return within_range(pool, self.weigh(pool), [0.0, 1.0])
 
     def weight(self, score: float) -> float:
         return self.prior_ if np.isnan(score) and self.prior_ is not None else float(score)

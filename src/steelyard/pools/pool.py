@@ -63,6 +63,8 @@ class Pool:
     source: Codes | None = None  # [R] who said it, as a code; None: it is not known
     sources: tuple[str, ...] = ()  # their names, by code
     tokens: Floats | None = None  # [R] what each response used, NaN = not known; None: it was not read
+    asked: Bools | None = None  # [R] what the verifier was asked for; None: everything. A score not asked is NaN too
+    text: Ints | None = None  # [R] equal numbers in a question: the same words; None: the texts were not read
 
     @staticmethod
     def from_arrays(
@@ -235,6 +237,18 @@ class Pool:
         parts = None if self.parts is None else self.parts[order]
         return replace(self, scores=self.known_scores[order], parts=parts)
 
+    def only_asked(self, asked: Bools) -> Self:
+        """Hide the scores of the other responses [R]: not asked is not the same as missing, where nothing was said.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6], scores=[0.9, 0.2])
+        >>> pool.only_asked(np.array([True, False])).scores, pool.only_asked(np.array([True, True])).asked
+        (array([0.9, nan]), None)
+        """
+        if asked.all():
+            return replace(self, asked=None)
+        parts = None if self.parts is None else np.where(asked[:, None], self.parts, np.nan)
+        return replace(self, scores=np.where(asked, self.known_scores, np.nan), parts=parts, asked=asked)
+
     def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
         """Let several scores, each one entry per response [R], stand together in place of one.
 
@@ -281,9 +295,10 @@ class Pool:
         scores = None if self.scores is None else self.scores[rows]
         parts = None if self.parts is None else self.parts[rows]
         source = None if self.source is None else self.source[rows]
-        tokens = None if self.tokens is None else self.tokens[rows]
+        rest = {name: getattr(self, name) for name in ("tokens", "asked", "text")}
+        rest = {name: None if column is None else column[rows] for name, column in rest.items()}
         answer = self.answer[rows]
-        return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, tokens=tokens)
+        return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, **rest)
 
     def __repr__(self) -> str:
         unreadable = int((self.answer < 0).sum())

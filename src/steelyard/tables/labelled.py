@@ -17,6 +17,7 @@ def read_labelled(
     score: str | None = None,
     source: str | None = None,
     tokens: bool | str = False,
+    texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
@@ -36,7 +37,7 @@ def read_labelled(
     steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
     options: dict[str, Any] = {"source": source, "rename": rename, "layout": layout, "answers": answers}
-    pool = read(table, score=score, tokens=tokens, **options, need_score=need_score, progress=progress)
+    pool = read(table, score=score, tokens=tokens, texts=texts, **options, need_score=need_score, progress=progress)
     if isinstance(pool, LabelledPool):
         return pool
     name = str(table) if isinstance(table, str | Path) else "the table"

@@ -22,6 +22,7 @@ from steelyard.pools.arrays import (
     number_keys,
 )
 from steelyard.pools.pool import LabelledPool, Origin, Pool
+from steelyard.tables.same_texts import NAME, codes_of
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
 # cannot be made to collide, and by chance they do so once in 10^19 pairs.
@@ -69,6 +70,7 @@ def pool_from_frame(
         source=frame["source"].to_numpy().astype(np.int32) if sources else None,
         sources=sources,
         tokens=_numbers(frame, "tokens") if "tokens" in frame.columns else None,
+        text=codes_of(frame[NAME]) if NAME in frame.columns else None,
     )
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
@@ -154,6 +156,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
         source=None if first.source is None else np.concatenate([cast(Codes, pool.source) for pool in pools]),
         tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
+        text=None if first.text is None else np.concatenate([cast(Ints, pool.text) for pool in pools]),
         base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

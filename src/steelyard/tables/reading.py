@@ -22,6 +22,7 @@ from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
+from steelyard.tables.same_texts import with_codes
 from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
 from steelyard.tables.source_column import source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
@@ -36,6 +37,7 @@ def read(
     score: str | None = None,
     source: str | None = None,
     tokens: bool | str = False,
+    texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
@@ -51,7 +53,8 @@ def read(
     a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
     the pool then knows who said what, for the methods `committee` and `consensus`; a run of several upstreams is read
     so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
-    of `response` / 4; a name reads that column. `rename` maps your column names to Steelyard's.
+    of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
+    which a verifier need not read twice. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
     are the same. A gold answer may be a worked solution, or a list of accepted answers.
@@ -66,6 +69,7 @@ def read(
         "score": score,
         "source": source,
         "tokens": tokens,
+        "texts": texts,
         "rename": rename,
         "layout": layout,
         "need_score": need_score,
@@ -80,6 +84,7 @@ def pools_of(
     score: str | None = None,
     source: str | None = None,
     tokens: bool | str = False,
+    texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str | AnswerReader = "math",
@@ -111,7 +116,8 @@ def pools_of(
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
-            rows = in_order(frame, wanted if used is None else [*wanted, used])
+            frame, same = with_codes(frame, table) if texts else (frame, None)
+            rows = in_order(frame, [*wanted, *(each for each in (used, same) if each is not None)])
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()

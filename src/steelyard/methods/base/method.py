@@ -15,6 +15,9 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds
+from steelyard.asking.filling import Filling
+from steelyard.asking.readings import shared_by_copies
 from steelyard.confidence.answer_probabilities import AnswerProbabilities
 from steelyard.confidence.drift import reference_scores
 from steelyard.confidence.risk_control import RiskControl
@@ -64,6 +67,8 @@ class Method(Stored, ABC):
                 setattr(cls, word, None)
         if "weigh" in vars(cls) and "by_response" not in vars(cls):
             cls.by_response = Method.by_response  # type: ignore[method-assign]
+        if "weigh" in vars(cls) and "_bounds" not in vars(cls):  # those of another class may not hold
+            cls._bounds = Method._bounds  # type: ignore[method-assign]
         if "weigh" in vars(cls):
             cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
 
@@ -101,7 +106,7 @@ class Method(Stored, ABC):
             self.mix_ = Mix.fit(cast(LabelledPool, seen))
             seen = self.mix_.crossfit_scores(cast(LabelledPool, seen))
         self._learn(seen)
-        self.stopping_ = self.cascade_ = None  # they were chosen for another fit
+        self.stopping_ = self.cascade_ = self.asking_ = None  # they were chosen for another fit
         self.fitted_on_ = self._provenance(self.mixed(pool))
         if apart is not None:
             self._test(self.mixed(apart))
@@ -112,6 +117,8 @@ class Method(Stored, ABC):
         mixed = self.mixed(pool)
         p_correct = self._p_correct(mixed)
         verdicts = self._decide(mixed)
+        if p_correct is not None and self.asking_ is not None and pool.asked is not None:
+            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
         return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
 
     def decide(self, pool: Pool) -> Verdicts:
@@ -120,8 +127,20 @@ class Method(Stored, ABC):
         return self._decide(self.mixed(pool))
 
     def mixed(self, pool: P) -> P:
-        """The pool as this method reads it: several scores made one as it learned to, any other as it is."""
-        return pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
+        """The pool as this method reads it: several scores made one as it learned to, those not asked filled in."""
+        one = self._one_score(pool)
+        return one if one.asked is None else (self.asking_.filling if self.asking_ else Filling()).apply(one)
+
+    def bounds(self, pool: Pool) -> AnswerBounds | None:
+        """Between what totals every answer must end, whatever is said of what was not asked; None: it cannot tell."""
+        return self._bounds(self._one_score(pool))
+
+    def _one_score(self, pool: P) -> P:
+        return shared_by_copies(pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool))
+
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:  # noqa: ARG002
+        """The bounds on a pool with one score per response, for methods that have them."""
+        return None
 
     def check_pool(self, pool: Pool) -> None:
         """Refuse a pool this method cannot vote on."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.asking.bounds import AnswerBounds, within_range
 from steelyard.counting.linear_weight import shifted
 from steelyard.counting.quantize import quantize
 from steelyard.errors import CalibrationError, PlanError, SettingError, did_you_mean
@@ -53,7 +54,7 @@ class OffsetVote(Method):
 
     @abstractmethod
     def evidence(self, p: Floats) -> NDArray[np.float64]:
-        """What is summed before the offset is taken off."""
+        """What is summed before the offset is taken off; it rises with the score."""
 
     @abstractmethod
     def score_at(self, offset: float) -> float:
@@ -81,6 +82,10 @@ class OffsetVote(Method):
 
     def by_response(self) -> bool:
         return True
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        ends = shifted(self._filled(np.array([0.0, 1.0, np.nan])), self._fitted_offset)
+        return within_range(pool, self.weigh(pool), ends)
 
     def weight(self, score: float) -> float:
         return float(shifted(self._filled(np.array([score], np.float64)), self._fitted_offset)[0])

@@ -71,6 +71,7 @@ class Plan:
     mix: dict[str, Any] | None = None  # how several scores are made one; plans for one score have none
     made_by: str | None = None  # the class of a method that is not Steelyard's own
     cascade: dict[str, Any] | None = None  # whom to ask next, where sources have prices
+    asking: dict[str, Any] | None = None  # which responses the verifier reads, where that was learned
 
 
 KNOWN = tuple(f.name for f in fields(Provenance))
@@ -101,6 +102,8 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
         content["stopping"] = plan.stopping
     if plan.cascade is not None:
         content["cascade"] = plan.cascade
+    if plan.asking is not None:
+        content["asking"] = plan.asking
     if plan.mix is not None:
         content["mix"] = plan.mix
     if plan.made_by is not None:
@@ -144,6 +147,7 @@ def read_plan(path: str | Path) -> Plan:
             _bounded(content.get("mix")),
             None if "class" not in content else str(_bounded(content["class"])),
             _object(content["cascade"], "cascade") if "cascade" in content else None,
+            _object(content["asking"], "asking") if "asking" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike
 
+from steelyard.asking.learned import Asking
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.errors import PlanError, SettingError
 from steelyard.fitting.mixing import Mix
@@ -20,7 +21,7 @@ from steelyard.stopping.rule import Rule
 
 FARTHEST = 35.0  # the evidence of a score within 1e-15 of 0 or 1, the narrowest clip
 MOST_FOLDS, MOST_ERRORS = 1000, 1e6
-APART = ("fitted_on_", "stopping_", "mix_", "cascade_")  # a plan has them beside the learned values
+APART = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_")  # a plan has them beside the learned values
 
 
 @dataclass(repr=False, eq=False)
@@ -35,14 +36,16 @@ class Stored(Configured):
     stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
     mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
     cascade_: Cascade | None = field(default=None, init=False, repr=False)  # whom to ask next
+    asking_: Asking | None = field(default=None, init=False, repr=False)  # which responses the verifier reads
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
         stopping = self.stopping_.plain() if self.stopping_ else None
         mix = self.mix_.stored() if self.mix_ else None
         cascade = self.cascade_.plain() if self.cascade_ else None
-        learned = self.learned()
-        plan = Plan(self.name, self.settings(), learned, self.fitted_on_, stopping, mix, self.made_by(), cascade)
+        asking = self.asking_.plain() if self.asking_ else None
+        beside = (stopping, mix, self.made_by(), cascade, asking)
+        plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, *beside)
         write_plan(plan, path, overwrite=overwrite)
 
     @classmethod
@@ -87,6 +90,7 @@ class Stored(Configured):
         method.fitted_on_ = plan.fitted_on
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
         method.cascade_ = None if plan.cascade is None else Cascade.from_plain(plan.cascade)
+        method.asking_ = None if plan.asking is None else Asking.from_plain(plan.asking)
         method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
         if plan.fitted_on is not None or not cls.learns:
             method.check_learned()
