@@ -74,7 +74,7 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
-        if self.scorer.logprobs:  # they came with the samples, so there is nobody to wait for
+        if self.scorer.logprobs:  # it asks nobody, so there is nothing to wait for
             return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
@@ -131,7 +131,10 @@ class Drawing:
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
-        came = [Sample(first + j, self.source.name, good, raw[j], rest) for j, good in sorted(reply.good.items())]
+        came = [
+            Sample(first + j, self.source.name, good, raw[j], rest, choices=count)
+            for j, good in sorted(reply.good.items())
+        ]
         return [self._once(sample) if count == 1 else sample for sample in came], reply
 
     def _once(self, sample: Sample) -> Sample:
