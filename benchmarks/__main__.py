@@ -14,9 +14,9 @@ import polars as pl
 
 import steelyard as sy
 from benchmarks.measuring import Row
+from benchmarks.page_sections import PAGE, with_head
 
 PARTS = ("startup", "tally", "calibration", "committee", "kde", "curves", "files", "runs", "sampling")
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 This page is made by `make bench`. Most figures are ratios of two things measured in turns in one run, because
@@ -43,8 +43,7 @@ def main() -> int:
             print(f"{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)
             rows.append(row)
     if tuple(wanted) == PARTS:
-        rest = PAGE.read_text().partition("\n## Answers\n")  # written by benchmarks.answers
-        PAGE.write_text(page(rows) + rest[1] + rest[2])
+        PAGE.write_text(with_head(PAGE.read_text(), page(rows)))  # the sections have commands of their own
         print(f"written to {PAGE.relative_to(Path.cwd())}")
     return 0 if all(row.met for row in rows) else 1
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from benchmarks import whole_reading
 from benchmarks.measuring import Row, at_least, seconds
+from benchmarks.page_sections import with_section
 from steelyard.answers.cleaning import plain
 from steelyard.answers.equivalence import UNKNOWN, EquivalenceChecker
 from steelyard.answers.extract import extract as read_answer
@@ -200,7 +201,7 @@ def main() -> int:
     part += "in each: the unit is the question's, the root sign is a root, the words are the same words.\n\n"
     part += "| | | Steelyard says |\n|---|---|---|\n"
     part += "\n".join(disagreements) + "\n"
-    PAGE.write_text(PAGE.read_text().split(MARK)[0] + part)
+    PAGE.write_text(with_section(PAGE.read_text(), "Answers", part.removeprefix(MARK)))
     return 0 if all(row.met for row in rows) else 1
 
 

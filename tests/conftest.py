@@ -5,9 +5,11 @@ from tests import nudging  # noqa: F401  # before steelyard, whose loops are com
 # isort: on
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +24,8 @@ settings.register_profile(
 settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("long", settings.get_profile("quick"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # Numba's cache knows the file a loop stands in, not the files of the loops it calls: forget what is older than any.
 KERNELS = Path(sy.__file__).parent / "kernels"
@@ -69,3 +73,16 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     """The canary as the user's key."""
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One real Chromium for all tests of a file."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium binary is installed, so the page cannot be opened")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        opened = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()

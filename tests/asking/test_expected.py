@@ -76,7 +76,9 @@ def test_a_plan_without_it_says_nothing_of_asking(tmp_path: Path) -> None:
         replay(asking_rule("expected"), sy.load(tmp_path / "plan.json"), parts()[1])
 
 
-@pytest.mark.parametrize("damage", [{"margin": -1}, {"within": 0}, {"margin": "inf"}, {"more": 1}, {"level": 1e9}])
+@pytest.mark.parametrize(
+    "damage", [{"margin": -1}, {"within": 0}, {"margin": "inf"}, {"more": 1}, {"level": 1e9}, {"rule": "any"}]
+)
 def test_a_damaged_plan_is_refused(tmp_path: Path, damage: dict[str, object]) -> None:
     learned().save(tmp_path / "plan.json")
     content = json.loads((tmp_path / "plan.json").read_text())
@@ -165,6 +167,7 @@ def test_a_fit_for_exact_learns_how_sure_its_verdicts_are(tmp_path: Path) -> Non
     voter = sy.load(tmp_path / "plan.json")
     assert voter.asking_ is not None
     assert (voter.asking_.read_intercept, voter.asking_.read_slope) != (0.0, 1.0)
+    assert voter.asking_.rule == "exact"  # what a bare --frugal of score goes by
 
 
 def test_the_confidence_of_both_rules_is_near_that_of_all_scores() -> None:

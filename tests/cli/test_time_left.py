@@ -46,6 +46,23 @@ def test_long_work_says_its_length_after_the_first_batches_and_goes_on_saying_it
     ]
 
 
+def test_work_in_batches_says_its_length_after_the_first_ones_however_long_loading_took(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with show.progress("Scoring run") as progress:
+        clock.now += 30
+        for response in range(1, 211):
+            progress(response / 70_000)
+            clock.now += 0.7 * (response % 70 == 0)  # 100 responses/s, 70 at once
+            if response == 210:
+                clock.now += 0.1
+                progress(211 / 70_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "Scoring run: 0 %",
+        "Scoring run: 0 %, about 12 min 11 s left",
+    ]
+
+
 def test_short_work_says_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with show.progress("Scoring run") as progress:
         for second in range(6):

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.fault_upstream.answers import ANSWERS
 from tests.fault_upstream.asked import Asked, Fault, good
+from tests.fault_upstream.fuzzed import fuzz, fuzz_stream
 from tests.fault_upstream.streams import STREAMS
 from tests.fault_upstream.wire import status
 
@@ -59,7 +60,9 @@ class Upstream:
             await asyncio.sleep(self.delay)
         closed = "nobody"
         try:
-            if asked.body.get("stream") and asked.fault.kind in STREAMS:
+            if asked.fault.kind == "fuzz":
+                await (fuzz_stream if asked.body.get("stream") else fuzz)(asked)
+            elif asked.body.get("stream") and asked.fault.kind in STREAMS:
                 await self.until_they_leave(STREAMS[asked.fault.kind](asked), reader)
             elif not asked.fault.kind:
                 await asked.reply(json.dumps(good(asked)).encode())

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good, knowing
+from tests.fault_upstream.asked import UNICODE, Asked, good, knowing
 from tests.fault_upstream.wire import (
     bad_chunk,
     chunk_cut,
@@ -14,11 +14,13 @@ from tests.fault_upstream.wire import (
     cut,
     deep,
     echo,
+    echo_elsewhere,
     echo_error,
     echo_escaped,
     endless,
     huge,
     keys,
+    lines,
     long_text,
     many,
     no_http,
@@ -27,6 +29,7 @@ from tests.fault_upstream.wire import (
     quota,
     reset,
     same,
+    shuffled,
     silent,
     slots,
     slow,
@@ -99,6 +102,29 @@ def calling(seed: int) -> dict[str, Any]:
     return {"content": None, "tool_calls": [{"id": f"call_{seed}", "type": "function", "function": function}]}
 
 
+def rich(body: dict[str, Any]) -> None:
+    """A reply with what not every server sends."""
+    body |= {"system_fingerprint": "fp_rich", "service_tier": "default", "x_unknown": {"kept": [1, None]}}
+    body["usage"] |= {"prompt_tokens_details": {"cached_tokens": 0}}
+    for made in body["choices"]:
+        made |= {"x_choice": "kept"}
+        made["message"] |= {"refusal": None, "reasoning_content": "I think.", "annotations": []}
+
+
+def long_logprobs(body: dict[str, Any]) -> None:
+    """Log-probabilities with the bytes of their tokens, as OpenAI sends them, in a reply of more than 256 KB."""
+    for made in body["choices"]:
+        entry = {"token": "token", "logprob": -0.25, "bytes": [116, 111, 107, 101, 110], "top_logprobs": []}
+        made["logprobs"] = {"content": [entry] * 4000}
+
+
+def replay(body: dict[str, Any]) -> None:
+    """The same response again and again, under the same id."""
+    body["id"] = "chatcmpl-replay"
+    for made in body["choices"]:
+        made["message"]["content"] = "Again \\boxed{3}"
+
+
 def odd_numbers(body: dict[str, Any]) -> None:
     body["choices"][0]["logprobs"] = {"content": [{"logprob": float("nan")}, {"logprob": float("-inf")}]}
     body["usage"] = {"completion_tokens": float("inf")}
@@ -110,6 +136,11 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
+    "rich": changed(rich),
+    "long-logprobs": changed(long_logprobs),
+    "same-id": changed(set_top("id", "chatcmpl-always")),
+    "replay": changed(replay),
+    "unicode": changed(set_first("message", {"role": "assistant", "content": UNICODE})),
     "structured": by_seed(structured),
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
@@ -122,6 +153,8 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "reset": reset,
     "silent": silent,
     "slow": slow,
+    "shuffled": shuffled,
+    "none": changed(lambda body: None),
     "tardy": tardy,
     "huge": huge,
     "endless": endless,
@@ -129,6 +162,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "crowd": crowd,
     "many": many,
     "keys": keys,
+    "lines": lines,
     "long-text": long_text,
     "quota": quota,
     "echo-escaped": echo_escaped,
@@ -140,6 +174,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "picky": picky,
     "same": same,
     "echo": echo,
+    "echo-elsewhere": echo_elsewhere,
     "redirect": lambda asked: asked.reply(b"", 302, "Location: http://127.0.0.1:1/v1/chat/completions\r\n"),
     "digits": raw(b'{"choices": ' + b"9" * 10**6 + b"}"),
     "garbage": raw(b"\xff\xfe\x00{choices"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 REASONS = {200: "OK", 302: "Found", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
+UNICODE = "\ufeff \u00e9 e\u0301 \U0001f600\U0001f469\u200d\U0001f680 \u202eabc\u2028\u2029 \x00\x7f \u4e2d \\boxed{3}"
 WORDS = ("let", "us", "see", "we", "add", "the", "two", "numbers", "and", "then", "count", "again")
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from tests.fault_upstream.asked import Asked, good
+from tests.fault_upstream.asked import UNICODE, Asked, good
 from tests.fault_upstream.wire import reset
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -96,12 +96,34 @@ async def error_event(asked: Asked) -> None:
     await done(asked)
 
 
+async def echo_escaped(asked: Asked) -> None:
+    """The key in a word of the stream, every character of it as an escape of JSON."""
+    await asked.send(HEAD)
+    key = "".join(f"\\u{ord(char):04x}" for char in asked.key)
+    for chunk in chunks(asked):
+        text = json.dumps(chunk).replace("answer", key)
+        await piece(asked, f"data: {text}\n\n".encode())
+    await done(asked)
+
+
 async def bytewise(asked: Asked) -> None:
     """One byte a piece, with the line ends of Windows."""
     await asked.send(HEAD)
     text = b"".join(b"data: " + json.dumps(chunk).encode() + b"\r\n\r\n" for chunk in chunks(asked))
     for i in range(len(text)):
         await piece(asked, text[i : i + 1])
+    await done(asked)
+
+
+async def unicode(asked: Asked) -> None:
+    """Text that is not ASCII as it is, one byte a piece."""
+    await asked.send(HEAD)
+    for delta in ({"role": "assistant"}, *({"content": char} for char in UNICODE), {}):
+        part = {"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}
+        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [part]}
+        data = f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
+        for i in range(len(data)):
+            await piece(asked, data[i : i + 1])
     await done(asked)
 
 
@@ -128,6 +150,8 @@ STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "malformed": malformed,
     "error-event": error_event,
     "bytewise": bytewise,
+    "echo-escaped": echo_escaped,
+    "unicode": unicode,
     "silent": silent,
     "paced": paced,
 }

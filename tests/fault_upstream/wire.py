@@ -15,6 +15,7 @@ from functools import cache
 from tests.fault_upstream.asked import Asked, good
 
 MANY = {"lists": "[],", "objects": '{"a":0},', "texts": '"ab",', "numbers": "1.5,", "emoji": '"\U0001f600",'}
+READ_LINES: dict[str, int] = {}  # how many lines of a prompt were sent
 
 
 async def status(asked: Asked) -> None:
@@ -75,6 +76,12 @@ async def tardy(asked: Asked) -> None:
     await asked.reply(json.dumps(good(asked)).encode())
 
 
+async def shuffled(asked: Asked) -> None:
+    """The good reply to the sample of seed i after the i-th of so many seconds."""
+    await asyncio.sleep(float(asked.fault.argument.split("+")[int(asked.body.get("seed") or 0)]))
+    await asked.reply(json.dumps(good(asked)).encode())
+
+
 async def slow(asked: Asked) -> None:
     """One byte at a time."""
     body = json.dumps(good(asked)).encode()
@@ -130,6 +137,14 @@ async def long_text(asked: Asked) -> None:
     await asked.reply(json.dumps(body, ensure_ascii=False).encode())
 
 
+async def lines(asked: Asked) -> None:
+    """A good reply whose text is the next line of the prompt."""
+    body, all_lines = good(asked, 1), asked.prompt.split("\n")
+    number = READ_LINES[asked.prompt] = READ_LINES.get(asked.prompt, -1) + 1
+    body["choices"][0]["message"]["content"] = all_lines[number % len(all_lines)]
+    await asked.reply(json.dumps(body).encode())
+
+
 async def quota(asked: Asked) -> None:
     """As OpenAI: a 429 that no waiting helps against."""
     error = {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
@@ -142,6 +157,19 @@ async def echo_escaped(asked: Asked) -> None:
     body["choices"][0]["message"] = {"content": "KEY"}
     key = "".join(f"\\u{ord(char):04x}" for char in asked.key)
     await asked.reply(json.dumps(body).replace("KEY", key).encode())
+
+
+async def echo_elsewhere(asked: Asked) -> None:
+    """The key where nobody looks for words."""
+    body = good(asked)
+    place, value = asked.fault.argument, {"headers": {"authorization": f"Bearer {asked.key}"}}
+    if place == "top":
+        body["debug"] = value
+    elif place == "choice":
+        body["choices"][0]["debug"] = value
+    else:
+        body["choices"][0]["message"][place] = json.dumps(value)
+    await asked.reply(json.dumps(body).encode())
 
 
 async def echo_error(asked: Asked) -> None:

@@ -41,6 +41,18 @@ ABUSES: list[tuple[bytes, str | None]] = [
     (with_(temperature=-1), "temperature"),
     (with_(temperature=0.5).replace(b"0.5", b"1e999"), "temperature"),
     (with_(temperature=0.5).replace(b"0.5", b"NaN"), None),
+    (with_(temperature=10**400), "temperature"),
+    (with_(seed=0).replace(b'"seed": 0', b'"seed": ' + b"9" * 5000), None),
+    (with_(max_tokens=1, max_completion_tokens=10_000), "max_tokens"),
+    (with_(max_tokens=1, n_predict=-1), "n_predict"),
+    (with_(n_cmpl=10**9), "n_cmpl"),
+    (with_(best_of=10**9), "best_of"),
+    (with_(model="good", n=8, max_tokens=10_000), "max_tokens"),
+    (with_(model="good", n=10**9), "n"),
+    (with_(model="good", n_cmpl=10**9), "n_cmpl"),
+    (with_(model="http://evil.example/v1"), "model"),
+    (with_(model="good/../../admin"), "model"),
+    (with_(messages=[{"role": "user", "content": "abuse?"}] * 10**4), "messages"),
     (with_(max_tokens=10_000), "max_tokens"),
     (with_(max_tokens=10**9), "max_tokens"),
     (with_(max_completion_tokens=0), "max_completion_tokens"),
@@ -86,6 +98,7 @@ def test_what_cannot_be_is_refused_with_its_field_and_asks_nobody(
     refused = served.send("POST", "/v1/chat/completions", body)
     assert refused.status in (400, 404)
     assert (refused.error["type"], refused.error["param"]) == ("invalid_request_error", param)
+    assert "sys." not in refused.error["message"]
     assert not [entry for entry in upstream.entries() if entry["prompt"] == "abuse?"]
 
 

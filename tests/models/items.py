@@ -25,6 +25,16 @@ def drawn(count: int, seed: int) -> list[Item]:
     ]
 
 
+def samples(questions: int, each: int, seed: int) -> list[Item]:
+    """Samples that share their question, in a mixed order."""
+    asked = drawn(questions, seed)
+    found = [
+        Item(asked[i % questions].question, item.steps, {"number": i})
+        for i, item in enumerate(drawn(questions * each, seed + 1))
+    ]
+    return [found[i] for i in np.random.default_rng(seed).permutation(len(found))]
+
+
 def _text(rng: np.random.Generator, words: int) -> str:
     return " ".join(rng.choice(WORDS, words))
 

@@ -19,7 +19,7 @@ from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.runners.local import Local
 from steelyard.verifiers.scored_items import Item
 from tests.models import tiny
-from tests.models.items import drawn, scored
+from tests.models.items import drawn, samples, scored
 from tests.running import steelyard
 from tests.runs.runs_small import small_run
 
@@ -56,13 +56,23 @@ def test_batched_single_and_shuffled_scores_are_the_same(model: Model) -> None:
     assert spread.std() > 0.05, "scores that are all the same would agree with anything"
 
 
+def test_samples_of_a_question_read_behind_one_prefix_have_the_scores_of_each_read_alone(model: Model) -> None:
+    _, local = model
+    items = samples(3, 5, seed=0)
+    assert local.found["batches"] == "packed"
+    assert min(branch.shared for branch in local._prepare(items).branches) > 10, "the question is read once"
+    for item, scores in zip(items, scored(local, items), strict=True):
+        assert scored(local, [item])[0].steps == pytest.approx(scores.steps, abs=1e-4)
+
+
 def test_the_scores_are_those_of_the_plain_model(model: Model) -> None:
     """The reference: one response at a time, all logits, heads written out."""
     folder, local = model
     protocol = local.protocol
     weights = load_file(folder / "model.safetensors")
     whole = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    for item, scores in zip(ITEMS[:2], scored(local, ITEMS[:2]), strict=True):
+    items = samples(1, 3, seed=2)
+    for item, scores in zip(items, scored(local, items), strict=True):
         made = protocol.render(item.question, protocol.prepare(item.steps), local.tokens)
         with torch.no_grad():
             out = whole(torch.tensor([made.ids]), output_hidden_states=True)

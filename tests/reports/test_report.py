@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from steelyard.reports.summary import open_case, summarise
 from tests.building import labelled
 from tests.running import steelyard
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",
@@ -235,18 +233,6 @@ def test_mistakes_are_told_before_any_work(made: dict[str, Path], tmp_path: Path
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium binary is installed, so the page cannot be opened")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as tools:
-        opened = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

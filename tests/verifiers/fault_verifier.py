@@ -66,7 +66,12 @@ def chatted(body: dict[str, Any], kind: str) -> Any:
     alternatives = [{"token": "True", "logprob": math.log(good)}, {"token": "False", "logprob": math.log(1 - good)}]
     if kind == "neither":
         alternatives = [{"token": "Yes", "logprob": 0.0}]
+    odd = {"nan": math.nan, "infinite": math.inf, "word": "high", "nothing": None, "huge": -1e308}
+    if kind in odd:
+        alternatives = [{"token": token, "logprob": odd[kind]} for token in ("True", "False")]
     logprobs = None if kind == "no-logprobs" else {"content": [{"token": "True", "top_logprobs": alternatives}]}
+    if kind == "other-shape":
+        return {"choices": [], "scores": [0.9]}
     return {"choices": [{"index": 0, "message": {"content": "True"}, "logprobs": logprobs}]}
 
 

@@ -17,6 +17,7 @@ from steelyard.pools.pool import Pool
 from steelyard.pools.verdicts import Verdicts
 
 FAR = 1e6
+LEARNED, PROVEN = "expected", "exact"
 SURE = 1e-6
 
 
@@ -58,6 +59,7 @@ class Asking:
     gain: float  # expected accuracy with all scores, less that with none
     loss: float  # expected accuracy lost against all scores
     scored: float  # share of the responses that are read
+    rule: str = LEARNED  # the rule to ask by where nobody names one; a plan says so only for another one
 
     @property
     def filling(self) -> Filling:
@@ -88,19 +90,25 @@ class Asking:
             f"accuracy that all scores bring{',' if price else ''}{price}."
         )
 
-    def plain(self) -> dict[str, float]:
+    def plain(self) -> dict[str, Any]:
         """As a plan writes it."""
-        return asdict(self)
+        numbers = asdict(self)
+        rule = numbers.pop("rule")
+        return numbers if rule == LEARNED else numbers | {"rule": rule}
 
     @classmethod
     def from_plain(cls, stored: Mapping[str, Any]) -> Asking:
         """Read what a plan keeps, and refuse what is damaged."""
-        wanted = [field.name for field in fields(cls)]
-        if sorted(stored) != sorted(wanted) or not all(type(stored[name]) in (int, float) for name in wanted):
+        wanted = [field.name for field in fields(cls) if field.name != "rule"]
+        numbers = {name: value for name, value in stored.items() if name != "rule"}
+        rule = stored.get("rule", LEARNED)
+        known = rule in (LEARNED, PROVEN) and sorted(numbers) == sorted(wanted)
+        if not known or not all(type(value) in (int, float) for value in numbers.values()):
             raise PlanError("what it learned about asking is damaged: fit it again with --frugal expected")
-        found = cls(**{name: float(stored[name]) for name in wanted})
+        found = cls(**{name: float(value) for name, value in numbers.items()}, rule=rule)
         variances = (found.between, found.within)
         positive = min(found.sharpness, found.margin, found.price, found.scored) >= 0
-        if not positive or min(variances) < LEAST or not all(abs(value) <= FAR for value in asdict(found).values()):
+        near = all(abs(float(value)) <= FAR for value in numbers.values())
+        if not positive or min(variances) < LEAST or not near:
             raise PlanError("what it learned about asking is damaged: fit it again with --frugal expected")
         return found

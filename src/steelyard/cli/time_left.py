@@ -14,12 +14,15 @@ class TimeLeft:
         self._first: tuple[float, float] | None = None
 
     def at(self, share: float) -> float | None:
-        """Seconds left; None while nothing can be told. What came before the first news, as loading, is no pace."""
+        """Seconds left; None while nothing can be told. What came before the first news, as loading, is no pace.
+
+        Nor is a first batch, whose news come all at once: some seconds must have passed.
+        """
         now = time.monotonic()
         if self._first is None:
             self._first = now, share
         since, began = self._first
-        return (now - since) * (1 - share) / (share - began) if share > began else None
+        return (now - since) * (1 - share) / (share - began) if share > began and now - since >= FIRST else None
 
 
 class NowAndThen:
@@ -35,7 +38,7 @@ class NowAndThen:
         first = not self._told and left is not None and now - self._began > FIRST and left > self._quiet
         if not first and now - self._last <= self._quiet:
             return False
-        self._last, self._told = now, True
+        self._last, self._told = now, self._told or left is not None
         return True
 
 

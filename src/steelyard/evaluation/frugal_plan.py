@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
+from steelyard.asking.learned import PROVEN
 from steelyard.asking.readings import texts_asked
 from steelyard.errors import CalibrationError, SettingError, need_numbers
 from steelyard.evaluation.crossfit_asking import CrossfitAsking
@@ -53,9 +54,11 @@ def learn_confidence(method: Method, labelled: LabelledPool, *, seed: int = 0) -
     if method.oracle or not method.reads_scores():
         return method
     try:
-        return learn_asking(method, labelled, seed=seed)
+        learned = learn_asking(method, labelled, seed=seed)
     except CalibrationError:  # too few questions: its verdicts are as exact without
         return method
+    learned.asking_ = replace(learned.asking_, rule=PROVEN) if learned.asking_ else None
+    return learned
 
 
 def check_price(price: float) -> None:

@@ -33,7 +33,7 @@ class Access:
         if self._hosts is not None and host not in self._hosts:
             raise ApiError(403, "this server does not answer under that name", code="wrong_host")
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("Host", "").lower():
+        if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
             raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")
         if not self._digests or request.rel_url.raw_path in OPEN:
             return
@@ -59,6 +59,13 @@ def is_loopback(host: str) -> bool:
 
 def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
+
+
+def _place_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _host_of(header: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ INVALID = "invalid_request_error"
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
 LEAST_WAIT = 1  # seconds
+_ADDRESS = re.compile(r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)", re.IGNORECASE)
 
 
 class ApiError(Exception):
@@ -61,12 +63,21 @@ def busy(status: int, message: str, wait: float | None = None, headers: Mapping[
     return ApiError(status, message, code="overloaded", headers={"Retry-After": str(seconds), **(headers or {})})
 
 
+def public(reason: str) -> str:
+    """A reason without the addresses that the operator's servers have.
+
+    >>> public("no connection to http://10.0.0.7:8000/v1: connection refused")
+    'no connection to its address: connection refused'
+    """
+    return _ADDRESS.sub("its address", reason)
+
+
 def of_fault(error: TryError) -> ApiError:
     """What a client is told of an upstream that gave nothing: its own status where the client is at fault.
 
     We have tried again already where that could help, so the client shall not.
     """
-    told = f"the upstream gave no response: {error.reason}"
+    told = f"the upstream gave no response: {public(error.reason)}"
     if isinstance(error, RefusedError):
         if error.status == NO_CREDIT:
             return ApiError(429, told, code="insufficient_quota", headers=DO_NOT_RETRY)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from steelyard.gateway import info_routes
+from steelyard.gateway import feedback_routes, info_routes
 from steelyard.gateway.access import Access
 from steelyard.gateway.chat_route import chat
 from steelyard.gateway.envelope import enveloped, named
-from steelyard.gateway.page_route import page
+from steelyard.gateway.page_state import add_page
 from steelyard.gateway.responses_route import responses
 from steelyard.gateway.state import STATE, State
 
@@ -20,9 +20,10 @@ def application(state: State, access: Access) -> web.Application:
     app.on_response_prepare.append(named)
     app.add_routes(
         [
-            web.get("/", page),
             web.post("/v1/chat/completions", chat),
             web.post("/v1/responses", responses),
+            web.post("/v1/feedback", feedback_routes.give),
+            web.get("/v1/feedback", feedback_routes.held),
             web.get("/v1/models", info_routes.models),
             web.get("/v1/models/{id:.+}", info_routes.model),
             web.get("/healthz", info_routes.healthz),
@@ -30,4 +31,5 @@ def application(state: State, access: Access) -> web.Application:
             web.get("/metrics", info_routes.metrics),
         ]
     )
+    add_page(app, state)
     return app

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,8 @@ from steelyard.gateway.json_members import Members
 OURS = "steelyard"  # the one object of ours in a request and in a reply
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1
-LIMITS = ("max_tokens", "max_completion_tokens")
+LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")  # the last as llama.cpp calls it
+MANY = ("n_cmpl", "best_of")  # other names for n: of llama.cpp, and of servers that keep the best
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ def read_chat(members: Members, caps: Caps) -> ChatRequest:
     if not isinstance(options, dict) or (options and not stream):
         raise invalid("stream_options", "stream_options is an object, and only for stream: true")
     limits = [whole_number(values, name, 1, caps.tokens or MOST_TOKENS) for name in LIMITS]
+    for name in MANY:
+        whole_number(values, name, 1, caps.choices)
     return ChatRequest(
         members=members,
         model=model,
@@ -66,7 +68,7 @@ def read_chat(members: Members, caps: Caps) -> ChatRequest:
         usage_chunk=_flag(options, "include_usage"),
         temperature=number(values, "temperature", 0.0, 100.0),
         seed=whole_number(values, "seed", -(2**63), 2**63 - 1 - caps.samples),
-        max_tokens=next((limit for limit in limits if limit is not None), None),
+        max_tokens=max((limit for limit in limits if limit is not None), default=None),
         logprobs=_flag(values, "logprobs"),
     )
 
@@ -94,12 +96,12 @@ def whole_number(values: dict[str, Any], name: str, least: int, most: int, *, wi
 
 
 def number(values: dict[str, Any], name: str, least: float, most: float, *, within: str = "") -> float | None:
-    """A field that is a finite number within bounds; None where it is not given."""
+    """A field that is a number within bounds, and so a finite one; None where it is not given."""
     value = values.get(name)
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise invalid(within + name, f"{name} must be a finite number")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise invalid(within + name, f"{name} must be a number")
     if not least <= value <= most:
         raise invalid(within + name, f"{name} must lie between {least:g} and {most:g} here")
     return float(value)

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
-from steelyard.gateway.source import Source
+from steelyard.gateway.source import RETRIES, Source
+from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
-from steelyard.llm.reply import Reply, read_reply
-from steelyard.llm.retry import persistently
+from steelyard.llm.reply import Reply
 from steelyard.runs.parameters import Abilities
 
-RETRIES = 2
 NOT_SENT = frozenset({OURS, "n", "stream", "stream_options", "seed", "model"})
 REPLAY = "the upstream sent the same response again, under the same id"
 
@@ -75,6 +74,8 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
+        if self.scorer.logprobs:  # it asks nobody, so there is nothing to wait for
+            return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
     async def _batch(self, first: int, count: int) -> list[Sample]:
@@ -123,18 +124,17 @@ class Drawing:
             self.attempts += 1
             left = self.wanted.until - time.monotonic()
             content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
-            reply = read_reply(content, count, self.source.client.address.betrayed, wordless=True)
-            if not reply.good:
-                raise TryError(self.source.client.address.masked(reply.wrong[0]))
-            return content, reply
+            return content, checked_reply(content, count, self.source.client.address)
 
-        content, reply = await persistently(
-            self.source.pace, send, tries=1 + RETRIES if count == 1 else 1, most=1 + RETRIES, until=self.wanted.until
-        )
+        tries = 1 + RETRIES if count == 1 else 1
+        content, reply = await self.source.send(send, tries=tries, until=self.wanted.until)
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
-        came = [Sample(first + j, self.source.name, good, raw[j], rest) for j, good in sorted(reply.good.items())]
+        came = [
+            Sample(first + j, self.source.name, good, raw[j], rest, choices=count)
+            for j, good in sorted(reply.good.items())
+        ]
         return [self._once(sample) if count == 1 else sample for sample in came], reply
 
     def _once(self, sample: Sample) -> Sample:

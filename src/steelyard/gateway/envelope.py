@@ -9,12 +9,14 @@ import time
 import traceback
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from steelyard.gateway.access import Access
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.page_route import refused
 from steelyard.gateway.state import REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -32,10 +34,11 @@ def enveloped(access: Access) -> Middleware:
     async def envelope(request: web.Request, handler: Handler) -> web.StreamResponse:
         began = time.monotonic()
         given = request.headers.get("x-request-id", "")
-        request[REQUEST_ID] = given if _ID.fullmatch(given) else f"req_{uuid.uuid4().hex}"
+        request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
         status = LEFT
         try:
-            response = await _answered(request, handler, access)
+            with _connection(request):
+                response = await _answered(request, handler, access)
             status = response.status
             if not response.prepared:
                 response.headers["openai-processing-ms"] = str(round(1000 * (time.monotonic() - began)))
@@ -47,12 +50,18 @@ def enveloped(access: Access) -> Middleware:
     return envelope
 
 
+def _connection(request: web.Request) -> AbstractContextManager[None]:
+    """What knows that a request is under way."""
+    answering: Callable[[], AbstractContextManager[None]] = getattr(request.protocol, "answering", nullcontext)
+    return answering()
+
+
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
     try:
         access.check(request)
         return await handler(request)
     except ApiError as error:
-        return error.response()
+        return refused(request, error)
     except web.HTTPException as error:
         return _of_http(error, request).response()
     except asyncio.CancelledError:
@@ -76,7 +85,12 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
     return ApiError(error.status, error.reason or "the request cannot be answered")
 
 
+def new_id() -> str:
+    """A name for a request."""
+    return f"req_{uuid.uuid4().hex}"
+
+
 async def named(request: web.Request, response: web.StreamResponse) -> None:
     """Name a reply, also one that is a stream, just before it begins."""
-    response.headers["x-request-id"] = request[REQUEST_ID]
+    response.headers["x-request-id"] = request.get(REQUEST_ID) or new_id()
     response.headers.update(SAFE)

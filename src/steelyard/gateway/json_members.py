@@ -7,6 +7,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+LONG = "Exceeds the limit"  # what Python says of a number with thousands of digits
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -61,6 +62,9 @@ def read_members(text: str) -> Members:
             value, end = _DECODER.raw_decode(text, at)
         except RecursionError:
             raise ValueError("the body is nested too deeply") from None
+        except ValueError as error:
+            told = str(error)
+            raise ValueError("a number of the body has too many digits" if told.startswith(LONG) else told) from None
         members.values[name], members.written[name] = value, text[at:end]
         at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
         if text[at : at + 1] == "}":

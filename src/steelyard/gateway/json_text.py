@@ -25,3 +25,16 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def is_strict(data: bytes) -> bool:
+    """Whether bytes that Python reads as JSON are so for everybody: UTF-8 without a name that stands for a number.
+
+    >>> is_strict(b'{"a": 1}'), is_strict(b'{"a": NaN}'), is_strict(b'"\\xed\\xa0\\x80"')
+    (True, False, False)
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"NaN" not in data and b"Infinity" not in data

@@ -9,27 +9,29 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 from aiohttp import web
 
-from steelyard.gateway.api_errors import ApiError, of_fault
+from steelyard.gateway.api_errors import ApiError, of_fault, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
-from steelyard.gateway.drawing import RETRIES
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
-from steelyard.gateway.json_text import json_bytes
-from steelyard.gateway.source import Source
+from steelyard.gateway.json_text import is_strict, json_bytes
+from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.vote_stream import chunks
 from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.client import Written
 from steelyard.llm.faults import LateError, TryError
-from steelyard.llm.reply import error_message, read_reply
-from steelyard.llm.retry import persistently
+from steelyard.llm.reply import ECHO, error_message
 
 IDLE = 120.0  # seconds between two parts of a stream
+RATE_LIMIT = "x-ratelimit-"
 CUT = "the upstream's stream ended before its response did"
 
 
@@ -37,9 +39,11 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = sample_limit(asked, asked.choices, state.caps, state.price)
-    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
-    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
+    limit = sample_limit(asked, {source.name: asked.choices}, state.caps, state.prices)
+    changed: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
+    if limit is not None and asked.max_tokens is None:
+        changed["max_tokens"] = limit
+    body = asked.members.text(without=frozenset({OURS}), **changed).encode("utf-8", "surrogatepass")
     headers = {"x-request-id": request[REQUEST_ID]}
     try:
         if asked.stream:
@@ -52,22 +56,33 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 async def _whole(
     asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
 ) -> web.Response:
-    async def send() -> Any:
-        left = until - time.monotonic()
-        content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
-        _checked(content, asked, source)
-        return content
+    async def send() -> tuple[Written, bytes]:
+        reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
+        return reply, _relayed(reply, asked, source)
 
-    tries = 1 + RETRIES
-    content = await persistently(source.pace, send, tries=tries, most=tries, until=until)
-    return web.Response(body=json_bytes(content), content_type="application/json")
+    reply, relayed = await source.send(send, tries=1 + RETRIES, until=until)
+    return web.Response(body=relayed, content_type="application/json", headers=_rate_limits(reply.headers))
 
 
-def _checked(content: Any, asked: ChatRequest, source: Source) -> None:
-    """Refuse what is no completion."""
-    reply = read_reply(content, asked.choices, source.client.address.betrayed, wordless=True)
-    if not reply.good:
-        raise TryError(source.client.address.masked(next(iter(reply.wrong.values()))))
+def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
+    """The reply as it was written, unless clients cannot read that: NaN, another encoding, choices that are none."""
+    address, content = source.client.address, reply.content
+    choices = good_choices(content, checked_reply(content, asked.choices, address))
+    try:
+        text = reply.body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    odd = text.startswith("\ufeff") or any(sign in text for sign in ("\0", "NaN", "Infinity"))
+    same = not odd and choices == content["choices"]
+    relayed = reply.body if same else json_bytes(content | {"choices": choices})
+    if address.betrayed(relayed.decode()):
+        raise TryError(ECHO)
+    return relayed
+
+
+def _rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
+    """What the upstream says of its limits, which is true for the client where one request was one of his."""
+    return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
 
 
 async def _streamed(
@@ -80,8 +95,7 @@ async def _streamed(
         async with source.client.streamed(CHAT, body, timeout=until - time.monotonic(), headers=headers) as upstream:
             return await relayed.all(upstream, until)
 
-    tries = 1 + RETRIES
-    return await persistently(source.pace, send, tries=tries, most=tries, until=until)
+    return await source.send(send, tries=1 + RETRIES, until=until)
 
 
 class Relay:
@@ -92,11 +106,13 @@ class Relay:
         self.response: web.StreamResponse | None = None
         self.open: set[int] = set()  # choices that have begun and not finished
         self.finished = False
+        self.headers: dict[str, str] = {}
 
     async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
+        self.headers = _rate_limits(upstream.headers)
         if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
-            return await self._plain(upstream)
+            return await self._plain(upstream, until)
         try:
             done = await self._events(upstream, until)
             if not self.finished or self.open:
@@ -106,7 +122,7 @@ class Relay:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
             return await self._failed(self.response, reason)
-        response = self.response or await begun(self.request)
+        response = self.response or await begun(self.request, self.headers)
         if done or self.finished:
             await response.write(event(DONE))
         await response.write_eof()
@@ -124,7 +140,7 @@ class Relay:
             data = list(lines.feed(piece) if piece else lines.end())
             ready = [self._event(each) for each in data if each.strip() != DONE]
             if out := b"".join(each for each in ready if each):
-                self.response = self.response or await begun(self.request)
+                self.response = self.response or await begun(self.request, self.headers)
                 await self.response.write(out)
             if any(each.strip() == DONE for each in data):
                 return True
@@ -137,42 +153,41 @@ class Relay:
             chunk = json.loads(data)
         except (ValueError, RecursionError):
             chunk = None
-        if not isinstance(chunk, dict):
+        if isinstance(chunk, dict) and chunk.get("error"):
+            raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
+        if self.source.client.address.betrayed(json.dumps(chunk, ensure_ascii=False)):
+            raise TryError("the upstream sent its key")
+        if not is_chunk(chunk):
             self.request.app[STATE].metrics.repaired.add()
             return None
-        if chunk.get("error"):
-            raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
-        if self.source.client.address.betrayed(data.decode("utf-8", "replace")):
-            raise TryError("the upstream sent its key")
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else []:
+        choices = chunk["choices"]
+        for choice in choices:
             self._note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
-        return event(chunk if b"\n" in data or b"NaN" in data or b"Infinity" in data else data)
+        return event(data if b"\n" not in data and is_strict(data) else chunk)
 
-    def _note(self, choice: Any) -> None:
-        index = choice.get("index", 0) if isinstance(choice, dict) else None
-        if not isinstance(index, int):
-            return
+    def _note(self, choice: dict[str, Any]) -> None:
+        index = choice.get("index", 0)
         if choice.get("finish_reason") is not None:
             self.open.discard(index)
             self.finished = True
         else:
             self.open.add(index)
 
-    async def _plain(self, upstream: aiohttp.ClientResponse) -> web.StreamResponse:
+    async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""
         body = bytearray()
-        async for piece in upstream.content.iter_any():
-            body += piece
-            if len(body) > MOST_BYTES:
-                raise TryError("the reply is too long")
+        async with asyncio.timeout(until - time.monotonic()):
+            async for piece in upstream.content.iter_any():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise TryError("the reply is too long")
         content = parsed(body)
-        _checked(content, self.asked, self.source)
-        self.response = await begun(self.request)
+        reply = checked_reply(content, self.asked.choices, self.source.client.address)
+        self.response = await begun(self.request, self.headers)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
-        whole = frame | {"choices": content["choices"], "usage": content.get("usage"), OURS: None}
+        whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):
             chunk.pop(OURS, None)
             await self.response.write(event(chunk))
@@ -181,6 +196,6 @@ class Relay:
         return self.response
 
     async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
-        await response.write(event(ApiError(502, f"the upstream failed: {reason}", code="upstream_error").body))
+        await response.write(event(ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error").body))
         break_off(self.request)
         return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ class Sample:
     error: TryError | None = None
     score: float | None = None
     unscored: str | None = None  # why there is no score although there should be one
+    scoring: Mapping[str, Any] | None = None  # the tokens that its score took, where the verifier's server says so
+    choices: int = 1  # that its reply was asked for: the usage is that of all of them
 
     @property
     def message(self) -> dict[str, Any] | None:
@@ -37,3 +40,8 @@ def choices_by_index(content: Any) -> dict[int, dict[str, Any]]:
             if isinstance(index, int):
                 found.setdefault(index, choice)
     return found
+
+
+def ended(choice: dict[str, Any]) -> dict[str, Any]:
+    """A choice that says why it ended, as clients wait for; where its upstream did not, it has stopped."""
+    return choice if isinstance(choice.get("finish_reason"), str) else {**choice, "finish_reason": "stop"}

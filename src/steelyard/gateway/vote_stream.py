@@ -12,13 +12,13 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_settings import VoteSettings
-from steelyard.gateway.voting import Decision
 from steelyard.jobs.standing import Standing
 
 HEARTBEAT = 10.0  # seconds
@@ -39,7 +39,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
 
     deciding = asyncio.create_task(state.voting.decide(asked, settings, request[REQUEST_ID], watch))
     try:
-        response = await _while_waiting(request, deciding, news)
+        response = await while_waiting(request, deciding, news)
         try:
             decision = await deciding
         except ApiError as error:
@@ -56,7 +56,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
         await asyncio.gather(deciding, return_exceptions=True)
 
 
-async def _while_waiting(
+async def while_waiting(
     request: web.Request, deciding: asyncio.Task[Decision], news: asyncio.Queue[bytes]
 ) -> web.StreamResponse | None:
     """Send heartbeats and news until it is decided; None if that took no heartbeat and there were no news."""
@@ -82,6 +82,7 @@ async def _while_waiting(
 
 async def _send(response: web.StreamResponse, decision: Decision, request: web.Request) -> None:
     reply = request.app[STATE].replied(decision)
+    await request.app[STATE].kept(reply)
     for chunk in chunks(reply, usage=decision.asked.usage_chunk):
         await response.write(event(chunk))
     await response.write(event(DONE))
@@ -116,10 +117,17 @@ def _deltas(choice: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     logprobs = choice.get("logprobs")
     yield {**other, "role": message.get("role", "assistant"), "content": "" if message.get("content") else None}, None
     for name in SPOKEN:
-        text = message.get(name)
-        if isinstance(text, str) and text:
+        if text := spoken(message.get(name)):
             for i, piece in enumerate(pieces(text)):
                 yield {name: piece}, logprobs if name == "content" and i == 0 else None
+
+
+def spoken(content: Any) -> str:
+    """What a message says; of a content in parts the text of these, of what is no text nothing."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -132,8 +140,10 @@ def pieces(text: str) -> Iterator[str]:
 def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> dict[str, Any]:
     """A chunk without choices that tells of a sample, for who asked for that."""
     told: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
+    if sample.source:
+        told["source"] = sample.source
     if sample.error:
-        told["error"] = sample.error.reason
+        told["error"] = public(sample.error.reason)
     if standing:
         told["standing"] = {
             "answer": standing.verdict, "confidence": standing.confidence, "samples": standing.samples,

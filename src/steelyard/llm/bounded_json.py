@@ -57,7 +57,7 @@ def _text(body: bytes | bytearray) -> str | bytes | bytearray:
     """What is to be read, counted; a short reply as it is."""
     if len(body) <= SMALL:
         return body
-    bare = _BYTES.sub(b'"bytes":0', body)
+    bare = _BYTES.sub(b'"bytes":null', body)
     if isinstance(body, bytearray):
         body.clear()
     if sum(bare.count(sign) for sign in (b"{", b"[", b",")) > MOST_PARTS:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
-from hashlib import sha256
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, cast
 
+from steelyard import look
 from steelyard.caching import cache_folder, kept
 from steelyard.files import write_atomically
 from steelyard.methods import default_method, method_class
@@ -105,23 +104,18 @@ def build(parts: Sequence[Section], bundle: str) -> bytes:
     many = len(parts) > 1
     title = parts[0].summary.file if not many else f"{len(parts)} files"
     body = (comparison([part.summary for part in parts]) if many else "") + "\n".join(part.html for part in parts)
-    scripts = [bundle, (HERE / "page.js").read_text()]
+    scripts = [bundle, look.script(HERE / "page.js")]
     data = {name: value for part in parts for name, value in part.data.items()}
     stored = [f'<script type="application/json" id="{name}">{encoded(value)}</script>' for name, value in data.items()]
     page = Template((HERE / "page.html").read_text()).substitute(
         version=__version__,
         title=escape(f"Steelyard report: {title}"),
-        style=(HERE / "page.css").read_text(),
-        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
+        style=look.style(),
+        hashes=look.allowed(*scripts),
         body=body,
         scripts="\n".join([*stored, *(f"<script>{script}</script>" for script in scripts)]),
     )
     return page.encode("utf-8", "replace")
-
-
-def _hash(script: str) -> str:
-    """What the page's policy allows to run: these scripts and nothing that a text of the file might smuggle in."""
-    return b64encode(sha256(script.encode()).digest()).decode()
 
 
 @cache

@@ -1,82 +1,103 @@
-"""A process reward model in this process: torch and transformers, batches by length, one forward pass a response."""
+"""A process reward model in this process: torch and transformers, one forward pass a response."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from steelyard.errors import VerifierError
 from steelyard.verifiers.context_window import Fitted, fit_or_reason
-from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
-from steelyard.verifiers.runners.length_batches import BUDGET, WINDOW, batches
+from steelyard.verifiers.protocol import TokenProtocol
+from steelyard.verifiers.runners.ahead import ahead
+from steelyard.verifiers.runners.length_batches import BUDGET, windows
 from steelyard.verifiers.runners.model_folders import model_folder
-from steelyard.verifiers.scored_items import Item, Results, checked
+from steelyard.verifiers.runners.model_reader import ModelReader, Rows
+from steelyard.verifiers.runners.packing import Branch, branches
+from steelyard.verifiers.scored_items import Item, Results, Scores, checked
 from steelyard.verifiers.tokens import INSTALL, Tokens
 
 if TYPE_CHECKING:
-    from steelyard.verifiers.runners.heads import Head
+    pass
+
+GPU_BUDGET = 2 * BUDGET
+
+
+@dataclass(frozen=True)
+class Window:
+    """Responses that are ready to be read, and those that cannot be, with the reason."""
+
+    fitted: list[tuple[Item, Fitted]]
+    branches: list[Branch]
+    refused: list[tuple[Item, str]]
 
 
 class Local:
     """A loaded model. bf16 on a GPU, float32 elsewhere; only the positions that are read meet the head."""
 
     def __init__(
-        self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int = BUDGET
+        self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int | None = None
     ) -> None:
         torch = _torch()
         folder = model_folder(model)
         self.protocol = protocol
         self.tokens = Tokens.load(folder)
         self.tokens.check(protocol.needs)
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        self.trunk = _trunk(folder, self.dtype).to(self.device).eval()
-        self.head: Head = _head(protocol, folder, self.tokens, self.device)
-        seen = getattr(self.trunk.config, "max_position_embeddings", protocol.context)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+        trunk = _trunk(folder, dtype).to(device).eval()
+        seen = getattr(trunk.config, "max_position_embeddings", protocol.context)
         self.context = min(context or protocol.context, seen)
-        self.budget = budget
-        self.found = {"where": "local", "device": str(self.device), "dtype": str(self.dtype).removeprefix("torch.")}
+        head = _head(protocol, folder, self.tokens, device)
+        tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
+        self.reader = ModelReader(trunk, head, self.context, tokens)
+        self.found = {
+            "where": "local",
+            "device": str(device),
+            "dtype": str(dtype).removeprefix("torch."),
+            "batches": "packed" if self.reader.packed else "padded",
+        }
 
     async def score(self, items: Iterator[Item]) -> Results:
-        """Score items as they come, a window at a time, the longest of a window first."""
-        while window := list(islice(items, WINDOW)):
-            tried = await asyncio.to_thread(self._fit, window)
-            for item, reason in tried:
-                if isinstance(reason, str):
-                    yield item, reason
-            fitted = [(item, fit) for item, fit in tried if isinstance(fit, Fitted)]
-            for batch in batches([len(fit.rendered.ids) for _, fit in fitted], self.budget):
-                rows = await asyncio.to_thread(self.forward, [fitted[i][1].rendered for i in batch])
-                for i, outputs in zip(batch, rows, strict=True):
-                    item, fit = fitted[i]
-                    yield item, checked(self.protocol.read(outputs, range(len(outputs))), fit.truncated)
+        """Score items as they come, a window at a time; the next one is laid out while this one is read."""
+        under_way: deque[tuple[Window, list[int], Callable[[], Rows]]] = deque()
+        async with aclosing(ahead(windows(items), self._prepare)) as prepared:
+            async for window in prepared:
+                for refused in window.refused:
+                    yield refused
+                for batch in self.reader.batches(window.branches):
+                    some = [window.branches[i] for i in batch]
+                    under_way.append((window, batch, await asyncio.to_thread(self.reader.launch, some)))
+                    while len(under_way) > self.reader.ahead:
+                        for result in await self._results(*under_way.popleft()):
+                            yield result
+        while under_way:
+            for result in await self._results(*under_way.popleft()):
+                yield result
 
     async def close(self) -> None:
         """Nothing to close."""
 
-    def forward(self, batch: Sequence[Rendered]) -> list[Array]:
-        """The outputs at the positions of each response: right padding, causal, so padding changes nothing."""
-        import torch
+    async def _results(
+        self, window: Window, batch: Sequence[int], outputs: Callable[[], Rows]
+    ) -> list[tuple[Item, Scores | str]]:
+        rows = await asyncio.to_thread(outputs)
+        return [(window.fitted[i][0], self._read(row, window.fitted[i][1])) for i, row in zip(batch, rows, strict=True)]
 
-        longest = max(len(rendered.ids) for rendered in batch)
-        ids = torch.zeros((len(batch), longest), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for i, rendered in enumerate(batch):
-            ids[i, : len(rendered.ids)] = torch.tensor(rendered.ids)
-            mask[i, : len(rendered.ids)] = 1
-        row = [i for i, rendered in enumerate(batch) for _ in rendered.positions]
-        column = [position for rendered in batch for position in rendered.positions]
-        with torch.inference_mode():
-            seen = self.trunk(input_ids=ids.to(self.device), attention_mask=mask.to(self.device), use_cache=False)
-            outputs = self.head(seen.last_hidden_state[row, column].float()).double().cpu().numpy()
-        return np.split(outputs, np.cumsum([len(rendered.positions) for rendered in batch])[:-1])
+    def _read(self, row: Any, fit: Fitted) -> Scores | str:
+        if isinstance(row, str):
+            return row
+        return checked(self.protocol.read(row, range(len(row))), fit.truncated)
 
-    def _fit(self, window: Sequence[Item]) -> list[tuple[Item, Fitted | str]]:
-        return [(item, fit_or_reason(self.protocol, item, self.tokens, self.context)) for item in window]
+    def _prepare(self, window: Sequence[Item]) -> Window:
+        tried = [(item, fit_or_reason(self.protocol, item, self.tokens, self.context)) for item in window]
+        fitted = [(item, fit) for item, fit in tried if isinstance(fit, Fitted)]
+        questions = [(item.question, fit.truncated) for item, fit in fitted]  # a cut question may be another prefix
+        made = branches([fit.rendered for _, fit in fitted], questions)
+        return Window(fitted, made, [(item, reason) for item, reason in tried if isinstance(reason, str)])
 
 
 def _trunk(folder: Any, dtype: Any) -> Any:

@@ -1,0 +1,80 @@
+"""`python -m benchmarks.gpu_page`: the figures of docs/gpu_scoring.json in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.page_sections import PAGE, with_section
+
+RESULTS = Path(__file__).parent.parent / "docs" / "gpu_scoring.json"
+TITLE = "Local scoring on a GPU"
+BUSY = 0.95  # wanted share of the time
+HEAD = """Made by `python -m benchmarks.gpu_page` from [gpu_scoring.json](gpu_scoring.json), which
+`python -m benchmarks.gpu_scoring` measured on one {gpu} (torch {torch}, transformers {transformers}). It needs
+`make test-models` before, and a GPU of 40 GB. The verifiers have the published sizes and random weights; there are 32
+samples per question, {tokens:.0f} tokens per response with its question. Times are of everything from text to scores.
+"""
+TAIL = """
+"With a mask" is how `--local` read before: every response whole, in batches by length. The time to lay out the text is
+not counted there. Layers are compiled once a million tokens were read, which takes {compiling}.
+
+Two readings in bf16 differ by the noise of rounding, which random weights amplify. Packs are no further from float32
+than what was read before:
+
+| size | scores of steps | correlation | mean difference | largest difference |
+|---|---|---:|---:|---:|
+{differences}
+
+vLLM was not measured: the machine with the GPU has none, and nothing could be installed there. To compare, start
+`vllm serve MODEL --enable-prefix-caching` with the options of [vllm.md](vllm.md), and time `steelyard score RUN
+--verifier qwen-prm --upstream http://127.0.0.1:8000` against `--local`.
+"""
+PAIRS = {
+    "packed_against_mask": "packed, against with a mask",
+    "packed_against_float32": "packed, against float32",
+    "mask_against_float32": "with a mask, against float32",
+}
+
+
+def section(results: Mapping[str, Any]) -> str:
+    """The text of the section."""
+    sizes = results["sizes"]
+    tokens = sum(size["tokens_one_by_one"] for size in sizes) / sum(size["responses"] for size in sizes)
+    lines = [line for size in sizes for line in _lines(size)]
+    table = ["| what | measured | goal | met |", "|---|---|---|---|", *lines]
+    compiling = " and ".join(f"{size['compiling_s']:.0f} s ({size['size']})" for size in sizes)
+    differences = [
+        f"| {size['size']} | {words} | {found['correlation']:.4f} | {found['mean']:.4f} | {found['largest']:.3f} |"
+        for size in sizes
+        for found, words in ((size[name], words) for name, words in PAIRS.items())
+    ]
+    head = HEAD.format(**results, tokens=tokens)
+    return head + "\n" + "\n".join(table) + "\n" + TAIL.format(differences="\n".join(differences), compiling=compiling)
+
+
+def _lines(size: Mapping[str, Any]) -> list[str]:
+    rate, busy = size["responses_per_s"], size["gpu_busy"]
+    saved = 1 - size["tokens_read"] / size["tokens_one_by_one"]
+    rows = [
+        ("responses/s", f"{rate:.1f}", f"at least {size['goal']:g}", rate >= size["goal"]),
+        ("responses/s with a mask", f"{size['responses_per_s_with_mask']:.1f}", "no goal", True),
+        ("responses/s before layers are compiled", f"{size['responses_per_s_not_compiled']:.1f}", "no goal", True),
+        ("share of the time in which the GPU is busy", f"{busy:.1%}", f"at least {BUSY:.0%}", busy >= BUSY),
+        (
+            f"share of the peak of {size['peak_tflops']:.0f} TFLOP/s of a large matrix product right after it",
+            f"{size['share_of_peak']:.1%} ({size['tokens_per_s']:,.0f} tokens/s)",
+            "no goal",
+            True,
+        ),
+        ("tokens that need not be read, as the question is shared", f"{saved:.1%}", "no goal", True),
+        ("memory of the GPU", f"{size['memory_gib']:.1f} GiB", "no goal", True),
+    ]
+    about = size["size"]
+    return [f"| {about}: {what} | {got} | {goal} | {'yes' if met else '**no**'} |" for what, got, goal, met in rows]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_section(PAGE.read_text(), TITLE, section(json.loads(RESULTS.read_text()))))

@@ -1,0 +1,181 @@
+// A question, from the asking to the decision.
+
+const part = (id) => document.getElementById(id);
+const known = new Map(); // what was asked in this tab, by the id of the reply
+let server = null; // what the server says of itself
+let under = null; // what ends the question that is under way
+
+/** The request that a client would send. */
+const requestOf = (prompt, n) => ({ model: server.model, messages: [{ role: "user", content: prompt }], steelyard: { n } });
+
+class Question {
+  constructor(prompt, n, early) {
+    Object.assign(this, { prompt, n, early });
+    this.samples = new Map();
+    this.vote = null;
+    this.began = performance.now();
+    this.list = new AnswerList(part("answers"));
+  }
+
+  begin() {
+    part("asked").textContent = this.prompt;
+    part("empty").hidden = part("problem").hidden = part("after").hidden = true;
+    part("result").hidden = false;
+    part("strip").replaceChildren(...Array.from({ length: this.n }, (_, i) => make("li", "", String(i))));
+    part("meters").replaceChildren();
+    part("status").textContent = `Waiting for the first of ${many(this.n, "sample")}.`;
+    this.figures();
+  }
+
+  take({ sample, vote }) {
+    this.samples.set(sample.number, sample);
+    if (vote) {
+      this.vote = vote;
+      this.list.show(vote, this.samples);
+    }
+    this.strip();
+    this.meters();
+    this.figures();
+    const failed = [...this.samples.values()].filter((one) => one.error).length;
+    const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${share(this.vote.confidence)}.` : "";
+    const counted = this.vote ? this.vote.samples : 0;
+    const waits = counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
+    part("status").textContent = `${this.samples.size} of ${many(this.n, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
+  }
+
+  decided(told) {
+    this.told = told;
+    const { vote } = told;
+    const place = (answer) => vote.answers.findIndex((one) => one.answer === answer);
+    const given = Object.fromEntries(vote.ballots.filter((one) => one.answer !== null).map((one) => [one.sample, place(one.answer)]));
+    const rule = this.vote && this.vote.rule;
+    this.vote = { ...vote, samples: vote.samples.drawn, given, rule };
+    this.list.verdict = vote.abstained ? "leads" : "verdict";
+    this.list.show(this.vote, this.samples);
+    this.meters();
+    known.set(told.id, { prompt: this.prompt, n: this.n, answers: vote.answers.map((one) => one.answer), answer: vote.answer });
+    const drawn = many(vote.samples.drawn, "sample");
+    const spared = vote.samples.wanted - vote.samples.drawn;
+    const sure = vote.none_correct === null ? `holds ${share(vote.confidence)} of the weight` : `is correct with probability ${share(vote.confidence)}`;
+    const why = spared > 0 ? ` ${many(spared, "sample")} of ${vote.samples.wanted} ${spared === 1 ? "was" : "were"} not needed.` : "";
+    part("status").textContent = vote.abstained ? told.refusal
+      : vote.answer === null ? `Decided after ${drawn}: none has an answer that could be read, so the best sample goes back.`
+      : `Decided after ${drawn}: ${cut(vote.answer, 200)} ${sure}.${why}`;
+    this.strip();
+    this.figures();
+    part("reply").textContent = told.text ?? told.refusal ?? "";
+    part("feedback").replaceChildren(...judge(told.id));
+    part("side").replaceChildren(...told.side_by_side.map((each) => make("div", "card", [
+      make("h3", "", `N = ${each.samples}`),
+      make("p", "note", each.answer === null ? "no readable answer" : [isolated(cut(each.answer, 60)), ` · confidence ${share(each.confidence)}`]),
+      still(each, 3),
+    ])));
+    part("side-note").textContent = "The votes on the first samples of this same draw, in the order of their numbers." +
+      (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
+    part("code-parts").replaceChildren(...code(this.prompt, this.n));
+    part("after").hidden = false;
+  }
+
+  /** One square per sample: what came, what leads, what failed, what was not needed. */
+  strip() {
+    [...part("strip").children].forEach((square, i) => {
+      const sample = this.samples.get(i);
+      const place = this.vote ? this.vote.given[i] : undefined;
+      const leads = place !== undefined && this.vote.answers[place].answer === this.vote.answer;
+      square.className = sample ? (sample.error ? "failed" : leads ? "leads" : "came") : this.told ? "spared" : "";
+    });
+  }
+
+  /** How sure the vote is, with the line at which its rule stops. */
+  meters() {
+    if (!this.vote) return;
+    const rule = this.vote.rule;
+    const fitted = server.method && server.method.rule;
+    const same = fitted && fitted.name === "confidence";
+    const where = this.early ? "is where sampling stops" : "is where sampling would stop";
+    const wanted = [["Confidence", this.vote.confidence, same ? fitted.threshold : null, where]];
+    if (rule && !same) wanted.push(["That the leader stays ahead", rule.value, rule.threshold, where]);
+    if (part("meters").children.length !== wanted.length) part("meters").replaceChildren(...wanted.map(meter));
+    wanted.forEach((each, i) => meter.set(part("meters").children[i], each));
+  }
+
+  figures() {
+    const told = this.told;
+    const seconds = told ? told.seconds : (performance.now() - this.began) / 1000;
+    const tokens = told && told.usage && told.usage.total_tokens;
+    const calibrated = this.vote && this.vote.none_correct !== null;
+    const cost = told && told.vote.cost;
+    const cards = [
+      [this.vote ? share(this.vote.confidence) : "–", calibrated ? "confidence" : "confidence: a share, not calibrated"],
+      [`${this.samples.size} of ${this.n}`, "samples"],
+      [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
+      [`${seconds.toFixed(1)} s`, "time"],
+    ];
+    if (cost) cards.push([money(cost), "cost, by the operator's prices"]);
+    part("figures").replaceChildren(...cards.map(([value, what]) => make("div", "card", [make("dt", "", what), make("dd", "value", value)])));
+  }
+}
+
+/** The parts of a cost together; those that nobody counted make it unknown. */
+const money = (cost) => (cost.samples === null ? "unknown" : Number((cost.samples + (cost.verifier ?? 0)).toPrecision(3)).toString());
+
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+function meter([name]) {
+  return make("div", "meter", [
+    make("div", "track", [make("div", "fill"), make("div", "stop")], { role: "meter", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": "100" }),
+    make("p", "note"),
+  ]);
+}
+meter.set = (node, [name, value, stop, where]) => {
+  const [track, note] = node.children;
+  const [fill, line] = track.children;
+  fill.style.width = `${100 * value}%`;
+  line.style.left = `${100 * (stop ?? 0)}%`;
+  line.hidden = stop === null;
+  const said = `${name}: ${share(value)}` + (stop === null ? "" : `; the line at ${share(stop)} ${where}`);
+  track.setAttribute("aria-valuenow", (100 * value).toFixed(1));
+  track.setAttribute("aria-valuetext", said);
+  note.textContent = `${said}.`;
+};
+
+/** Ask, and show what comes. */
+async function ask(prompt, n, early) {
+  const question = new Question(prompt, n, early);
+  under = new AbortController();
+  part("stop").hidden = false;
+  part("ask").setAttribute("aria-disabled", "true");
+  question.begin();
+  const clock = setInterval(() => question.figures(), 500);
+  try {
+    const path = early ? "/page/ask" : "/page/ask?stop=never";
+    let ended = false;
+    for await (const told of events(await send("POST", path, requestOf(prompt, n), under.signal))) {
+      if (told.error) throw new Problem(told.error.message);
+      if (told.sample) question.take(told);
+      if (told.decided) { question.decided(told.decided); ended = true; }
+    }
+    if (!ended) throw new Problem("The server broke off before the vote was decided: ask again");
+    await refresh();
+  } catch (error) {
+    failed(error, question);
+  } finally {
+    clearInterval(clock);
+    under = null;
+    part("stop").hidden = true;
+    part("ask").removeAttribute("aria-disabled");
+  }
+}
+
+function failed(error, question) {
+  if (error.name === "AbortError") {
+    part("status").textContent = `Stopped after ${many(question.samples.size, "sample")}; what was under way is cancelled.`;
+    return;
+  }
+  if (!(error instanceof Problem)) console.error(error);
+  part("status").textContent = "";
+  part("result").hidden = [...question.samples.values()].every((one) => one.error);
+  if (error.refused) return locked(error.message);
+  part("problem").textContent = error instanceof Problem ? error.message : "This page has a defect: the console of your browser says which.";
+  part("problem").hidden = false;
+}

@@ -1,0 +1,69 @@
+"""The last requests that were voted on, in memory: how each was decided, and its ballot.
+
+What people wrote, and what models answered, is kept only where the operator says so: whoever has a key of this server
+can see the page. Without that the answers are numbered, and there is no prompt.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from steelyard.confidence.drift import MOST_REFERENCES, Drift, score_drift
+from steelyard.counting.logit_weight import clipped_logit
+from steelyard.gateway.decision import Decision
+from steelyard.gateway.vote_reply import told
+
+KEPT = 50  # requests
+LONGEST_PROMPT = 2000  # characters
+LONGEST_ANSWER = 200
+LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set
+FIELDS = ("confidence", "abstained", "policy", "method", "none_correct", "samples", "stopped", "threshold", "notes")
+
+
+class RecentRequests:
+    """Remembers the last requests; `texts`: with their prompts and answers."""
+
+    def __init__(self, *, texts: bool) -> None:
+        self.texts = texts
+        self.listed: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._means: deque[float] = deque(maxlen=MOST_REFERENCES)  # of the evidence of a request's samples
+        self._reference: tuple[float, ...] = ()
+
+    def decided(self, name: str, decision: Decision) -> None:
+        """Remember a request."""
+        whole = told(replace(decision, settings=replace(decision.settings, ballots=True)))
+        answers = [one["answer"] for one in whole["answers"]]
+        names: dict[str | None, str | None] = {each: self._named(each, place) for place, each in enumerate(answers, 1)}
+        names[None] = None
+        entry = {field: whole[field] for field in FIELDS if field in whole}
+        entry |= {
+            "id": name,
+            "at": time.time(),
+            "answer": names[whole["answer"]],
+            "answers": [one | {"answer": names[one["answer"]]} for one in whole["answers"]],
+            "ballots": [one | {"answer": names[one["answer"]]} for one in whole["ballots"]],
+            "prompt": decision.asked.question[:LONGEST_PROMPT] if self.texts else None,
+        }
+        self.listed.appendleft(entry)
+        self._remember_scores(decision)
+
+    def drift(self) -> Drift | None:
+        """How far the scores have moved from those of the calibration set; None where too few are known."""
+        if len(self._means) < LEAST_SCORED or not self._reference:
+            return None
+        return score_drift(self._reference, list(self._means))
+
+    def _named(self, answer: str, place: int) -> str:
+        return answer[:LONGEST_ANSWER] if self.texts else f"answer {place}"
+
+    def _remember_scores(self, decision: Decision) -> None:
+        fitted = decision.method.fitted_on_
+        scores = [vote.score for vote in decision.outcome.votes if vote.score is not None]
+        if fitted and fitted.reference_scores and scores:
+            self._reference = tuple(fitted.reference_scores)
+            self._means.append(float(np.mean(clipped_logit(np.array(scores)))))

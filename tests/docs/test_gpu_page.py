@@ -1,0 +1,29 @@
+"""The figures of local scoring on a GPU: the page shows what is stored, and writing one section keeps the others."""
+
+from __future__ import annotations
+
+import json
+
+from benchmarks.gpu_page import RESULTS, TITLE, section
+from benchmarks.page_sections import PAGE, with_head, with_section
+
+
+def test_the_page_shows_the_figures_that_are_stored() -> None:
+    page = PAGE.read_text()
+    assert with_section(page, TITLE, section(json.loads(RESULTS.read_text()))) == page
+
+
+def test_each_command_writes_its_own_part_of_the_page() -> None:
+    page = "# Page\n\nhead\n\n## A\n\na\n\n## B\n\nb\n"
+    assert with_head(page, "# Page\n\nother\n") == page.replace("head", "other")
+    assert with_section(page, "A", "other") == page.replace("\na\n", "\nother\n")
+    assert with_section(page, "B", "other") == page.replace("\nb\n", "\nother\n")
+    assert with_section(page, "C", "c") == page + "\n## C\n\nc\n"
+
+
+def test_a_goal_that_is_missed_is_shown_as_missed() -> None:
+    stored = json.loads(RESULTS.read_text())
+    assert "**no**" not in section(stored)
+    for size in stored["sizes"]:
+        size["gpu_busy"] = 0.5
+    assert section(stored).count("**no**") == len(stored["sizes"])

@@ -1,0 +1,92 @@
+"""Every fault of an upstream, on one sample and on all: the client gets one of a few ends, and the ledger adds up.
+
+The ledger is the oracle: as many ends as requests, every request of the upstream answered or cancelled, and never more
+of them than n * 3. A few rows are run each time; all of them, for votes by `n` and by fan-out, with 1 and 8 samples, as
+streams and whole, are long.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.source import RETRIES
+from tests.gateway.gateways import VOTE, gateway
+from tests.gateway.outcomes import asked, attempts, settled
+from tests.upstreams import FaultUpstream
+
+ALL = {
+    "400": 400, "401": 401, "403": 403, "404": 404, "422": 422, "429": 429, "429@1": 429, "quota": 429,
+    "500": 502, "502": 502, "503": 503, "503@1": 503, "529": 503, "302": 502, "redirect": 502, "408": 502,
+    "reset": 502, "cut@40": 502, "chunk-cut": 502, "bad-chunk": 502, "no-http": 502, "silent": 504, "slow@1": 504,
+    "garbage": 502, "html": 502, "empty": 502, "null": 502, "list": 502, "string": 502, "error": 502,
+    "error-string": 502, "detail": 502, "choices-null": 502, "choices-empty": 502, "choices-object": 502,
+    "choices-of-text": 502, "deep": 502, "digits": 502, "echo-error": 502, "echo-elsewhere@top": 502,
+}  # fmt: skip
+FIRST = [
+    "message-null", "content-null", "content-number", "content-parts", "content-empty", "surrogate", "index-text",
+    "index-far", "fewer", "more", "same-index", "backwards", "no-usage", "no-logprobs", "finish-number", "length",
+    "numbers", "trailing", "unicode", "same-id", "echo", "echo-escaped", "echo-elsewhere@reasoning", "same", "rich",
+]  # fmt: skip # what is wrong with one choice only, or with none
+SLOW = {"silent", "slow@1"}
+QUICK = ["slow@1", "429", "503@1", "401", "500", "html", "reset", "choices-null", "numbers", "echo", "fewer", "silent"]
+
+
+def run(upstream: FaultUpstream, fault: str, n: int, stream: bool, how: str) -> None:
+    """One cell: the fault on all samples, on the one of seed 2, and on a request that is passed through."""
+    seconds = 1.5 if fault in SLOW else 20.0
+    for one in (False, True) if n > 2 else (False,):
+        model = f"fault:{fault}{'#2' if one else ''}?now{'&no-n' if how == 'fan-out' else ''}"
+        prompt = f"now {fault} {n} {stream} {how} {one}"
+        ours: dict[str, Any] = {"steelyard": {"n": n, "deadline_s": seconds}}
+        with gateway(upstream.url, model=model, n=8, caps=Caps(deadline=seconds)) as running:
+            assert running.send("GET", "/readyz").status == 200
+            end = asked(running, prompt, model=VOTE, stream=stream, seed=0, logprobs=True, **ours)
+            passed = asked(running, f"{prompt} passed", model=model, stream=stream, seed=2)
+        tries = attempts(upstream, prompt)
+        assert 0 < tries <= n * (1 + RETRIES)
+        assert attempts(upstream, f"{prompt} passed") <= 1 + RETRIES
+        settled(upstream)
+        if one and how == "fan-out" and fault not in SLOW:
+            assert end.end == "whole"
+        if (
+            one
+            and how == "n"
+            and ALL.get(fault) not in (401, 403, 404, 429, 503, 504)
+            and fault not in ("302", "redirect")
+        ):
+            assert end.end == "whole"
+        if fault in ALL and not one:
+            assert (end.end, end.status) == ("error", ALL[fault])
+            assert passed.end == "broken" or (passed.end, passed.status) == ("error", ALL[fault])
+        if end.end == "whole" and not stream:
+            told = end.content["steelyard"]["samples"]
+            assert told["drawn"] + told["cancelled"] == told["wanted"] == n
+            assert told["requests"] == tries
+
+
+@pytest.mark.parametrize("fault", QUICK)
+@pytest.mark.usefixtures("short_pauses")
+def test_a_fault_has_one_of_the_ends_that_clients_can_read(upstream: FaultUpstream, fault: str) -> None:
+    run(
+        upstream,
+        fault,
+        8,
+        fault in ("html", "429", "silent", "slow@1"),
+        "n" if fault in ("fewer", "500") else "fan-out",
+    )
+
+
+CELLS = list(itertools.product([*ALL, *FIRST], [1, 8], [False, True], ["n", "fan-out"]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("fault", "n", "stream", "how"), CELLS)
+@pytest.mark.usefixtures("short_pauses")
+def test_every_fault_has_one_of_the_ends_that_clients_can_read(
+    upstream: FaultUpstream, fault: str, n: int, stream: bool, how: str
+) -> None:
+    run(upstream, fault, n, stream, how)

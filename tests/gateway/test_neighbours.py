@@ -1,0 +1,69 @@
+"""What one client does, or an upstream that asks for time, holds up nobody longer than it must."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.source import Source
+from tests.gateway.gateways import VOTE, gateway
+from tests.gateway.outcomes import attempts
+from tests.upstreams import FaultUpstream
+
+PATIENT = Caps(deadline=60.0)
+
+
+@pytest.mark.parametrize("voted", [True, False])
+def test_an_upstream_that_wants_more_time_than_there_is_sends_the_client_away_at_once(
+    upstream: FaultUpstream, voted: bool
+) -> None:
+    model = "fault:429@100?now"
+    with gateway(upstream.url, model=model, caps=PATIENT) as running:
+        assert running.send("GET", "/readyz").status == 200
+        began = time.monotonic()
+        for prompt, asked in ((f"now {voted}", 1), (f"later {voted}", 0)):
+            refused = running.chat(prompt, VOTE if voted else model)
+            assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
+            assert 90 <= int(refused.headers["retry-after"]) <= 100
+            assert attempts(upstream, prompt) == asked
+        assert time.monotonic() - began < 30
+
+
+def test_short_deadlines_of_one_client_do_not_slow_the_others_down(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources: list[Source] = []
+    make = Source.__init__
+
+    def noted(self: Source, *given: object, **named: object) -> None:
+        make(self, *given, **named)  # type: ignore[arg-type]
+        sources.append(self)
+
+    monkeypatch.setattr(Source, "__init__", noted)
+    with gateway(upstream.url, model="fault:silent?now&no-n") as running:
+        assert running.send("GET", "/readyz").status == 200
+        before = sources[0].pace.limit
+        for i in range(6):
+            assert running.chat(f"now {i}", steelyard={"deadline_s": 0.05}).status == 504
+        assert sources[0].pace.limit == before
+
+
+def test_an_upstream_that_forgets_n_costs_one_request_and_is_remembered(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:no-n?now") as running:
+        assert running.send("GET", "/readyz").json["upstreams"]["fault:no-n?now"]["n"] == 8
+        for prompt in ("now first", "now second"):
+            told = running.chat(prompt, seed=0).json["steelyard"]["samples"]
+            assert (told["drawn"], attempts(upstream, prompt)) == (8, 8)
+        assert told["by"] == "fan-out"
+
+
+@pytest.mark.parametrize(("kind", "votes", "failed"), [("replay", 1, 3), ("same-id", 4, 0)])
+def test_a_response_that_is_replayed_under_its_id_counts_once(
+    upstream: FaultUpstream, kind: str, votes: int, failed: int
+) -> None:
+    with gateway(upstream.url, model=f"fault:{kind}&no-n") as running:
+        told = running.chat("again", seed=0, steelyard={"n": 4}).json["steelyard"]
+    assert sum(one["votes"] for one in told["answers"]) == votes
+    assert told["samples"]["failed"] == failed

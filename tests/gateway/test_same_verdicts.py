@@ -1,0 +1,92 @@
+"""The same samples give the same verdict to the last bit: offline and through the gateway, in any order of arrival."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.building import labelled
+from tests.fault_upstream.asked import text_of
+from tests.gateway.gateways import gateway
+from tests.upstreams import FaultUpstream
+
+N = 8
+PROMPTS = [f"{i} + {i}?" for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    """The samples that the upstream gives, as a run stores them."""
+    texts = {(prompt, i): text_of(prompt, i) for prompt in PROMPTS for i in range(N)}
+    means = [sum(-0.1 * (1 + len(word) % 3) for word in text.split()) / len(text.split()) for text in texts.values()]
+    return pl.DataFrame(
+        {
+            "question": [prompt for prompt, _ in texts],
+            "response": list(texts.values()),
+            "self_logprob": [math.exp(mean) for mean in means],
+        }
+    )
+
+
+@pytest.fixture(scope="module", params=["majority", "logit", "calibrated"])
+def plan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fitted plan without a stopping rule."""
+    path: Path = tmp_path_factory.mktemp("plans") / f"{request.param}.json"
+    drawn = sy.simulate(40, N, seed=1).rename({"score": "self_logprob"})
+    sy.method_class(request.param)().fit(labelled(drawn, score="self_logprob")).save(path)
+    return path
+
+
+def told_of(upstream: FaultUpstream, plan: Path, prompt: str, model: str = "good") -> dict[str, Any]:
+    with gateway(upstream.url, model=model, plan=plan) as running:
+        answered = running.chat(prompt, f"steelyard/{plan.stem}", seed=0, steelyard={"ballots": True})
+        told: dict[str, Any] = answered.json["steelyard"]
+        return told
+
+
+def test_a_table_of_the_samples_has_the_verdicts_of_the_gateway(
+    upstream: FaultUpstream, table: pl.DataFrame, plan: Path
+) -> None:
+    verdicts = sy.load(plan).predict(sy.read(table, score="self_logprob"))
+    for i, prompt in enumerate(PROMPTS):
+        told = told_of(upstream, plan, prompt)
+        assert told["answer"] == str(verdicts.answer[i])
+        assert told["confidence"] == verdicts.confidence[i]
+        assert told["share"] == verdicts.share[i]
+        assert told["margin"] == verdicts.margin[i]
+
+
+def test_a_ballot_of_the_samples_has_the_posterior_of_the_gateway(upstream: FaultUpstream, plan: Path) -> None:
+    for prompt in PROMPTS:
+        told = told_of(upstream, plan, prompt)
+        with sy.Ballot(plan) as ballot:
+            for i, vote in enumerate(told["ballots"]):
+                ballot.add(sy.extract_answer(text_of(prompt, i)), vote["score"], i)
+            assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.standing.confidence)
+
+
+def orders() -> Iterator[dict[int, float]]:
+    """Which samples come late, and how late."""
+    shuffled = random.Random(7)
+    for _ in range(3):
+        yield {seed: 0.02 + 0.03 * i for i, seed in enumerate(shuffled.sample(range(N), N))}
+
+
+@pytest.mark.parametrize("delays", list(orders()))
+def test_the_order_in_which_samples_come_changes_nothing(
+    upstream: FaultUpstream, plan: Path, delays: dict[int, float]
+) -> None:
+    prompt = PROMPTS[0]
+    whole = told_of(upstream, plan, prompt, "fault:none&no-n")
+    order = "+".join(f"{delays[seed]:.2f}" for seed in range(N))
+    shuffled = told_of(upstream, plan, prompt, f"fault:shuffled@{order}&no-n")
+    for told in (whole, shuffled):
+        told.pop("usage")
+    assert shuffled == whole
