@@ -79,9 +79,10 @@ class CrossfitAsking:
         if any(each is None for each in both):
             return asking
         by_model, by_votes, read, correct = (np.concatenate(each) for each in zip(*filter(None, both), strict=True))
-        lines = log_odds_line(by_model[read], correct[read]), log_odds_line(by_votes[~read], correct[~read])
-        names = ("read_intercept", "read_slope", "unread_intercept", "unread_slope")
-        return replace(asking, **dict(zip(names, [*lines[0], *lines[1]], strict=True)))
+        intercept, slope = log_odds_line(by_model[read], correct[read])
+        unread, unread_slope = log_odds_line(by_votes[~read], correct[~read])
+        learned = replace(asking, read_intercept=intercept, read_slope=slope)
+        return replace(learned, unread_intercept=unread, unread_slope=unread_slope)
 
     def _exact(self, asking: Asking) -> list[LabelledPool]:
         """The pool as `exact` asks for it, if the method has bounds."""
