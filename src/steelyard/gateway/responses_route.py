@@ -13,7 +13,7 @@ from steelyard.gateway.chat_route import read_body, vote_settings
 from steelyard.gateway.event_stream import begun, event
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
-from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces, spoken
 from steelyard.gateway.voting import Decision
 
@@ -24,7 +24,7 @@ DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_d
 async def responses(request: web.Request) -> web.StreamResponse:
     """Answer a request of the Responses API; of the upstream's own model one sample is drawn."""
     state = request.app[STATE]
-    async with state.admission.place():
+    async with state.admission.place(request[CLIENT]):
         asked = read_chat(as_chat(await read_body(request, state)), state.caps)
         decision = await _decided(request, asked)
         reply = as_response(state.replied(decision))

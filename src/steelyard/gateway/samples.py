@@ -20,6 +20,7 @@ class Sample:
     reply: dict[str, Any] | None = None
     error: TryError | None = None
     score: float | None = None
+    response: str | None = None  # the id of the reply, where it holds this sample alone
     unscored: str | None = None  # why there is no score although there should be one
 
     @property

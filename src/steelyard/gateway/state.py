@@ -11,6 +11,7 @@ from aiohttp import web
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
+from steelyard.gateway.draining import UnderWay
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_reply import completion
@@ -38,9 +39,11 @@ class State:
     created: int = 0
     keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
     price: Price | None = None
+    keys: int = 1  # of clients
 
     def __post_init__(self) -> None:
-        self.admission = Admission(self.caps.in_flight, self.caps.queue)
+        self.under_way = UnderWay()
+        self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources[0], self.counting)
 
     def replied(self, decision: Decision) -> dict[str, Any]:
@@ -62,3 +65,4 @@ class State:
 
 STATE = web.AppKey("state", State)
 REQUEST_ID = web.RequestKey("request_id", str)
+CLIENT = web.RequestKey("client", int)  # the number of its key

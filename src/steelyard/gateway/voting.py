@@ -19,6 +19,7 @@ from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counted, Counting, RunningBallot
 from steelyard.gateway.drawing import Drawing, Wanted
 from steelyard.gateway.policies import TEXT, Policy, policy_of
+from steelyard.gateway.replays import Replays
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
@@ -52,8 +53,10 @@ class Decision:
     policy: str
     method: Method
     outcome: Outcome
-    samples: list[Sample]  # those that came, in the order of their numbers
+    samples: list[Sample]  # those that the vote went by, also failed ones, in the order of their numbers
     drawn: int  # samples that were wanted in all
+    uncounted: int  # of those, how many came that the vote did not need
+    failed: list[Sample]  # of those, the ones that were not given, in the order of their numbers
     cancelled: int  # of those, how many were under way when the drawing ended
     attempts: int
     at_once: bool
@@ -62,6 +65,11 @@ class Decision:
     verifier: str | None = None  # why the verifier was not believed
     threshold: float | None = None  # of the confidence, by the risk that was asked for
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> list[Sample]:
+        """The samples that the vote went by, without failed ones."""
+        return [sample for sample in self.samples if sample.choice]
 
     @property
     def abstained(self) -> bool:
@@ -106,10 +114,12 @@ class Voting:
         counted = drawn.counted
         chosen = method or unplanned(any(one.score is not None for one in counted))
         outcome = await self.counting.outcome(counted, chosen, policy.kind)
-        kept = sorted((sample for sample in drawn.samples if drawn.is_counted(sample)), key=lambda one: one.number)
+        came = sorted(drawn.samples, key=lambda one: one.number)
+        kept, failed = [one for one in came if drawn.is_counted(one)], [one for one in came if one.choice is None]
+        uncounted = sum(one.choice is not None and not drawn.is_counted(one) for one in came)
         return Decision(
             asked, settings, policy.name if outcome.answer is not None else TEXT, chosen, outcome, kept, n,
-            n - len(drawn.samples), drawing.attempts, drawing.size > 1, drawing.replies, stopped, drawn.fault,
+            uncounted, failed, n - len(came), drawing.attempts, drawing.size > 1, drawing.replies, stopped, drawn.fault,
             threshold, notes,
         )  # fmt: skip
 
@@ -123,6 +133,7 @@ class Drawn:
         self.fault: str | None = None  # of the verifier
         self.standing: Standing | None = None
         self._ballot = self._new_ballot()
+        self._replays = Replays()
 
     @property
     def counted(self) -> list[Counted]:
@@ -138,8 +149,9 @@ class Drawn:
         try:
             async with asyncio.timeout(until - time.monotonic()), aclosing(drawing.samples()) as coming:
                 async for sample in coming:
-                    await self._take(sample)
-                    watch(sample, self.standing)
+                    for changed in self._replays.sorted_out(sample):
+                        await self._take(changed)
+                        watch(changed, self.standing)
                     if self.standing and self.standing.stop:
                         return self.standing.why
         except TimeoutError:
@@ -153,22 +165,30 @@ class Drawn:
 
         A rule may stop before the number of that sample, whoever came first: until all before it are there it waits.
         """
+        before = len(self.samples)
+        self.samples = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
         self.samples.append(sample)
-        if self._ballot and (self.fault is not None or sample.unscored is None):
+        if len(self.samples) == before:
+            await self._count_anew()
+        elif self._ballot and (self.fault is not None or sample.unscored is None):
             self.standing = await self._ballot.add(self._counted(sample))
         if self.fault is None and not (self.standing and self.standing.stop):
-            before = {one.number for one in self.samples if one.unscored is None}
+            scored = {one.number for one in self.samples if one.unscored is None}
             failed = self._unscored()
-            if failed and (self._ballot is None or before >= set(range(failed.number))):
+            if failed and (self._ballot is None or scored >= set(range(failed.number))):
                 await self._degrade(failed)
 
     async def _degrade(self, failed: Sample) -> None:
         """Count all anew without scores."""
         self.fault = failed.unscored
+        await self._count_anew()
+
+    async def _count_anew(self) -> None:
         self._ballot = ballot = self._new_ballot()
         if ballot:
             for each in self.samples:
-                self.standing = await ballot.add(self._counted(each))
+                if self.fault is not None or each.unscored is None:
+                    self.standing = await ballot.add(self._counted(each))
 
     def _unscored(self) -> Sample | None:
         """The first sample by number that the verifier failed on."""
