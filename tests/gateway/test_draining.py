@@ -29,7 +29,12 @@ def ask(running: Gateway, path: str, body: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("path", "more"),
-    [(CHAT, {"stream": True}), (CHAT, {"stream": True, "model": MODEL}), (CHAT, {}), ("/page/ask", {})],
+    [
+        (CHAT, {"stream": True}),
+        ("/page/ask", {}),
+        pytest.param(CHAT, {}, marks=pytest.mark.long),
+        pytest.param(CHAT, {"stream": True, "model": MODEL}, marks=pytest.mark.long),
+    ],
 )
 def test_when_the_time_to_end_is_over_no_task_is_left_behind(
     upstream: FaultUpstream, caplog: pytest.LogCaptureFixture, path: str, more: dict[str, Any]
