@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.ballot_view import About, as_object, show_ballot
+from steelyard.cli.ballot_view import About, as_object, show_ballot, show_reading
 from steelyard.cli.options import (
     PROMPT,
+    FrugalRule,
     Json,
     KeyEnvs,
     Models,
@@ -18,6 +19,7 @@ from steelyard.cli.options import (
     Temperature,
     TopP,
     Upstreams,
+    VerifierName,
     n_option,
     upstream_options,
 )
@@ -58,6 +60,19 @@ def run(
     ] = None,
     seed: Seed = 0,
     key_env: KeyEnvs = None,
+    verifier: VerifierName = None,
+    verifier_upstream: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="What --upstream of 'steelyard score' will be.", show_default=False),
+    ] = None,
+    verifier_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
+    ] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
+    ] = False,
+    frugal: FrugalRule = None,
     json: Json = False,
 ) -> None:
     """Ask one question many times, show the samples coming in, group their answers and vote."""
@@ -74,7 +89,8 @@ def run(
     shown = Shown(lambda: arrivals(each, read_template(prompt).answers, names, cascade=cascade))
     asked = ask(
         question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
-        top_p=top_p, max_tokens=max_tokens, seed=seed, progress=shown.progress, serve=shown.serve,
+        top_p=top_p, max_tokens=max_tokens, seed=seed, verifier=verifier, verifier_upstream=verifier_upstream,
+        verifier_model=verifier_model, local=local, frugal=frugal, progress=shown.progress, serve=shown.serve,
     )  # fmt: skip
     if asked.stopped and not asked.cascade:
         wanted = each * max(1, len(asked.upstreams))
@@ -82,8 +98,11 @@ def run(
     about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
         turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}
-        show.as_json({**as_object(asked, asked.draws, about), **turns})
+        read_by = {"read_by": vars(asked.read_by)} if asked.read_by else {}
+        show.as_json({**as_object(asked, asked.draws, about), **turns, **read_by})
         return
     show_ballot(asked, asked.draws, about)
+    if asked.read_by:
+        show_reading(asked.read_by)
     if asked.cascade:
         show_turns(asked.cascade)

@@ -12,6 +12,7 @@ from steelyard.evaluation.percentages import percent, tenths
 
 if TYPE_CHECKING:
     from steelyard.jobs.ask import Outcome, Vote
+    from steelyard.jobs.ask_verifier import ReadBy
     from steelyard.llm.draws import Draw
 
 
@@ -26,6 +27,10 @@ class About(NamedTuple):
     upstreams: list[str]  # the names of several
 
     @property
+    def _meaning(self) -> str:
+        return ", exp(mean log-probability)" if self.score == "self_logprob" else ""
+
+    @property
     def how(self) -> str:
         """How the verdict was reached, in a sentence."""
         if self.plan and self.method == "cascade":
@@ -34,7 +39,7 @@ class About(NamedTuple):
             return f"Weighed by the plan {self.plan}: {self.method}" + (f" on {self.score}." if self.score else ".")
         if self.method == "vanilla":
             return (
-                f"No plan: each response weighs its score {self.score}, exp(mean log-probability) (vanilla vote). "
+                f"No plan: each response weighs its score {self.score}{self._meaning} (vanilla vote). "
                 f"A plan fitted with --score {self.score} weighs by what that score is worth."
             )
         if len(self.upstreams) > 1:
@@ -48,19 +53,23 @@ class About(NamedTuple):
 def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
     """Print the samples, the answers with their votes, and the verdict; probabilities where the method has them."""
     likely = ballot.none_correct is not None
+    read = any(vote.verifier for vote in ballot.votes)
     rows = [
         (
             numbered(vote.sample, vote.source),
             said(draw, vote.answer),
             show.value(vote.score) if vote.score is not None else "-",
             _worth(vote, likely),
+            *([show.shortened(vote.verifier or "-", 30)] if read else []),
             str(draw.choice.tokens) if draw.choice and draw.choice.tokens is not None else "-",
         )
         for draw, vote in zip(draws, ballot.votes, strict=True)
     ]
     title = f"{len(draws)} samples of {about.model}: {show.shortened(about.question, 60)}"
     worth = "loss without it" if likely else "weight"
-    show.table(title, ("sample", "answer", about.score or "score", worth, "tokens"), rows)
+    show.table(
+        title, ("sample", "answer", about.score or "score", worth, *(["verifier"] if read else []), "tokens"), rows
+    )
     best = [one.answer for one in ballot.answers].index(ballot.answer) if ballot.answer is not None else None
     if ballot.answers:
         _show_answers(ballot, about, best)
@@ -75,6 +84,12 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
             f"confidence {sure} %{'' if likely else f', margin {ballot.margin:.3f}'})"
         )
     show.say(about.how)
+
+
+def show_reading(told: ReadBy) -> None:
+    """Say how many samples the verifier read, and why not the others."""
+    rest = f"; {told.not_asked} were not asked: {told.why} (rule {told.rule})" if told.not_asked else ""
+    show.say(f"{told.verifier} read {told.read} of {told.total} samples{rest}.")
 
 
 def _worth(vote: Vote, likely: bool) -> str:

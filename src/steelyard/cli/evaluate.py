@@ -60,7 +60,7 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Replay asking the verifier on demand: exact (changes no verdict) or expected (worth its price).",
+            help="Ask the verifier on demand: replay exact (changes no verdict) or expected (worth its price).",
             show_default=False,
         ),
     ] = None,

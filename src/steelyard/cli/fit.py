@@ -68,7 +68,7 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Learn which responses the verifier need not read: expected. The rule exact needs no learning.",
+            help="Ask the verifier on demand: learn the rule expected. The rule exact needs no learning.",
             show_default=False,
         ),
     ] = None,

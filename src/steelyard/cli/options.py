@@ -116,6 +116,16 @@ MaxFailures = Annotated[
         "--max-failures", metavar="COUNT|SHARE%", help="Stop after more failures: a number, or a share as 1%."
     ),
 ]
+FrugalRule = Annotated[
+    str | None,
+    typer.Option(
+        "--frugal",
+        metavar="RULE",
+        help="Ask the verifier on demand: exact (changes no verdict of the plan) or expected (worth its price). "
+        "Without a rule: expected where the plan has learned it, else exact.",
+        show_default=False,
+    ),
+]
 Plan = Annotated[
     Path | None,
     typer.Option(

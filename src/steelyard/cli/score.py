@@ -12,7 +12,9 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     MODEL,
+    Answers,
     AnyUpstream,
+    FrugalRule,
     Json,
     KeyEnv,
     LayoutName,
@@ -71,6 +73,17 @@ def run(
     key_env: KeyEnv = "OPENAI_API_KEY",
     max_failures: MaxFailures = "10%",
     output: Annotated[Path | None, output_option("the run of a table; for FILE.jsonl it is FILE.scored", "RUN")] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="A plan made by 'steelyard fit'; with --frugal the one that will vote.",
+            show_default=False,
+        ),
+    ] = None,
+    frugal: FrugalRule = None,
+    answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,
     json: Json = False,
@@ -97,10 +110,11 @@ def run(
             done = score(
                 source_of(files), verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
                 local=local, model=model, split=split, context=context, column=column,
-                key_env=key_env, max_failures=max_failures, progress=progress,
+                key_env=key_env, max_failures=max_failures, plan=plan, frugal=frugal, answers=answers,
+                progress=progress,
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
-    show_scored(done, column or find_verifier(verifier)[1].name, json)
+    show_scored(done, column or find_verifier(verifier)[1].name, json, plan)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
-from steelyard.cli.next_step import after_score
+from steelyard.cli.next_step import VERDICTS, after_score
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from steelyard.jobs.score_samples import Scored
 
 ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
 
 
-def show_scored(done: Scored, column: str, json: bool) -> None:
+def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
     if json:
         show.as_json(
@@ -21,13 +24,17 @@ def show_scored(done: Scored, column: str, json: bool) -> None:
                 "run": str(done.run),
                 "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
                 "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+                "rule": done.rule, "not_asked": done.not_asked, "copied": done.copied,
             }
         )  # fmt: skip
         return
     if done.found:
         show.say(f"Verifier: {', '.join(f'{name} {value}' for name, value in done.found.items() if value is not None)}")
     show.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    if done.rule:
+        show.say(_not_needed(done))
     notes = [
+        (done.copied, "more have the words of one that was scored, and its score"),
         (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
         (done.empty, "have no text and no score"),
         (done.unsampled, "samples failed in the run and have no score"),
@@ -39,7 +46,18 @@ def show_scored(done: Scored, column: str, json: bool) -> None:
         show.say(f"  {count} failed: {show.shortened(reason, 200)}")
     if done.failures:
         show.say("Run the same command again to try the failed ones again.")
-    show.say(f"Next: {after_score(done.run, column)}")
+    following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
+    show.say(f"Next: {following or after_score(done.run, column)}")
+
+
+def _not_needed(done: Scored) -> str:
+    """How many responses the verifier did not need to read, and by what."""
+    read = done.before + done.new + done.copied + done.failures.total()
+    why = "no score of theirs could change a verdict" if done.rule == "exact" else "not worth the price of a score"
+    share = done.not_asked / max(1, read + done.not_asked)
+    return (
+        f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."
+    )
 
 
 def show_verifiers(json: bool) -> None:

@@ -20,6 +20,7 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.serve_options import (
+    FeedbackFolder,
     Host,
     KeepTexts,
     KeyFile,
@@ -48,9 +49,10 @@ def run(
     key_env: KeyEnvs = None,
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
-    keep_texts: KeepTexts = False,
     limit: LimitOption = None,
     price: PriceOption = None,
+    feedback: FeedbackFolder = None,
+    keep_texts: KeepTexts = False,
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
@@ -70,7 +72,7 @@ def run(
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
-        keep_texts=keep_texts,
+        feedback=feedback, keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -66,10 +66,19 @@ VerifierKeyEnv = Annotated[
     ),
 ]
 VerifierLocal = Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")]
+FeedbackFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--feedback",
+        metavar="FOLDER",
+        help="Folder that keeps the votes and the labels of POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
+        show_default=False,
+    ),
+]
 KeepTexts = Annotated[
     bool,
     typer.Option(
         "--keep-texts",
-        help="Remember the prompts and answers of the last requests, in memory, and show them on the page.",
+        help="Keep prompts and responses too: of all requests with --feedback, of the last ones for the page.",
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.bill_view import show_bills
 from steelyard.cli.options import Json
 
 EXAMPLE = "Example: steelyard status RUN"
@@ -18,24 +19,33 @@ def run(
     folder: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder made by 'steelyard generate'.", show_default=False)
     ],
+    price_response: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MONEY",
+            help="What a verifier costs per response it reads; the bill of --frugal is then in money, too.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say where a run stands: what is done, what failed and why, what is scored, and how old its table is."""
     from steelyard.runs.status import status
 
-    found = status(folder)
+    found = status(folder, price_response=price_response)
     if json:
         show.as_json(found)
         return
-    columns = ("wanted", "done", "failed", "left")
+    columns = ("wanted", "done", "failed", *(("not_asked",) if found["bills"] else ()), "left")
     parts = {"samples": found["samples"], **{f"scored by {name}": part for name, part in found["verifiers"].items()}}
     sources = {f"samples of {name} ({part['model']})": part for name, part in found["sources"].items()}
-    rows = [(name, *(f"{part[column]:,}" for column in columns)) for name, part in {**sources, **parts}.items()]
+    rows = [(name, *(f"{part.get(column, 0):,}" for column in columns)) for name, part in {**sources, **parts}.items()]
     questions = f"{found['questions']:,} questions, {found['n']} samples each{' per upstream' * bool(sources)}"
     if found["made_from"]:
         questions = f"{found['questions']:,} questions, responses of {found['made_from']}"
     model = found["model"] or (f"{len(sources)} upstreams" if sources else "LLM not named")
-    show.table(f"{folder}: {model}, {questions}", ("", *columns), rows)
+    show.table(f"{folder}: {model}, {questions}", ("", *(column.replace("_", " ") for column in columns)), rows)
+    show_bills(found["bills"])
     for name, part in parts.items():
         for each in part["reasons"]:
             show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")

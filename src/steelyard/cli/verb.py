@@ -19,6 +19,8 @@ OLD: dict[str, tuple[str, ...]] = {
     "--at": ("--verifier-upstream", "--upstream"),
 }  # an earlier spelling, and what takes its place: the first of these that the verb has
 
+BARE = {"--frugal": "auto"}  # may stand without a value where a verifier is asked, and what it means then
+
 NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
 
 
@@ -49,9 +51,9 @@ class Verb(TyperCommand):
                 parameter.secondary_opts = opposite
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put today's spelling in the place of an old one."""
+        """Put today's spelling in the place of an old one, and a value where an option may stand without one."""
         own = {name for param in self.params for name in param.opts}
-        return super().parse_args(ctx, list(_translated(args, own)))
+        return super().parse_args(ctx, list(_with_values(list(_translated(args, own)), own)))
 
     def invoke(self, ctx: Any) -> Any:
         """Say what the file of defaults adds to the command, refuse a strange server in it, and run it."""
@@ -115,3 +117,14 @@ def _translated(words: list[str], own: set[str]) -> Iterator[str]:
             yield word
         else:
             yield from (new, value) if sep else (new,)
+
+
+def _with_values(words: list[str], own: set[str]) -> Iterator[str]:
+    """The words of a command, with a value for an option without one: before another option, a file, or nothing."""
+    end = words.index("--") if "--" in words else len(words)
+    for i, word in enumerate(words):
+        yield word
+        if i < end and word in BARE and word in own and "--verifier" in own:
+            following = words[i + 1] if i + 1 < end else None
+            if following is None or following.startswith("-") or Path(following).exists():
+                yield BARE[word]

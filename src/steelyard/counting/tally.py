@@ -52,7 +52,8 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
     def count(begin: int, end: int) -> bool:
         return bool(kernels.tally(*read, begin, end, *written))
 
-    workers = threads or min(os.cpu_count() or 1, 1 + pool.n_responses // WORTH_A_THREAD)
+    more = pool.n_responses // WORTH_A_THREAD
+    workers = threads or (min(os.cpu_count() or 1, 1 + more) if more else 1)
     if workers == 1:
         finite = count(0, size)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from steelyard.gateway import info_routes
+from steelyard.gateway import feedback_routes, info_routes
 from steelyard.gateway.access import Access
 from steelyard.gateway.chat_route import chat
 from steelyard.gateway.envelope import enveloped, named
@@ -22,6 +22,8 @@ def application(state: State, access: Access) -> web.Application:
         [
             web.post("/v1/chat/completions", chat),
             web.post("/v1/responses", responses),
+            web.post("/v1/feedback", feedback_routes.give),
+            web.get("/v1/feedback", feedback_routes.held),
             web.get("/v1/models", info_routes.models),
             web.get("/v1/models/{id:.+}", info_routes.model),
             web.get("/healthz", info_routes.healthz),

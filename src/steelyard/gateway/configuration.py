@@ -42,6 +42,7 @@ class Configuration:
     verifier: VerifierSettings | None = None
     keep_texts: bool = False
     price: Price | None = None
+    feedback: Path | None = None
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:

@@ -73,6 +73,8 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
+        if self.scorer.logprobs:  # they came with the samples, so there is nobody to wait for
+            return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
     async def _batch(self, first: int, count: int) -> list[Sample]:

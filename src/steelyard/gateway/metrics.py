@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from steelyard.gateway.usage import added
 from steelyard.gateway.voting import Decision
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
@@ -75,6 +74,8 @@ class Metrics:
         self.cancelled = Counter("steelyard_cancelled_samples_total", "Samples that were cancelled by an early stop.")
         self.degraded = Counter("steelyard_verifier_degraded_total", "Requests on which the verifier failed.")
         self.repaired = Counter("steelyard_dropped_events_total", "Events of upstream streams that were no JSON.")
+        self.feedback = Counter("steelyard_feedback_total", "Labels of verdicts, by whether the verdict was correct.")
+        self.lost = Counter("steelyard_feedback_lost_total", "Requests that could not be kept for feedback.")
 
     def decided(self, _: str, decision: Decision) -> None:
         """Count a request that was voted on."""
@@ -85,7 +86,7 @@ class Metrics:
         self.cancelled.add(decision.cancelled, model=model)
         self.abstained.add(int(decision.abstained), model=model)
         self.degraded.add(int(decision.verifier is not None), model=model)
-        usage = added(reply.get("usage") for reply in decision.replies) or {}
+        usage = decision.usage or {}
         for kind, name in (("input", "prompt_tokens"), ("output", "completion_tokens")):
             if type(usage.get(name)) is int:
                 self.tokens.add(usage[name], gen_ai_request_model=model, gen_ai_token_type=kind)

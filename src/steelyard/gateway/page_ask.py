@@ -73,6 +73,7 @@ async def _ended(deciding: asyncio.Task[Decision], state: State, live: LiveVote,
         return error.body
     seconds = time.monotonic() - began
     reply = state.replied(decision)
+    await state.kept(reply)
     message = reply["choices"][0]["message"]
     return {
         "decided": {

@@ -14,7 +14,6 @@ from steelyard.gateway.recent_requests import RecentRequests
 from steelyard.gateway.state import STATE, State
 
 RECENT = web.AppKey("recent", RecentRequests)
-FEEDBACK = "/v1/feedback"
 
 
 def add_page(app: web.Application, state: State) -> None:
@@ -34,7 +33,7 @@ async def page_state(request: web.Request) -> web.Response:
         "most": state.caps.samples,
         "method": _method(state),
         "texts": recent.texts,
-        "feedback": any(each.canonical == FEEDBACK for each in request.app.router.resources()),
+        "feedback": state.feedback is not None,
         "requests": list(recent.listed),
         "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
     }

@@ -27,7 +27,9 @@ async def responses(request: web.Request) -> web.StreamResponse:
     async with state.admission.place(request[CLIENT]):
         asked = read_chat(as_chat(await read_body(request, state)), state.caps)
         decision = await _decided(request, asked)
-        reply = as_response(state.replied(decision))
+        whole = state.replied(decision)
+        await state.kept(whole)
+        reply = as_response(whole)
         if not asked.stream:
             return web.Response(body=json_bytes(reply), content_type="application/json")
         response = await begun(request)

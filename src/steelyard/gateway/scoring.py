@@ -43,7 +43,8 @@ class Scorer(Protocol):
 async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
     """A sample with its score, or with the reason why the verifier gave none."""
     try:
-        return replace(sample, score=await scorer.score(question, sample, until))
+        score = await scorer.score(question, sample, until)
+        return sample if score is None else replace(sample, score=score)
     except ScoringError as error:
         return replace(sample, unscored=str(error))
 

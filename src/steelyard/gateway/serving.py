@@ -18,15 +18,18 @@ from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
+from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.scoring import OwnLogprob
-from steelyard.gateway.source import Source
+from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
 from steelyard.gateway.state import State
 from steelyard.gateway.voting import Voter
 from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
 from steelyard.llm.client import Client
+from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import Serve, served
+from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024
 LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
@@ -53,11 +56,12 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             address = await stack.enter_async_context(started(serve, each.url, each.key_env))
             client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
             most = configuration.caps.in_flight * configuration.n
-            source = Source(each.name, each.model, client, n=configuration.n, most=most)
+            patience = OF_EMBEDDED if each.url == LOCAL else PATIENCE
+            source = Source(each.name, each.model, client, n=configuration.n, most=most, patience=patience)
             stack.push_async_callback(source.close)
             sources.append(source)
         verifier = configuration.verifier
-        scorer = verifier.scorer(score, upstreams[0], stack) if verifier else OwnLogprob()
+        scorer = verifier.scorer(score, upstreams[0], sources[0].client.address, stack) if verifier else OwnLogprob()
         voter = Voter(method, scorer, configuration.answers)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
@@ -65,12 +69,27 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             keys=len(configuration.keys()) or 1,
         )  # fmt: skip
         stack.callback(state.counting.close)
+        if configuration.feedback:
+            await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
         state.finished.append(state.metrics.decided)
         warm = state.counting.warm(method or unplanned(scored=True))
         ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
         stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where
+
+
+async def _keep_feedback(
+    state: State, configuration: Configuration, model: str, score: str, stack: AsyncExitStack
+) -> None:
+    """Keep every request that is voted on in the operator's folder, for labels to come."""
+    method = state.voter.method
+    seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
+    kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
+    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers))
+    stack.push_async_callback(kept.close)
+    state.feedback = kept
+    state.finished.append(kept.decided)
 
 
 async def _ended(tasks: list[asyncio.Task[Any]]) -> None:

@@ -18,6 +18,7 @@ from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities, Sampling
 
 PATIENCE = 10.0  # seconds that a probe may take
+OF_EMBEDDED = 120.0  # of the embedded LLM, which shares a laptop with everything else
 RETRIES = 2
 TICK = 0.05  # seconds
 AGAIN = 1.0  # seconds until a probe that failed is made again
@@ -35,8 +36,8 @@ FINAL = (PutOffError, TooLargeError)  # the same request again would only cost t
 class Source:
     """One upstream; empty name: the only one. `problem` says why its probe failed."""
 
-    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int) -> None:
-        self.name, self.model, self.client = name, model, client
+    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int, patience: float = PATIENCE) -> None:
+        self.name, self.model, self.client, self.patience = name, model, client, patience
         self.pace = Pace(most, start=most)
         self.abilities: Abilities | None = None
         self.most_choices = MostChoices()
@@ -97,7 +98,7 @@ class Source:
 
     async def _probe(self) -> None:
         try:
-            self.abilities = await probe(self.client, self._sampling, patience=PATIENCE)
+            self.abilities = await probe(self.client, self._sampling, patience=self.patience)
             self.problem = None
         except UpstreamError as error:
             self.problem, self._failed = str(error), time.monotonic()

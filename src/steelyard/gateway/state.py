@@ -12,6 +12,7 @@ from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.draining import UnderWay
+from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_reply import completion
@@ -40,6 +41,7 @@ class State:
     keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
     price: Price | None = None
     keys: int = 1  # of clients
+    feedback: Feedback | None = None
 
     def __post_init__(self) -> None:
         self.under_way = UnderWay()
@@ -52,6 +54,11 @@ class State:
         for told in self.finished:
             told(reply["id"], decision)
         return reply
+
+    async def kept(self, reply: dict[str, Any]) -> None:
+        """Return when all that is kept of a reply is on the disk."""
+        if self.feedback:
+            await self.feedback.kept(reply["id"])
 
     @property
     def models(self) -> list[str]:

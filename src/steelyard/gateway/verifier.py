@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.errors import SettingError
 from steelyard.gateway.scoring import OwnLogprob, Scorer, Verified
 from steelyard.jobs.starting import started
-from steelyard.llm.address import NO_KEY
+from steelyard.llm.address import NO_KEY, Address
 from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.upstream import check_upstream, served
 from steelyard.verifiers import find_verifier
@@ -38,20 +38,19 @@ class VerifierSettings:
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
 
-    def scorer(self, score: str, upstream: Upstream, stack: AsyncExitStack) -> Scorer:
-        """What scores samples by a plan's score; it is closed with the stack."""
+    def scorer(self, score: str, upstream: Upstream, address: Address, stack: AsyncExitStack) -> Scorer:
+        """What scores samples by a plan's score; it is closed with the stack. `address` is where the upstream is."""
         protocol, known = find_verifier(self.name)
         if isinstance(protocol, RecordedProtocol):
             return OwnLogprob()
         own = isinstance(protocol, ChatProtocol) and self.upstream is None  # the LLM judges itself
-        place = upstream.url if own else self.upstream
+        place = self.upstream
         model = self.model or (upstream.model if own else known.model) or upstream.model
 
         async def ready() -> Runner:
-            if place is None:
-                return await connect(protocol, model, None)
-            key_env = upstream.key_env if own else self.key_env
-            return await connect(protocol, model, await stack.enter_async_context(started(served, place, key_env)))
+            if own or place is None:
+                return await connect(protocol, model, address if own else None)
+            return await connect(protocol, model, await stack.enter_async_context(started(served, place, self.key_env)))
 
         made = Verified(ready, score=score, split=known.split, timeout=self.timeout)
         stack.push_async_callback(made.close)

@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.samples import Sample, ended
-from steelyard.gateway.usage import added, is_counted
+from steelyard.gateway.usage import is_counted
 from steelyard.gateway.voting import Decision
 from steelyard.gateway.worst_case import Price
 from steelyard.jobs.ask import Vote
@@ -30,7 +30,7 @@ def completion(decision: Decision, price: Price | None = None) -> dict[str, Any]
         "created": int(time.time()),
         "model": decision.asked.model,
         "choices": choices,
-        "usage": added(reply.get("usage") for reply in decision.replies),
+        "usage": decision.usage,
         **{name: first[name] for name in KEPT if first.get(name) is not None},
         OURS: told(decision, price),
     }
@@ -123,7 +123,7 @@ def _usage(decision: Decision) -> dict[str, Any]:
     """Tokens by part; of samples that were cancelled or not counted by the upstream nobody knows."""
     uncounted = sum(not is_counted(reply.get("usage")) for reply in decision.replies)
     return {
-        "samples": added(reply.get("usage") for reply in decision.replies),
+        "samples": decision.usage,
         "verifier": None,
         "unknown": {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled},
     }
@@ -133,4 +133,4 @@ def _cost(decision: Decision, price: Price | None) -> dict[str, Any] | None:
     """What was billed by the operator's prices; None where there are none, or where nobody counted the tokens."""
     if price is None:
         return None
-    return {"samples": price.of(added(reply.get("usage") for reply in decision.replies)), "verifier": None}
+    return {"samples": price.of(decision.usage), "verifier": None}

@@ -83,6 +83,7 @@ async def _while_waiting(
 
 async def _send(response: web.StreamResponse, decision: Decision, request: web.Request) -> None:
     reply = request.app[STATE].replied(decision)
+    await request.app[STATE].kept(reply)
     for chunk in chunks(reply, usage=decision.asked.usage_chunk):
         await response.write(event(chunk))
     await response.write(event(DONE))

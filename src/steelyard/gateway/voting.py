@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from steelyard.errors import CalibrationError, SettingError
@@ -23,6 +24,7 @@ from steelyard.gateway.replays import Replays
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
+from steelyard.gateway.usage import added
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.ask import Outcome, unplanned
 from steelyard.jobs.standing import Standing
@@ -32,6 +34,7 @@ from steelyard.methods.base.method import Method
 
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
 DEADLINE = "the deadline was reached, so the vote is over the samples that came in time"
+UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
 MARGIN = 0.02  # of the time of a request that is kept for the vote itself
 
 
@@ -65,6 +68,11 @@ class Decision:
     verifier: str | None = None  # why the verifier was not believed
     threshold: float | None = None  # of the confidence, by the risk that was asked for
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def usage(self) -> dict[str, Any] | None:
+        """All that the upstream has billed; None where it counts nothing."""
+        return added(reply.get("usage") for reply in self.replies)
 
     @property
     def good(self) -> list[Sample]:
@@ -111,6 +119,8 @@ class Voting:
             raise of_fault(_first_error(drawn.samples, settings.deadline_s))
         if stopped == DEADLINE:
             notes.append(DEADLINE)
+        if self.voter.scorer.logprobs and self.source.abilities is None:
+            notes.append(UNPROBED)
         counted = drawn.counted
         chosen = method or unplanned(any(one.score is not None for one in counted))
         outcome = await self.counting.outcome(counted, chosen, policy.kind)

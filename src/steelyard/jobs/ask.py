@@ -19,6 +19,7 @@ import polars as pl
 
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
+from steelyard.jobs.ask_verifier import Verified
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
@@ -49,14 +50,19 @@ class Vote(NamedTuple):
     weight: float | None
     loss: float | None = None
     source: str | None = None  # the upstream that gave it, where there are several
+    verifier: str | None = None  # whether a verifier read it: "read", "not asked", "words of another", "failed: .."
 
 
 class Entered(NamedTuple):
-    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score."""
+    """A sample as it enters a vote: its number, the upstream that gave it (empty for the only one) and its score.
+
+    `verifier` says what became of it there, where one was asked after the sampling.
+    """
 
     sample: int
     source: str
     score: float | None
+    verifier: str | None = None
 
 
 class AnswerTotal(NamedTuple):
@@ -106,7 +112,7 @@ def planned(
     if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
         raise PlanError(
             f"{path} weighs by the score {score!r}, which cannot be had while asking: fit a plan with --score {SCORE}, "
-            "or use generate, score and vote"
+            "name the verifier with --verifier, or use generate, score and vote"
         )
     each = max(1, len(sources))
     if fitted and voter.learns and not voter.weighs_sources and fitted.n != n * each:
@@ -132,21 +138,41 @@ def unplanned(scored: bool, several: bool = False) -> Method:
     return method_class("vanilla" if scored and not several else "majority")()
 
 
-def count(draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = "math") -> Outcome:
-    """Vote on samples in the order of their numbers; one that failed is there without an answer."""
+def count(
+    draws: Sequence[Draw],
+    voter: Method,
+    *,
+    by: str = SCORE,
+    answers: str = "math",
+    verified: Verified | None = None,
+) -> Outcome:
+    """Vote on samples in the order of their numbers; one that failed is there without an answer.
+
+    `verified` is what a verifier said of them.
+    """
     rows = in_order(draws)
-    pool = pool_of(rows, by=by, answers=answers)
-    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score_of(draw)) for draw in rows])
+    pool = pool_of(rows, by=by, answers=answers, verified=verified)
+    scores: list[float | None] = [score_of(draw) for draw in rows]
+    if verified is not None:
+        scores = [None if np.isnan(value) else float(value) for value in pool.known_scores]
+    states = [None] * len(rows) if verified is None else verified.states
+    told = zip(rows, scores, states, strict=True)
+    return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score, state) for draw, score, state in told])
 
 
 def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
-    """Vote on the one question of a pool, whose responses are those `entered`, in their order."""
+    """Vote on the one question of a pool, whose responses are those `entered`, in their order.
+
+    Where a verifier was not asked for all of them, no answer has a probability of its own: the confidence in the
+    verdict is what was learned for some scores.
+    """
     weights, verdict = voter.weigh(pool), voter.predict(pool)
     names = [] if pool.names is None else pool.names.to_list()
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
-    chances, losses = voter.answer_probabilities(pool), response_losses(voter, pool)
+    whole = pool.asked is None
+    chances, losses = (voter.answer_probabilities(pool), response_losses(voter, pool)) if whole else (None, None)
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
     lost = [None] * len(entered) if losses is None else losses.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
@@ -157,16 +183,16 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(one.sample, names[code], one.score, weight, loss, one.source or None)
+            Vote(one.sample, names[code], one.score, weight, loss, one.source or None, one.verifier)
             if code >= 0
-            else Vote(one.sample, None, one.score, None, None, one.source or None)
+            else Vote(one.sample, None, one.score, None, None, one.source or None, one.verifier)
             for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )
 
 
-def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
+def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified | None = None) -> Pool:
     """The samples as a table is read, in this order; one that failed is there without an answer."""
     several = any(draw.source for draw in rows)
     scores = [score_of(draw) for draw in rows]
@@ -182,7 +208,9 @@ def pool_of(rows: Sequence[Draw], *, by: str, answers: str) -> Pool:
     )
     if several:
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
-    known = any(value is not None for value in scores)
+    known = verified is not None or any(value is not None for value in scores)
+    if verified is not None:
+        table = table.with_columns(*verified.columns())
     return read(table, score=by if known else NO_SCORE, source=SOURCE if several else None, answers=answers)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from steelyard.errors import SettingError
 from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, in_order, planned, unplanned
 from steelyard.jobs.ask_cascade import cascade_for, in_turn
 from steelyard.jobs.ask_upstreams import Asking, check_scored, need_samples, samples_of, together, without_silent
+from steelyard.jobs.ask_verifier import ReadBy, verifying
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.interrupts import waits_for
@@ -40,6 +42,7 @@ class Asked(Outcome):
     stopped: Standing | None
     upstreams: tuple[str, ...] = ()  # the names of several
     cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
+    read_by: ReadBy | None = None  # which verifier read the samples, and why not all of them
 
 
 async def aask(
@@ -55,6 +58,11 @@ async def aask(
     max_tokens: int | None = None,
     seed: int = 0,
     key_env: Named = "OPENAI_API_KEY",
+    verifier: str | None = None,
+    verifier_upstream: str | None = None,
+    verifier_model: str | None = None,
+    local: bool = False,
+    frugal: str | bool | None = None,
     progress: Callable[[Draw], None] = lambda _: None,
     serve: Serve = served,
 ) -> Asked:
@@ -72,8 +80,16 @@ async def aask(
     upstreams = read_upstreams(upstream, model, key_env, each_n)
     names = tuple(each.name for each in upstreams if each.name)
     asked_of = ", ".join(names) or upstreams[0].model
-    voter, score = (None, SCORE) if plan is None else planned(Path(plan), n=each_n, model=asked_of, sources=names)
+    reading = verifying(
+        verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
+        frugal=frugal, answers=template.answers,
+    )  # fmt: skip
+    by = reading.name if reading else None
+    known: dict[str, Any] = {"n": each_n, "model": asked_of, "sources": names}
+    voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
     cascade = cascade_for(voter, names, n)
+    if reading and voter:
+        reading.check_plan(voter, str(plan))
     upstreams = tuple(each for each in upstreams if not cascade or each.name in cascade.sources)
     samplings = [
         Sampling(
@@ -82,7 +98,7 @@ async def aask(
         )
         for each in upstreams
     ]  # fmt: skip
-    needed = score if voter and by_score(voter) else None
+    needed = score if voter and by_score(voter) and not reading else None
     async with AsyncExitStack() as servers:
         asking = []
         for each, sampling in sorted(zip(upstreams, samplings, strict=True), key=lambda pair: pair[0].url != LOCAL):
@@ -99,16 +115,18 @@ async def aask(
                 model=asked_of, method="cascade", score=None, plan=str(plan), draws=came, stopped=ballot.standing,
                 upstreams=names, cascade=turns,
             )  # fmt: skip
-        watch = servers.enter_context(Watch(voter, template.answers, names))
+        watch = servers.enter_context(Watch(None if reading else voter, template.answers, names))
         came = await _sampled(asking, watch, progress)
+        verified = await reading.verified(question, came, template.answers, serve) if reading else None
     check_scored(came, names, needed)
-    scored = any(draw.choice and draw.choice.logprob is not None for draw in came)
-    method = voter or unplanned(scored, len(names) > 1)
-    outcome = count(came, method, by=score, answers=template.answers)
+    scored = reading is not None or any(draw.choice and draw.choice.logprob is not None for draw in came)
+    method = voter or unplanned(scored, len(names) > 1 and not reading)
+    outcome = count(came, method, by=score, answers=template.answers, verified=verified)
     read = scored and (by_score(method) or not method.weighs_sources)
     return Asked(
         **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
         plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped, upstreams=names,
+        read_by=reading.told(verified) if reading and verified else None,
     )  # fmt: skip
 
 
@@ -125,7 +143,11 @@ def ask() -> None:
     `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
     asked n times (8 if n is None), and one that gives nothing is told and does not vote. A plan with a cascade is
     followed: upstreams are asked in its turn and as often as it says, and `Asked.cascade` tells who was, and the cost.
-    `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when that says so.
+    Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when
+    that says so.
+    A `verifier` reads the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat server
+    asks the upstream. Then `plan` is one for its score, and with `frugal` ("exact", "expected", or True) only what can
+    change the verdict is read: `Vote.verifier` says what was, and `Asked.read_by` why the others were not.
     `progress` is called with every sample as it comes; `serve` opens the server. The options are those of
     `steelyard ask`.
 

@@ -16,6 +16,7 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin, Pool
 
 QUESTION = pl.Series("question", ["ballot"])
+NOBODY = pl.Series("answer", [], pl.String)  # no answers yet
 
 
 class EntryPool:
@@ -24,7 +25,7 @@ class EntryPool:
     def __init__(self, method: Method, reader: AnswerReader) -> None:
         self.method, self.reader = method, reader
         self.codes: dict[str | None, int] = {None: -1}  # by text, of those grouped
-        self.names = pl.Series("answer", [], pl.String)  # by code
+        self.names = NOBODY  # by code
         self._crowded = False  # whether pairs of answers were left undecided
 
     def group(self, entries: Sequence[Entry]) -> None:

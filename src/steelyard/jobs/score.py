@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import SettingError
+from steelyard.jobs.frugal_rule import frugal_rule
+from steelyard.jobs.frugal_score import score_on_demand
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.progress import Allowed
 from steelyard.jobs.score_samples import Scored, Scoring, score_samples
@@ -15,11 +17,12 @@ from steelyard.jobs.score_table import check_prompts, imported, is_run
 from steelyard.jobs.starting import started
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import check_upstream, model_name, served
+from steelyard.methods.base.method import Method
 from steelyard.runs.imported import columns_of
 from steelyard.runs.run import Run
 from steelyard.runs.state import TAKEN
 from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import Protocol, TokenProtocol
+from steelyard.verifiers.protocol import Protocol, RecordedProtocol, TokenProtocol
 from steelyard.verifiers.runners.where import check_place, connect
 from steelyard.verifiers.scored_items import Runner
 from steelyard.verifiers.step_splits import known_split
@@ -41,6 +44,9 @@ async def ascore(
     column: str | None = None,
     key_env: str = "OPENAI_API_KEY",
     max_failures: str | int = "10%",
+    plan: Method | str | Path | None = None,
+    frugal: str | bool | None = None,
+    answers: str = "math",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Do as `score` does, in async code. When it is cancelled, what was scored is saved.
@@ -63,6 +69,7 @@ async def ascore(
         raise SettingError(
             f"scores cannot be called {name!r}: the table has such a column; choose another (--as, column=)"
         )
+    on_demand = frugal_rule(frugal, plan, name, answers)
     async with AsyncExitStack() as stack:
         opened = stack.enter_context(_opened(run, output, rename, layout, protocol))
         if opened.manifest.rows is not None:
@@ -78,7 +85,12 @@ async def ascore(
             address = await stack.enter_async_context(started(served, at, key_env)) if at is not None else None
             return await connect(protocol, weights, address, context)
 
-        done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
+        if on_demand is None:
+            done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
+        else:
+            once = not isinstance(protocol, RecordedProtocol)  # what was recorded with equal texts may differ
+            limits: dict[str, Any] = {"max_failures": allowed, "progress": progress}
+            done = await score_on_demand(opened, scoring, on_demand, ready, texts=once, **limits)
         opened.write_table()
         done.run = opened.folder
         return done
@@ -117,7 +129,12 @@ def score() -> None:
 
     `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
     `progress` is called with the share of the samples that are scored. Ctrl-C saves what was scored and comes out as
-    KeyboardInterrupt. The options are those of `steelyard score`, which lists the verifiers.
+    KeyboardInterrupt.
+
+    With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier reads only what can still
+    change the verdict of `plan`; other scores are not asked, and the same call without it asks for them later.
+    `answers` is the kind of answer that the vote groups by. The options are those of `steelyard score`, which lists the
+    verifiers.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")

@@ -39,7 +39,8 @@ class Scoring:
 class Scored:
     """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
 
-    `run` is where the scores are.
+    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, and `copied` ones
+    have the words of another that was. `run` is where the scores are.
     """
 
     before: int = 0
@@ -50,6 +51,9 @@ class Scored:
     failures: Counter[str] = field(default_factory=Counter)
     found: dict[str, Any] = field(default_factory=dict)
     run: Path = Path()
+    rule: str | None = None
+    not_asked: int = 0
+    copied: int = 0
 
 
 async def score_samples(
@@ -61,7 +65,7 @@ async def score_samples(
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Score what has no score yet; the verifier is only loaded or connected to when there is something to ask."""
-    _check_same(run, scoring)
+    check_same(run, scoring)
     done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
     items = _items(run, scoring, done)
     first = next(items, None)
@@ -75,8 +79,8 @@ async def score_samples(
         await run.add({"kind": "note", "about": "score", **asdict(scoring), "found": runner.found})
         async with aclosing(runner.score(chain([first], items))) as results:
             async for item, result in results:
-                await saving.add(_record(scoring, item, result))
-                _count(done, result, max_failures)
+                await saving.add(record_of(scoring, item, result))
+                count(done, result, max_failures)
                 progress(min(1.0, (done.new + done.empty + done.failures.total()) / left))
     finally:
         await saving.finish()
@@ -128,7 +132,8 @@ def _items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
             done.empty += 1
 
 
-def _record(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, Any]:
+def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, Any]:
+    """What the journal keeps of what a verifier said, or of its failure."""
     about = {"verifier": scoring.column, "question": item.sample["question"], "sample": item.sample["sample"]}
     if isinstance(result, str):
         return {"kind": "score-failure", **about, "reason": result}
@@ -141,7 +146,8 @@ def _record(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, Any
     }
 
 
-def _count(done: Scored, result: Scores | str, max_failures: int) -> None:
+def count(done: Scored, result: Scores | str, max_failures: int) -> None:
+    """Count what a verifier said; too many failures end the command."""
     if isinstance(result, Scores):
         done.new += 1
         done.truncated += result.truncated
@@ -155,7 +161,7 @@ def _count(done: Scored, result: Scores | str, max_failures: int) -> None:
         )
 
 
-def _check_same(run: Run, scoring: Scoring) -> None:
+def check_same(run: Run, scoring: Scoring) -> None:
     """Scores of one column come from one verifier, one model and one split; a column without scores is free."""
     notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
     if not notes or not len(run.state.scores[scoring.column].done):

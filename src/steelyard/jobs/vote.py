@@ -21,7 +21,8 @@ from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.configured import clone
 from steelyard.methods.base.enough import too_many
 from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Origin
+from steelyard.pools.arrays import Bools
+from steelyard.pools.pool import Origin, Pool
 from steelyard.tables import pools_of
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import named
@@ -210,11 +211,16 @@ def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decide
             used = pool if n is None else pool.first(n)
             found.origin, found.largest = pool.origin, max(found.largest, used.n)
             found.short += 0 if n is None else int((pool.sizes < n).sum())
-            found.any_score |= pool.scores is not None and not bool(np.isnan(pool.scores).all())
-            if fitted and fitted.reference_scores and pool.scores is not None:
+            found.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & _asked(pool)).all())
+            if fitted and fitted.reference_scores and pool.scores is not None and pool.asked is None:
                 found.question_means.append(some_question_means(voter.mixed(used)))
             found.verdicts.append(voter.predict(used).to_polars())
     return found
+
+
+def _asked(pool: Pool) -> Bools:
+    """Which scores were asked for [R]; one that was not asked is not missing."""
+    return np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
 
 
 def _short(n: int, decided: Decided) -> str:

@@ -16,6 +16,7 @@ MOST_NAME = 200  # characters of a model's name
 MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
 WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # what a message may hold in the place of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
+NUMBERS = {float, int}
 
 
 class Choice(NamedTuple):
@@ -112,10 +113,12 @@ def _logprobs(found: Any) -> tuple[int | None, float | None]:
     entries = found.get("content") or found.get("token_logprobs") if isinstance(found, dict) else None
     if not isinstance(entries, list) or not entries:
         return None, None
-    values: list[Any] = [entry.get("logprob") if isinstance(entry, dict) else entry for entry in entries]
-    numbers = [value for value in values if type(value) in (float, int)]
     try:
-        mean = sum(numbers) / len(numbers) if len(numbers) == len(values) else math.nan
+        values: list[Any] = [entry["logprob"] for entry in entries]
+    except (TypeError, KeyError, IndexError):
+        values = [entry.get("logprob") if isinstance(entry, dict) else entry for entry in entries]
+    try:
+        mean = sum(values) / len(values) if set(map(type, values)) <= NUMBERS else math.nan
     except OverflowError:
         mean = math.nan
     return len(entries), min(mean, 0.0) if math.isfinite(mean) and mean < 1e-3 else None

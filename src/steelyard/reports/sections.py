@@ -34,6 +34,7 @@ from steelyard.reports.summary import (
     open_case,
     summarise,
 )
+from steelyard.reports.verifier_bill import verifier_facts
 from steelyard.tables.texts import texts_of
 
 
@@ -65,7 +66,7 @@ def section(
     found = summarise(case, share=share, seed=seed, progress=progress)
     spoken = test_words(case, texts_of(file, rename=rename, layout=layout))
     data: dict[str, Any] = {}
-    body = [_answer(found, alone), *_figures(number, case, found, spoken, data, seed)]
+    body = [_answer(found, alone, verifier_facts(file, case)), *_figures(number, case, found, spoken, data, seed)]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
     ballot = ballots(case, spoken, budget=room - used)
     data[f"ballots-{number}"] = ballot
@@ -80,7 +81,7 @@ def test_words(case: Case, spoken: pl.DataFrame) -> pl.DataFrame:
     return ids.join(spoken, on="question", how="left", maintain_order="left_right").drop("question")
 
 
-def _answer(s: Summary, alone: bool) -> str:
+def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
     """The answer first, and what was calibrated on what."""
     said = "".join(f"<p class=lead>{_said(text)}</p>" for text in words.answer(s))
     facts = {
@@ -92,6 +93,7 @@ def _answer(s: Summary, alone: bool) -> str:
         "calibrated on": f"{s.cal_questions:,} questions",
         "tested on": f"{s.test_questions:,} other questions",
         "split": f"{100 * s.share:g} %, seed {s.seed}",
+        **more,
     }
     listed = "".join(
         f"<div{_width(v)}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>" for k, v in facts.items()

@@ -24,6 +24,7 @@ from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
 from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.on_demand import asked_column, were_asked
 from steelyard.runs.run_questions import read_questions
 from steelyard.runs.sample_numbers import placed
 from steelyard.runs.seal import read_seal, sealed, write_sealed
@@ -65,10 +66,10 @@ def is_fresh(folder: Path, manifest: Manifest) -> bool:
 
 
 def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    return {"layout": LAYOUT, "answers": manifest.answers, "journal": _position(folder / JOURNAL)}
+    return {"layout": LAYOUT, "answers": manifest.answers, "journal": position(folder / JOURNAL)}
 
 
-def _position(journal: Path) -> dict[str, int]:
+def position(journal: Path) -> dict[str, int]:
     """How long a journal is and how it ends: enough to tell a file that is only appended to."""
     try:
         with open_journal(journal) as file:
@@ -127,6 +128,7 @@ class TableMaker:
             | ({"correct": pl.Boolean} if "gold" in self.about else {})
             | ({"self_logprob": pl.Float64} if index.logprobs else {})
             | dict.fromkeys(index.scores, pl.List(pl.Float64))
+            | dict.fromkeys(map(asked_column, sorted(index.frugal)), pl.Boolean)
         )
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
@@ -151,6 +153,8 @@ class TableMaker:
         for verifier in self.index.scores:
             said = self.index.scored(file, verifier, part)
             columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+            if verifier in self.index.frugal:
+                columns[asked_column(verifier)] = were_asked(records, said)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
     def _samples(self, numbers: Ints) -> tuple[Ints, list[str]]:

@@ -13,6 +13,7 @@ import polars as pl
 from steelyard.errors import RunError
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.manifest import IMPORTED, Manifest
+from steelyard.runs.on_demand import asked_column, were_asked
 
 KINDS: dict[str, pl.DataType] = {
     "text": pl.String(),
@@ -70,6 +71,7 @@ class ImportedMaker:
             {"question": pl.String(), "sample": pl.Int64()}
             | self.columns
             | dict.fromkeys(index.scores, pl.List(pl.Float64()))
+            | dict.fromkeys(map(asked_column, sorted(index.frugal)), pl.Boolean())
         )
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
@@ -87,6 +89,8 @@ class ImportedMaker:
         for verifier in self.index.scores:
             said = self.index.scored(file, verifier, part)
             columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+            if verifier in self.index.frugal:
+                columns[asked_column(verifier)] = were_asked(records, said)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema, strict=False)
 
     def close(self) -> None:

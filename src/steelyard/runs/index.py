@@ -12,6 +12,7 @@ import numpy as np
 
 from steelyard.pools.arrays import Ints
 from steelyard.runs.journal_lines import Lines, body_of
+from steelyard.runs.on_demand import asked_on_demand
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.state import SUCCESS
 
@@ -58,13 +59,16 @@ class Index:
         number = {question: i for i, question in enumerate(questions)}
         samples, scores = Places(), defaultdict[str, Places](Places)
         self.logprobs = False  # whether the server gave any
+        self.frugal: set[str] = set()  # verifiers that were asked on demand
         for offset, head, body in heads(Lines(journal)):
+            if head is None and isinstance(body, dict) and (column := asked_on_demand(body)):
+                self.frugal.add(column)
             if head and (question := number.get(head[2][0])) is not None:
                 self.logprobs = self.logprobs or (isinstance(body, bytes) and bool(_LOGPROB.search(body)))
                 places = scores[head[1]] if head[1] else samples
                 places.see(head[0], question, head[2][1], offset)
         self.keys, self.offsets = samples.sorted()
-        self.scores = {name: scores[name].sorted() for name in sorted(scores)}
+        self.scores = {name: scores[name].sorted() for name in sorted({*scores, *self.frugal})}
         self.holds = {"rows": len(self.keys), "samples": len(samples)}
         self.holds |= {f"scores of {name}": len(scores[name]) for name in self.scores}
 
@@ -76,6 +80,8 @@ class Index:
         """Read what a verifier said of some samples; None where it said nothing."""
         keys, offsets = self.scores[verifier]
         wanted = self.keys[part]
+        if not len(keys):
+            return [None] * len(wanted)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return [
             self._read(file, int(offset)) if key == found else None

@@ -115,6 +115,8 @@ class Manifest:
             found.check()
             return found
         except FileNotFoundError:
+            if (folder / "feedback.json").exists():
+                raise RunError(f"{folder} holds feedback and is no run: 'steelyard fit {folder}' reads it") from None
             if (folder / "journal.jsonl").exists() or (folder / "table.parquet").exists():
                 table = folder / "table.parquet"
                 raise RunError(

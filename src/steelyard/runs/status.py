@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from steelyard.runs.bill import bills
 from steelyard.runs.derived_table import FILE, is_fresh
 from steelyard.runs.imported import came_along
 from steelyard.runs.lock import holder
@@ -16,14 +17,15 @@ from steelyard.runs.source_share import Share
 from steelyard.runs.state import Tally
 
 
-def status(run: str | Path) -> dict[str, Any]:
+def status(run: str | Path, *, price_response: float | None = None) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
     `sources` counts the samples of every upstream by its name, where a run has named ones.
     `made_from` is the table that the run was made from, None for a run of `generate`.
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
-    what is gone in `lost`; `writer` is the process that writes to the run
-    now; `torn_bytes` are those of an unfinished record at the end of the journal, which the next command removes.
+    what is gone in `lost`; `writer` is the process that writes to the run now; `bills` says what a verifier that was
+    asked on demand has read and what was saved, with `price_response` in money, too; `torn_bytes` are those of an
+    unfinished record at the end of the journal, which the next command removes.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
@@ -35,6 +37,7 @@ def status(run: str | Path) -> dict[str, Any]:
     folder = Path(run)
     writer = holder(folder)
     with Run.open(folder) as opened:
+        billed = bills(opened, price_response)
         table = "up to date" if is_fresh(folder, opened.manifest) else "older than the journal"
         gone = "" if table == "up to date" else lost(folder / FILE, opened.state.holds | came_along(opened.manifest))
         table = "made from more than the journal holds" if gone else table
@@ -48,9 +51,10 @@ def status(run: str | Path) -> dict[str, Any]:
             "made_from": None if opened.manifest.rows is None else opened.manifest.questions_file or "a table",
             "samples": _counts(samples, opened.wanted, opened.manifest),
             "verifiers": {
-                name: _counts(tally, len(samples.done), opened.manifest)
-                for name, tally in sorted(opened.state.scores.items())
+                name: _counts(opened.state.scores[name], len(samples.done), opened.manifest, billed.get(name))
+                for name in sorted({*opened.state.scores, *billed})
             },
+            "bills": billed,
             "table": table if gone or (folder / FILE).exists() else "not made yet",
             "lost": gone,
             "writer": writer,
@@ -65,13 +69,15 @@ def _of_source(run: Run, name: str) -> dict[str, Any]:
     return run.manifest.sources[name] | {"wanted": share.wanted, "done": done, "failed": failed, "left": left}
 
 
-def _counts(tally: Tally, wanted: int, manifest: Manifest) -> dict[str, Any]:
+def _counts(tally: Tally, wanted: int, manifest: Manifest, bill: dict[str, Any] | None = None) -> dict[str, Any]:
     done, failed = len(tally.done), len(tally.failed)
+    not_asked = bill["not_asked"] if bill else 0
     return {
         "wanted": wanted,
         "done": done,
         "failed": failed,
-        "left": max(0, wanted - done - failed),
+        "not_asked": not_asked,
+        "left": max(0, wanted - done - failed - not_asked),
         "reasons": [{"reason": reason, "samples": count} for reason, count in tally.reasons.most_common()],
         "failures": [_failure(manifest, *key, reason) for key, reason in sorted(tally.failed.items())],
     }

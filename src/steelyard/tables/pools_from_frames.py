@@ -22,6 +22,7 @@ from steelyard.pools.arrays import (
     number_keys,
 )
 from steelyard.pools.pool import LabelledPool, Origin, Pool
+from steelyard.tables.asked_scores import joined_asked, with_asked_scores
 from steelyard.tables.same_texts import NAME, codes_of
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
@@ -74,6 +75,7 @@ def pool_from_frame(
     )
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
+    pool = with_asked_scores(pool, frame)
     if gold is not None:
         return _with_labels(pool, same, merged, which)
     if "correct" in frame.columns:
@@ -157,6 +159,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         source=None if first.source is None else np.concatenate([cast(Codes, pool.source) for pool in pools]),
         tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
         text=None if first.text is None else np.concatenate([cast(Ints, pool.text) for pool in pools]),
+        asked=joined_asked(pools),
         base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

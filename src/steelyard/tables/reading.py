@@ -16,6 +16,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.pools.arrays import ScoreRangeError
 from steelyard.pools.pool import Origin, Pool
+from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -162,6 +163,7 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
         wanted.append(pl.col("sample").cast(pl.Int64))
     wanted += scores.expressions()
+    wanted += asked_expressions(schema, scores)
     label = label_expression(schema) if labels else None
     if label is not None:
         wanted.append(label.alias("correct"))

@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from steelyard.errors import ColumnError, SteelyardWarning, did_you_mean
+from steelyard.runs.on_demand import asked_column
 from steelyard.tables.recognition import Opened, Record
 
 
@@ -21,7 +22,8 @@ def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     replaced = [new for new in rename.values() if new in names and new not in rename]
     if replaced:
         warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    return frame.drop(replaced).rename(rename)
+    asked = {asked_column(old): asked_column(new) for old, new in rename.items() if asked_column(old) in names}
+    return frame.drop(replaced).rename(asked | rename)
 
 
 class Renamed(Opened):

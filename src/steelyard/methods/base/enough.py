@@ -53,6 +53,15 @@ def check_calibration(pool: Pool) -> None:
         )
 
 
+def check_all_asked(pool: Pool) -> None:
+    """Refuse scores of a verifier that was asked on demand: those it was asked for are no fair sample of all."""
+    if pool.asked is not None:
+        raise ScoreError(
+            f"{int((~pool.asked).sum()):,} of {pool.n_responses:,} scores were not asked (score --frugal), and a fit "
+            "needs them all: 'steelyard score' without --frugal asks for the rest, and asks nothing twice"
+        )
+
+
 def listed(llms: Sequence[str]) -> str:
     """Several LLMs in a message.
 

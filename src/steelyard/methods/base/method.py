@@ -25,7 +25,7 @@ from steelyard.counting.tally import tally
 from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SettingError
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.fitting.mixing import Mix
-from steelyard.methods.base.enough import check_calibration, first_samples
+from steelyard.methods.base.enough import check_all_asked, check_calibration, first_samples
 from steelyard.methods.base.plan import Provenance
 from steelyard.methods.base.stored import Stored
 from steelyard.pools.pool import LabelledPool, Pool
@@ -84,6 +84,8 @@ class Method(Stored, ABC):
         self.check_kinds()
         self.check_settings()
         pool = first_samples(labelled, n)
+        if self.scored:
+            check_all_asked(pool)
         if self.learns:
             check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():

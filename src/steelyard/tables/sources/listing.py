@@ -7,7 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from steelyard.errors import TableError
-from steelyard.tables.sources.run_folders import table_of_run
+from steelyard.tables.sources.run_folders import has_journal, table_of_run
 from steelyard.tables.sources.unpacking import STDIN, plain_suffix
 
 KINDS = {
@@ -25,7 +25,7 @@ def listed(source: str | Path) -> tuple[Path, ...]:
     try:
         str(path).encode()
         if path.is_dir():
-            return (table_of_run(path),) if (path / "manifest.json").is_file() else _of_folder(path)
+            return (table_of_run(path),) if has_journal(path) else _of_folder(path)
         if not path.exists() and has_magic(str(path)):
             found = tuple(sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file()))
             if not found:

@@ -1,4 +1,4 @@
-"""A run folder as a table: the one that is derived from its journal."""
+"""A run folder, or one of feedback, as a table: the one that is derived from its journal."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from pathlib import Path
 
 from steelyard.errors import TableError
 from steelyard.runs.derived_table import readable_table
+from steelyard.runs.feedback_folder import is_feedback
+from steelyard.runs.feedback_table import labelled_table
+
+
+def has_journal(folder: Path) -> bool:
+    """Whether a folder is a run, or one of feedback."""
+    return (folder / "manifest.json").is_file() or is_feedback(folder)
 
 
 def table_of_run(folder: Path) -> Path:
-    """The table of a run folder, made anew if its journal has grown."""
+    """The table of a run folder, or of one of feedback, made anew if its journal has grown."""
+    if is_feedback(folder):
+        return labelled_table(folder)
     if not (folder / "manifest.json").is_file():
         there = folder / "table.parquet"
         name = f"{there}, which can still be read" if there.exists() else "a file (.parquet, .jsonl or .csv)"

@@ -1,0 +1,244 @@
+"""The gateway against its upstream, in turns: `python -m benchmarks.gateway` writes its part of docs/benchmarks.md.
+
+    python -m benchmarks.gateway [--minutes 10] [--rounds 5] [--quick] [--only latency,cpu,first-token,leak,held]
+
+Server, upstream and clients are three processes of one machine. If that is busy before the start, nothing is written:
+ratios of such a run mean nothing. The CPU of the server per request means something everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clients import Tally, load
+from benchmarks.measuring import Row, at_most
+from benchmarks.page_sections import PAGE, with_section
+
+ROOT = Path(__file__).parent.parent
+TICK = os.sysconf("SC_CLK_TCK")
+BUSY = 1.0  # load before the start, above which nothing is written
+VOTE = "steelyard/vote"
+ONE: dict[str, Any] = {"steelyard": {"n": 1}}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    rounds: int = 5
+    each: int = 20  # requests of every client per round
+    requests: int = 3000  # of which the CPU is measured
+    leak: int = 10_000  # requests before the memory is looked at; twice as many follow
+    minutes: float = 10.0
+    held: tuple[int, int] = (1000, 256)  # in flight with one sample, and with eight
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running gateway and its upstream."""
+
+    port: int
+    direct: int
+    pid: int
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU that the server has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    def memory(self, name: str = "VmRSS") -> float:
+        """MB that the server holds, or has held at most (VmHWM)."""
+        found = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{self.pid}/status").read_text())
+        return int(found[1]) / 1024 if found else 0.0
+
+    @property
+    def files(self) -> int:
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+
+@contextmanager
+def served(delay: float, *words: str, model: str = "plain") -> Iterator[Served]:
+    """A gateway before an upstream that takes so many seconds."""
+    environment = {name: value for name, value in os.environ.items() if name != "STEELYARD_KEY"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), environment.get("PYTHONPATH", "")])
+    behind = [sys.executable, "-m", "benchmarks.plain_upstream", str(delay)]
+    upstream = subprocess.Popen(behind, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    running: subprocess.Popen[str] | None = None
+    try:
+        assert upstream.stdout
+        direct = int(upstream.stdout.readline())
+        line = [sys.executable, "-m", "steelyard", "serve", "--upstream", f"http://127.0.0.1:{direct}/v1"]
+        line += ["--model", model, "--port", "0", "--limit", "in-flight=4096", *words]
+        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment)
+        assert running.stdout
+        port = int(running.stdout.readline().rpartition(":")[2].removesuffix("/v1\n"))
+        yield Served(port, direct, running.pid)
+    finally:
+        for process in (running, upstream):
+            if process:
+                process.kill()
+                process.wait()
+                if process.stdout:
+                    process.stdout.close()
+
+
+def ask(port: int, model: str, **how: Any) -> Tally:
+    return asyncio.run(load(port, model, **how))
+
+
+def sound(*tallies: Tally) -> None:
+    """A figure over requests that were lost would be none."""
+    lost, mixed = sum(each.lost for each in tallies), sum(each.mixed_up for each in tallies)
+    if lost or mixed:
+        raise AssertionError(f"{lost} requests were lost and {mixed} mixed up")
+
+
+def latency(sizes: Sizes) -> Iterator[Row]:
+    """L1 and L2: in turns, direct and through the gateway."""
+    clients: dict[str, Any] = {"clients": 100, "each": max(1, sizes.each // 4), "spread": 0.2}
+    with served(0.2) as server:
+        for name, model, more in (("one sample, voted on", VOTE, ONE), ("passed through", "plain", {})):
+            ask(server.port, model, clients=100, each=1, **more)
+            pairs = []
+            for _ in range(sizes.rounds):
+                pairs.append((ask(server.direct, "plain", **clients), ask(server.port, model, **clients, **more)))
+                sound(*pairs[-1])
+            for share, goal in ((0.5, 1.03), (0.99, 1.15)):
+                ratio = statistics.median(mine.percentile(share) / bare.percentile(share) for bare, mine in pairs)
+                mine = statistics.median(mine.percentile(share) for _, mine in pairs)
+                what = f"200 ms upstream, 100 clients, {name}: p{100 * share:.0f} against the upstream itself"
+                yield at_most(what, ratio, goal, f"{1000 * mine:.0f} ms")
+    with served(0.0) as server:
+        ask(server.port, VOTE, clients=1, each=50, **ONE)
+        pairs = []
+        for _ in range(sizes.rounds):
+            one: dict[str, Any] = {"clients": 1, "each": 10 * sizes.each}
+            pairs.append((ask(server.direct, "plain", **one), ask(server.port, VOTE, **one, **ONE)))
+            sound(*pairs[-1])
+        for share, goal in ((0.5, 2.0), (0.99, 10.0)):
+            added = 1000 * statistics.median(mine.percentile(share) - bare.percentile(share) for bare, mine in pairs)
+            what = f"0 ms upstream, 1 client, one sample: time that the gateway adds, p{100 * share:.0f}"
+            yield Row(what, f"{added:.2f} ms", f"at most {goal:g} ms", added <= goal)
+
+
+def cpu(sizes: Sizes) -> Iterator[Row]:
+    """L3 and L4: what the server itself uses per request."""
+    eight = {"steelyard": {"n": 8}}
+    kinds: list[tuple[str, float, float | None, str, dict[str, Any], tuple[str, ...]]] = [
+        ("one sample, voted on", 1.2, 600, "plain", ONE, ()),
+        ("8 samples in one call, and the vote", 2.0, None, "plain", eight, ("--method", "majority")),
+        ("8 samples in 8 calls, their scores, and the vote", 7.0, 100, "single", eight, ()),
+    ]
+    for name, goal, rate, model, more, words in kinds:
+        with served(0.0, *words, model=model) as server:
+            vote = "steelyard/majority" if words else VOTE
+            ask(server.port, vote, clients=8, each=20, **more)
+            found = []
+            for _ in range(sizes.rounds):
+                before, each = server.cpu, max(1, sizes.requests // sizes.rounds // 8)
+                sound(ask(server.port, vote, clients=8, each=each, **more))
+                found.append(1000 * (server.cpu - before) / (8 * each))
+        used = statistics.median(found)
+        yield Row(f"CPU of the gateway per request: {name}", f"{used:.2f} ms", f"at most {goal:g} ms", used <= goal)
+        if rate:
+            what = f"requests per second of the gateway's CPU: {name}"
+            yield Row(what, f"{1000 / used:,.0f}", f"at least {rate:g}", 1000 / used >= rate)
+
+
+def first_token(sizes: Sizes) -> Iterator[Row]:
+    """L8: when the first token of a stream comes that is passed through."""
+    how: dict[str, Any] = {"clients": 20, "each": sizes.each, "spread": 0.2, "stream": True}
+    with served(0.2) as server:
+        ask(server.port, "plain", clients=20, each=1, stream=True)
+        turns = range(sizes.rounds)
+        pairs = [(ask(server.direct, "plain", **how), ask(server.port, "plain", **how)) for _ in turns]
+        ratio = statistics.median(mine.first_percentile(0.5) / bare.first_percentile(0.5) for bare, mine in pairs)
+        mine = statistics.median(mine.first_percentile(0.5) for _, mine in pairs)
+    yield at_most("passed through, 20 clients: time to the first token, p50", ratio, 1.05, f"{1000 * mine:.0f} ms")
+
+
+def leak(sizes: Sizes) -> Iterator[Row]:
+    """L6: what stays when the requests are gone."""
+    with served(0.0) as server:
+        ask(server.port, VOTE, clients=16, each=sizes.leak // 16, **ONE)
+        time.sleep(1)
+        before, files = server.memory(), server.files
+        sound(ask(server.port, VOTE, clients=16, each=2 * sizes.leak // 16, **ONE))
+        time.sleep(1)
+        grown, more = server.memory() - before, server.files - files
+    what = f"memory from request {sizes.leak:,} to {3 * sizes.leak:,}"
+    yield Row(what, f"{grown:+.1f} MB, {more:+d} open files", "at most +10 MB, +2", grown <= 10 and more <= 2)
+
+
+def held(sizes: Sizes) -> Iterator[Row]:
+    """L5: many requests in flight for long, each reply with the nonce of its request."""
+    for clients, model, more, name in (
+        (sizes.held[0], "plain", ONE, "one sample"),
+        (sizes.held[1], "single", {"steelyard": {"n": 8}}, "8 samples in 8 calls"),
+    ):
+        with served(2.0, model=model) as server:
+            tally = ask(server.port, VOTE, clients=clients, seconds=60 * sizes.minutes, spread=2.0, **more)
+            peak = server.memory("VmHWM")
+        asked = len(tally.whole)
+        what = f"{clients:,} requests in flight for {sizes.minutes:g} min, {name}"
+        figure = f"{asked:,} answered, {tally.lost} lost, {tally.mixed_up} mixed up, {peak:.0f} MB"
+        met = asked > 0 and not tally.lost and not tally.mixed_up and peak <= 200
+        yield Row(what, figure, "0 lost, 0 mixed up, at most 200 MB", met)
+
+
+PARTS = {"latency": latency, "cpu": cpu, "first-token": first_token, "leak": leak, "held": held}
+
+
+def main() -> int:
+    told = argparse.ArgumentParser(description=__doc__)
+    told.add_argument("--minutes", type=float, default=10.0, help="that requests are held in flight, of each kind")
+    told.add_argument("--rounds", type=int, default=5)
+    told.add_argument("--quick", action="store_true", help="a small run that shows that it works")
+    told.add_argument("--only", default=",".join(PARTS))
+    given = told.parse_args()
+    sizes = Sizes(rounds=given.rounds, minutes=given.minutes)
+    if given.quick:
+        sizes = Sizes(rounds=2, each=8, requests=480, leak=320, minutes=0.1, held=(100, 16))
+    before = os.getloadavg()[0]
+    rows = []
+    for part in given.only.split(","):
+        for row in PARTS[part](sizes):
+            print(f"{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)
+            rows.append(row)
+    print(f"load before {before:.1f}, after {os.getloadavg()[0]:.1f}")
+    if given.quick or set(given.only.split(",")) != set(PARTS):
+        return 0
+    if before > BUSY:
+        print(f"the load was {before:.1f} before the start, so nothing is written: run it on a quiet machine")
+        return 1
+    write(rows, before)
+    return 0 if all(row.met for row in rows) else 1
+
+
+def write(rows: list[Row], before: float) -> None:
+    """Put the rows into their section of the page."""
+    where = (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {before:.1f} before"
+    )
+    table = ["| what | measured | goal | met |", "|---|---|---|---|"]
+    table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
+    said = f"\nMade by `python -m benchmarks.gateway` ({where}). Server, upstream and clients share the machine.\n\n"
+    PAGE.write_text(with_section(PAGE.read_text(), "Gateway", said + "\n".join(table) + "\n"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""What people say about verdicts, kept beside what the votes were, and how the confidence has held so far.
+
+A request is on the disk before its reply goes out, so that whoever has an id can label it, whatever happens to the
+server; a label is on the disk before it is confirmed. A disk that refuses fails no request: it is logged and counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from steelyard.confidence.calibration_error import calibration_curve
+from steelyard.confidence.drift import MOST_REFERENCES, score_drift
+from steelyard.counting.logit_weight import clipped_logit
+from steelyard.errors import LabelError, RunError
+from steelyard.gateway.api_errors import ApiError, invalid
+from steelyard.gateway.counting import Counting
+from steelyard.gateway.kept_request import request_record
+from steelyard.gateway.label_match import correct_answers
+from steelyard.gateway.metrics import Metrics
+from steelyard.gateway.policies import AnswerPolicy
+from steelyard.gateway.voting import Decision
+from steelyard.runs.feedback_folder import REQUEST, FeedbackFolder, FeedbackSettings, Record
+from steelyard.surrogates import whole
+
+LOG = logging.getLogger("steelyard.gateway")
+MOST_KNOWN = 100_000  # requests that can still be labelled: the last ones
+LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set
+_ID = re.compile(r"(?:chatcmpl-|resp_)?([0-9a-f]{32})")
+
+
+class Labelled(NamedTuple):
+    """The label of a request, and the confidence that it is held against."""
+
+    correct: tuple[bool, ...]  # of each answer
+    verdict: bool
+    confidence: float
+
+
+class Feedback:
+    """The requests and labels of one folder; `reference` is the evidence that the plan was fitted on."""
+
+    def __init__(
+        self, counting: Counting, metrics: Metrics, *, model: str, texts: bool, reference: tuple[float, ...] = ()
+    ) -> None:
+        self.counting, self.metrics, self.model, self.texts = counting, metrics, model, texts
+        self.reference = reference
+        self.kind = ""
+        self.known: dict[str, int] = {}  # places in the journal, of requests by their ids
+        self.labels: dict[str, Labelled] = {}
+        self.means: deque[float] = deque(maxlen=MOST_REFERENCES)  # the evidence of the last requests
+        self._confidence: dict[str, float] = {}  # while the journal is read
+        self._pending: dict[str, asyncio.Task[None]] = {}
+        self._folder: FeedbackFolder | None = None
+
+    @property
+    def folder(self) -> FeedbackFolder:
+        if self._folder is None:
+            raise AssertionError("it is opened before the server listens")
+        return self._folder
+
+    def open(self, path: Any, settings: FeedbackSettings) -> None:
+        """Take up the folder and what is in it."""
+        self.kind = settings.answers
+        self._folder = FeedbackFolder(path, settings, self._see)
+        self._confidence.clear()
+
+    async def close(self) -> None:
+        """Wait for what is being written, and let go of the folder."""
+        await asyncio.gather(*self._pending.values(), return_exceptions=True)
+        self.folder.close()
+
+    def _see(self, offset: int, record: Record) -> None:
+        name = record["question"]
+        if record["kind"] == REQUEST:
+            self._know(name, offset, [sample["score"] for sample in record["samples"]])
+            self._confidence[name] = record["confidence"]
+        elif name in self._confidence:
+            self._label(name, Labelled(tuple(record["correct"]), record["verdict"], self._confidence[name]))
+
+    def decided(self, reply: str, decision: Decision) -> None:
+        """Begin to write down a request that was voted on."""
+        name = _name(reply)
+        if name is None:
+            raise AssertionError(f"{reply} is an id of ours")
+        record = request_record(name, decision, model=self.model, texts=self.texts)
+        offset, writing = self.folder.add(record)
+        self._know(name, offset, [sample["score"] for sample in record["samples"]])
+        self._pending[name] = task = asyncio.create_task(self._written(writing))
+        task.add_done_callback(lambda _: self._pending.pop(name, None))
+
+    async def kept(self, reply: str) -> None:
+        """Return when a request is on the disk, or cannot be."""
+        if task := self._pending.get(_name(reply) or ""):
+            await asyncio.shield(task)
+
+    async def _written(self, writing: asyncio.Task[None]) -> None:
+        try:
+            await writing
+        except RunError as error:
+            LOG.error("a request could not be kept for feedback: %s", error)  # noqa: TRY400 - one line says it
+            self.metrics.lost.add()
+
+    async def label(self, reply: str, *, correct: bool | None, answer: str | None) -> dict[str, Any]:
+        """Keep what somebody says of a verdict; return what is held now, once it is on the disk."""
+        name = _name(reply)
+        if name is None or name not in self.known:
+            raise ApiError(
+                404, f"no request {reply!r:.80} is known here: the id of a reply of this server's own model is needed, "
+                f"and the last {MOST_KNOWN:,} are known", param="id", code="unknown_id",
+            )  # fmt: skip
+        offset = self.known[name]
+        await self.kept(reply)
+        try:
+            record = await asyncio.to_thread(self.folder.at, offset)
+            flags = await self._flags(record, correct, answer)
+            verdict = record["verdict"] is not None and flags[record["verdict"]]
+            said: Record = {"kind": "label", "question": name, "at": time.time(), "correct": flags, "verdict": verdict}
+            _, writing = self.folder.add(said | ({} if answer is None else {"gold": answer}))
+            before = self._label(name, Labelled(tuple(flags), verdict, record["confidence"]))
+            await asyncio.shield(writing)
+        except (RunError, OSError, ValueError) as error:
+            LOG.error("a label could not be kept: %s", error)  # noqa: TRY400
+            raise ApiError(503, "the label could not be written: the log of this server says why") from None
+        self.metrics.feedback.add(correct=str(verdict).lower())
+        changed = before is not None and before.correct != tuple(flags)
+        return {
+            "object": "steelyard.feedback", "id": reply, "correct": verdict,
+            "correct_answers": [each for each, flag in zip(record["answers"], flags, strict=True) if flag],
+            "replaced": {"correct": before.verdict} if changed and before else None,
+        }  # fmt: skip
+
+    async def _flags(self, record: Record, correct: bool | None, answer: str | None) -> list[bool]:
+        kept = record["answers"]
+        if answer is not None:
+            kind = self.kind if record["policy"] == AnswerPolicy.name else "exact"
+            texts = [whole(each) for each in (*kept, answer)]
+            try:
+                return await self.counting.run(kind, texts, lambda reader: correct_answers(record, answer, reader))
+            except LabelError as error:
+                raise invalid("answer", str(error)) from None
+        if record["verdict"] is None or (correct and record["abstained"]):
+            raise invalid("correct", "there was no verdict on this request: send the correct answer as 'answer'")
+        return [bool(correct) and place == record["verdict"] for place in range(len(kept))]
+
+    def _know(self, name: str, offset: int, scores: list[float | None]) -> None:
+        """Remember where a request stands, and forget the oldest."""
+        self.known[name] = offset
+        if len(self.known) > MOST_KNOWN:
+            oldest = next(iter(self.known))
+            del self.known[oldest]
+            self._confidence.pop(oldest, None)
+        there = [score for score in scores if score is not None]
+        if there:
+            self.means.append(float(np.mean(clipped_logit(np.array(there)))))
+
+    def _label(self, name: str, label: Labelled) -> Labelled | None:
+        before = self.labels.pop(name, None)
+        self.labels[name] = label
+        if len(self.labels) > MOST_KNOWN:
+            del self.labels[next(iter(self.labels))]
+        return before
+
+    def summary(self) -> dict[str, Any]:
+        """How the confidence has held so far, and whether the scores look as they did."""
+        labels = list(self.labels.values())
+        confidence = np.array([each.confidence for each in labels])
+        correct = np.array([each.verdict for each in labels], bool)
+        curve = calibration_curve(confidence, correct) if labels else None
+        scored = len(self.means) >= LEAST_SCORED
+        drift = score_drift(self.reference, list(self.means)) if scored and self.reference else None
+        return {
+            "object": "steelyard.feedback_summary",
+            "requests": len(self.known),
+            "labelled": len(labels),
+            "correct": int(correct.sum()),
+            "confidence": float(confidence.mean()) if labels else None,
+            "calibration_error": curve.ece if curve else None,
+            "bins": [vars(each) for each in curve.bins] if curve else [],
+            "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
+        }
+
+
+def _name(reply: str) -> str | None:
+    """The part of an id that chat completions and responses have in common; None for no id of ours."""
+    found = _ID.fullmatch(reply)
+    return found[1] if found else None

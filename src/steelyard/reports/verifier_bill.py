@@ -1,0 +1,52 @@
+"""What the verifier need not have read, as facts of the page: by the journal of a run, and by a replay on the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.asking import asking_rule
+from steelyard.asking.readings import texts_asked
+from steelyard.asking.rule import replay
+from steelyard.errors import RunError, SettingError
+from steelyard.reports.summary import Case
+from steelyard.runs.bill import bills
+from steelyard.runs.manifest import FILE
+from steelyard.runs.run import Run
+from steelyard.tables.score_spelling import spelled
+
+RULE = "exact"
+
+
+def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
+    """The share of the responses that had to be read for the same verdicts; and what a run was billed for."""
+    facts = {}
+    test = case.raw[1]
+    if test.scores is not None and test.parts is None and case.method.reads_scores():
+        try:
+            asked = replay(asking_rule(RULE), case.method, test.unlabelled())
+        except SettingError:  # the method gives no bounds
+            pass
+        else:
+            share = float(texts_asked(asked).sum() / test.n_responses)
+            facts["the verifier need read"] = (
+                f"{share:.0%} of the responses for the same verdicts (score --frugal exact)"
+            )
+    score = spelled(test.origin.score or "")
+    if score and (Path(file) / FILE).is_file():
+        facts |= _billed(Path(file), score.column)
+    return facts
+
+
+def _billed(run: Path, column: str) -> dict[str, str]:
+    """What a run says that its verifier has read."""
+    try:
+        with Run.open(run) as opened:
+            bill = bills(opened).get(column)
+    except RunError:
+        return {}
+    if bill is None:
+        return {}
+    total = bill["read"] + bill["copied"] + bill["not_asked"]
+    tokens = "" if not bill["tokens_read"] else f" ({bill['tokens_read']:,} tokens)"
+    seconds = f" in {bill['seconds']:.3g} s" if bill["seconds"] else ""
+    return {"the verifier read": f"{bill['read']:,} of {total:,} responses{tokens}{seconds}"}

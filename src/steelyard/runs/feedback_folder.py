@@ -1,0 +1,190 @@
+"""A folder of feedback: requests that the gateway has voted on, and what people said about them.
+
+feedback.json      what the requests have in common: the score, the kind of answers, whether texts are kept
+journal.jsonl      every request and every label, in the order they came; the truth
+lock               who writes now
+table.parquet      the labelled requests as one long table, derived; table.json says from what
+
+A request is a record with its answers, which stand for groups of equivalent ones, and for every sample the place of its
+answer among them. A label says for each of these answers whether it is correct; of several labels the last counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import shlex
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import RunError, SteelyardWarning
+from steelyard.files import make_folder, remove_leftovers, write_atomically
+from steelyard.runs.journal import Journal
+from steelyard.runs.journal_lines import Lines, encode
+from steelyard.runs.lock import RunLock
+
+FILE = "feedback.json"
+JOURNAL = "journal.jsonl"
+FORMAT = "steelyard-feedback"
+VERSION = 1
+REQUEST, LABEL = "request", "label"
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FeedbackSettings:
+    """What all requests of a folder have in common: the name of the score, and the kind of the answers."""
+
+    score: str
+    answers: str
+
+
+class FeedbackFolder:
+    """An open folder; only one process writes to it."""
+
+    def __init__(self, folder: Path, settings: FeedbackSettings, see: Callable[[int, Record], None]) -> None:
+        """Open a folder, or make one; `see` is told the place and the content of every record that is there."""
+        self.folder = make_folder(folder)
+        _check_own(folder)
+        self._lock = RunLock(folder)
+        try:
+            _agreed(folder, settings)
+            remove_leftovers(folder)
+            lines = Lines(folder / JOURNAL)
+            for offset, record in _records(lines):
+                see(offset, record)
+            if lines.torn:
+                warnings.warn(
+                    f"{lines.path} ended in an unfinished record of {lines.torn:,} bytes, which nobody was told is "
+                    "safe: it is dropped", SteelyardWarning, stacklevel=2,
+                )  # fmt: skip
+            self._journal = Journal(lines)
+            self._end = self._journal.size
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def add(self, record: Record) -> tuple[int, asyncio.Task[None]]:
+        """Begin to write a record; return its place, and what is done when it is on the disk.
+
+        Tasks begin in the order in which they are made, so the places are those of the lines.
+        """
+        line, offset = encode(record), self._end
+        self._end += len(line)
+        return offset, asyncio.create_task(self._journal.add(line))
+
+    def at(self, offset: int) -> Record:
+        """The record at a place."""
+        with (self.folder / JOURNAL).open("rb") as file:
+            file.seek(offset)
+            line = file.readline()
+        found: Record = json.loads(line[line.index(b"{") :])
+        return found
+
+    def close(self) -> None:
+        """Commit what still waits, and let the next process have the folder."""
+        self._journal.close()
+        self._lock.release()
+
+
+def is_feedback(folder: Path) -> bool:
+    """Whether a folder is one of feedback."""
+    return (folder / FILE).is_file()
+
+
+def read_settings(folder: Path) -> FeedbackSettings:
+    """What a folder says of itself."""
+    path = folder / FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']!r:.40}, not {FORMAT!r}")
+        if content["version"] > VERSION:
+            raise RunError(f"{folder} was made by a newer Steelyard: install that one")
+        found = FeedbackSettings(**{each.name: content[each.name] for each in fields(FeedbackSettings)})
+        if not all(isinstance(value, str) and value for value in vars(found).values()):
+            raise ValueError("a setting is no text")
+        return found
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RunError(f"{path} is damaged ({error!s:.100}): restore it, or keep feedback elsewhere") from None
+
+
+def records(folder: Path) -> Iterator[Record]:
+    """Every record of a folder, in the order they came; a torn one at the end is passed over."""
+    for _, record in _records(Lines(folder / JOURNAL)):
+        yield record
+
+
+def _records(lines: Lines) -> Iterator[tuple[int, Record]]:
+    for number, (offset, body) in enumerate(lines, 1):
+        try:
+            record = json.loads(body)
+            _check(record)
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise RunError(
+                f"{lines.path}, line {number} is no record of feedback ({error!s:.100}): take the line out with "
+                f"'sed -i {number}d {shlex.quote(str(lines.path))}' and run the same command again"
+            ) from None
+        yield offset, record
+
+
+def _check(record: Record) -> None:
+    """Refuse what the gateway does not write: a checksum says that a line is whole, not who wrote it."""
+    if not isinstance(record["question"], str):
+        raise TypeError("it names no request")
+    if record["kind"] == LABEL:
+        _need(isinstance(record["correct"], list) and all(type(each) is bool for each in record["correct"]), "correct")
+        _need(type(record["verdict"]) is bool, "verdict")
+        return
+    _need(record["kind"] == REQUEST, "kind")
+    answers, verdict = record["answers"], record["verdict"]
+    _need(isinstance(answers, list) and all(isinstance(each, str) for each in answers), "answers")
+    _need(verdict is None or (type(verdict) is int and 0 <= verdict < len(answers)), "verdict")
+    _need(_is_share(record["confidence"]), "confidence")
+    _need(isinstance(record["policy"], str), "policy")
+    for sample in record["samples"]:
+        code, score, tokens = sample["answer"], sample["score"], sample["tokens"]
+        _need(type(sample["sample"]) is int and 0 <= sample["sample"] < 2**31, "sample")
+        _need(code is None or (type(code) is int and 0 <= code < len(answers)), "answer")
+        _need(score is None or _is_share(score), "score")
+        _need(tokens is None or (type(tokens) is int and 0 <= tokens < 2**62), "tokens")
+        _need(all(isinstance(sample.get(name), str | None) for name in ("llm", "response")), "llm")
+    _need(isinstance(record.get("prompt"), str | None), "prompt")
+
+
+def _need(holds: bool, name: str) -> None:
+    if not holds:
+        raise ValueError(f"its {name} cannot be")
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and 0 <= value <= 1
+
+
+def _agreed(folder: Path, settings: FeedbackSettings) -> None:
+    """Write what the requests have in common, or refuse others than those that are there."""
+    if not is_feedback(folder):
+        content = {"format": FORMAT, "version": VERSION, **asdict(settings)}
+        write_atomically(folder / FILE, (json.dumps(content, indent=2) + "\n").encode(), durable=True, follow=False)
+        return
+    there = read_settings(folder)
+    for name, value in asdict(there).items():
+        if value != asdict(settings)[name]:
+            raise RunError(
+                f"{folder} holds feedback with {name} {value!r}, and this server has {asdict(settings)[name]!r}: give "
+                "it another folder with --feedback"
+            )
+
+
+def _check_own(folder: Path) -> None:
+    """Feedback needs a folder of its own; what a killed start left behind does no harm."""
+    if (folder / "lock").is_symlink():
+        raise RunError(f"{folder / 'lock'} is a link, and feedback stays in its own folder: remove the link")
+    strange = [each.name for each in folder.iterdir() if each.name != "lock" and not each.name.startswith(".")]
+    if strange and not is_feedback(folder):
+        raise RunError(f"{folder} holds other files ({sorted(strange)[0]}, ..): give --feedback a new folder")

@@ -1,0 +1,24 @@
+"""An upstream whose probe fails is still asked, and the reply says what is missing for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steelyard.errors import UpstreamError
+from tests.gateway.gateways import gateway
+from tests.upstreams import FaultUpstream
+
+
+def test_votes_without_scores_say_that_the_upstream_could_not_be_probed(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def late(*_: Any, **__: Any) -> None:
+        raise UpstreamError("the probe came too late")
+
+    monkeypatch.setattr("steelyard.gateway.source.probe", late)
+    with gateway(upstream.url, method=None) as running:
+        told = running.chat("probed?", model="steelyard/vote", seed=0).json["steelyard"]
+    assert told["method"] == "majority"
+    assert told["notes"] == ["the upstream could not be probed, so its samples came without log-probabilities"]

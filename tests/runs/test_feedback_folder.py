@@ -1,0 +1,87 @@
+"""A folder of feedback on the disk: what is whole is read, what is torn is dropped, what is strange is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.errors import RunError
+from steelyard.runs.feedback_folder import FeedbackFolder, FeedbackSettings, records
+from steelyard.runs.feedback_table import labelled_table
+from steelyard.runs.journal_lines import encode
+from tests.running import steelyard
+
+SETTINGS = FeedbackSettings("self_logprob", "math")
+SAMPLES = [{"sample": i, "llm": "m", "score": 0.5, "answer": i % 2, "tokens": None} for i in range(3)]
+REQUEST: dict[str, Any] = {
+    "kind": "request", "question": "a" * 32, "policy": "answer", "answers": ["7", "8"], "verdict": 0, "confidence": 0.6,
+    "abstained": False, "samples": SAMPLES,
+}  # fmt: skip
+LABEL: dict[str, Any] = {"kind": "label", "question": "a" * 32, "correct": [True, False], "verdict": True}
+
+
+def opened(folder: Path) -> tuple[FeedbackFolder, list[tuple[int, Any]]]:
+    seen: list[tuple[int, Any]] = []
+    return FeedbackFolder(folder, SETTINGS, lambda *one: seen.append(one)), seen
+
+
+def written(folder: Path, *made: dict[str, Any]) -> list[int]:
+    async def work() -> list[int]:
+        open_, _ = opened(folder)
+        begun = [open_.add(record) for record in made]
+        await asyncio.gather(*(task for _, task in begun))
+        assert [open_.at(offset) for offset, _ in begun] == list(made)
+        open_.close()
+        return [offset for offset, _ in begun]
+
+    return asyncio.run(work())
+
+
+def test_records_are_found_at_the_places_they_were_given_and_again_by_the_next_process(tmp_path: Path) -> None:
+    places = written(tmp_path / "kept", REQUEST, LABEL) + written(tmp_path / "kept", LABEL)
+    open_, seen = opened(tmp_path / "kept")
+    open_.close()
+    assert seen == list(zip(places, (REQUEST, LABEL, LABEL), strict=True))
+
+
+def test_a_journal_that_is_cut_at_any_byte_keeps_what_was_whole(tmp_path: Path) -> None:
+    written(tmp_path / "kept", REQUEST, LABEL)
+    journal = tmp_path / "kept" / "journal.jsonl"
+    content = journal.read_bytes()
+    whole = len(encode(REQUEST))
+    for end in range(whole, len(content)):
+        journal.write_bytes(content[:end])
+        assert len(list(records(tmp_path / "kept"))) == 1 + (end == len(content) - 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": 2}, {"verdict": "7"}, {"answers": [7]}, {"confidence": 1.5}, {"confidence": None}, {"question": 3},
+        {"kind": "gossip"}, {"samples": [SAMPLES[0] | {"answer": 5}]}, {"samples": [SAMPLES[0] | {"score": 2}]},
+        {"samples": [{"sample": 0}]}, {"samples": 3}, {"prompt": ["x"]},
+    ],
+)  # fmt: skip
+def test_a_record_that_no_server_writes_is_named_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:
+    written(tmp_path / "kept", REQUEST)
+    with (tmp_path / "kept" / "journal.jsonl").open("ab") as file:
+        file.write(encode(REQUEST | change))
+    with pytest.raises(RunError, match=r"line 2 is no record of feedback .*sed -i 2d"):
+        list(records(tmp_path / "kept"))
+
+
+def test_a_journal_that_has_lost_labels_does_not_replace_the_table(tmp_path: Path) -> None:
+    written(tmp_path / "kept", REQUEST, LABEL)
+    labelled_table(tmp_path / "kept")
+    (tmp_path / "kept" / "journal.jsonl").write_bytes(encode(REQUEST))
+    with pytest.raises(RunError, match="holds less than"):
+        labelled_table(tmp_path / "kept")
+
+
+def test_a_verb_for_runs_says_what_the_folder_is(tmp_path: Path) -> None:
+    written(tmp_path / "kept", REQUEST, LABEL)
+    said = steelyard("status", tmp_path / "kept")
+    assert (said.code, "holds feedback and is no run" in said.err) == (2, True)
