@@ -46,6 +46,7 @@ class Drawing:
         self.attempts = 0
         self.size = 1  # samples that one request asks for
         self.replies: list[dict[str, Any]] = []  # without their choices
+        self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
 
     async def samples(self) -> AsyncGenerator[Sample]:
@@ -60,12 +61,14 @@ class Drawing:
             while tasks:
                 done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 came = [sample for task in done for sample in task.result()]
+                self.came += came
                 for sample in sorted(came, key=lambda one: one.number):
                     yield sample
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            self.came += [sample for each in ended if not isinstance(each, BaseException) for sample in each]
 
     async def _scored(self, first: int, count: int) -> list[Sample]:
         """Samples with their scores."""

@@ -124,9 +124,12 @@ class Voting:
         counted = drawn.counted
         chosen = method or unplanned(any(one.score is not None for one in counted))
         outcome = await self.counting.outcome(counted, chosen, policy.kind)
-        came = sorted(drawn.samples, key=lambda one: one.number)
-        kept, failed = [one for one in came if drawn.is_counted(one)], [one for one in came if one.choice is None]
-        uncounted = sum(one.choice is not None and not drawn.is_counted(one) for one in came)
+        known = {(one.number, one.source) for one in drawn.samples}
+        unseen = [one for one in drawing.came if (one.number, one.source) not in known]
+        came = sorted([*drawn.samples, *unseen], key=lambda one: one.number)
+        kept = sorted((one for one in drawn.samples if drawn.is_counted(one)), key=lambda one: one.number)
+        failed = [one for one in came if one.choice is None]
+        uncounted = len(came) - len(failed) - sum(one.choice is not None for one in kept)
         return Decision(
             asked, settings, policy.name if outcome.answer is not None else TEXT, chosen, outcome, kept, n,
             uncounted, failed, n - len(came), drawing.attempts, drawing.size > 1, drawing.replies, stopped, drawn.fault,
