@@ -123,13 +123,10 @@ def test_two_lengths_of_one_body_are_no_http(served: Gateway) -> None:
     assert b"Python" not in reply
 
 
-def test_a_client_that_sends_its_body_too_slowly_loses_its_place(
-    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_that_sends_its_body_too_slowly_loses_its_place(upstream: FaultUpstream) -> None:
     from steelyard.gateway.caps import Caps
 
-    monkeypatch.setattr("steelyard.gateway.chat_route.BODY", 0.2)
-    with gateway(upstream.url, caps=Caps(in_flight=1, queue=1)) as running:
+    with gateway(upstream.url, caps=Caps(in_flight=1, queue=1, upload=0.2)) as running:
         place = urlsplit(running.url)
         with socket.create_connection((place.hostname, place.port), timeout=20) as slow:
             head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {KEY}\r\n"

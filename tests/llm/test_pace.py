@@ -230,3 +230,30 @@ def test_a_date_is_held_against_the_clock_of_the_server() -> None:
     headers = {"date": "Wed, 01 Jan 2020 00:00:00 GMT", "retry-after": "Wed, 01 Jan 2020 00:00:07 GMT"}
     assert retry_after(headers) == 7.0
     assert retry_after({"retry-after": "Wed, 01 Jan 2020 00:00:07 GMT"}) == 0.0
+
+
+@pytest.mark.parametrize("most", [64, 4096])
+def test_after_an_outage_the_limit_is_back_within_seconds(most: int) -> None:
+    """All requests of a minute are pushed back; then the server takes 200 at once, 0.2 s each, as it did before."""
+    clock = Clock()
+    pace = Pace(most, start=most, clock=clock)
+    pace.worked()
+    for _ in range(60):
+        clock.now += 1.0
+        pace.pushed_back(clock.now)
+    assert pace.limit == 1
+    began = clock.now
+    limits = served(pace, clock, 400, 0.2, at_once=200)
+    assert max(limits) >= min(most, 200) * 0.75
+    assert clock.now - began < 6
+
+
+def test_a_server_that_pushes_some_back_is_asked_for_little_more_than_it_bears() -> None:
+    clock = Clock()
+    pace = Pace(64, start=64, clock=clock)
+    for _ in range(40):
+        clock.now += 1.0
+        pace.worked()
+        pace.pushed_back(clock.now)
+    assert pace.limit == 1
+    assert max(served(pace, clock, 30, 0.2, at_once=200)) <= 8

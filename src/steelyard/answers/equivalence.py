@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,6 +22,7 @@ Pair = tuple[str, str]
 Reply = float | str | bool | None
 SYMBOLIC = "symbolic"  # has letters, or is no number
 UNKNOWN = "unknown"  # timed out, or the worker died
+LATE = "not asked in time"
 
 
 class Worker:
@@ -84,9 +87,13 @@ class Worker:
 
 
 class EquivalenceChecker:
-    """Decides about normal forms, each question only once, in a few workers."""
+    """Decides about normal forms, each question only once, in a few workers.
+
+    What is asked after the time `until`, of the monotonic clock, is UNKNOWN, and may be asked again.
+    """
 
     def __init__(self, workers: int = 2) -> None:
+        self.until = math.inf
         self.known: dict[tuple[str, ...], Reply] = {}
         self._idle = [Worker() for _ in range(workers)]
         self._lock = threading.Lock()
@@ -108,8 +115,9 @@ class EquivalenceChecker:
         new = [words for words in dict.fromkeys(questions) if words not in self.known]
         if new:
             with ThreadPoolExecutor(1 if len(new) <= FEW else len(self._idle)) as executor:
-                self.known.update(zip(new, executor.map(self._ask, new), strict=True))
-        return [self.known[words] for words in questions]
+                found = zip(new, executor.map(self._ask, new), strict=True)
+                self.known.update((words, reply) for words, reply in found if reply is not LATE)
+        return [self.known.get(words, UNKNOWN) for words in questions]
 
     def close(self) -> None:
         """Stop the workers."""
@@ -117,6 +125,8 @@ class EquivalenceChecker:
             worker.stop()
 
     def _ask(self, words: tuple[str, ...]) -> Reply:
+        if time.monotonic() >= self.until:
+            return LATE
         with self._lock:
             worker = self._idle.pop()
         try:

@@ -6,6 +6,7 @@ and what cost too much to read, is counted and told.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -45,6 +46,7 @@ class AnswerReader:
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
         self.asked = 0  # questions that the equivalence checker's workers were asked
+        self.until = math.inf  # by the monotonic clock: the checker is asked nothing after it
         self.costly = 0  # distinct answers that cost more steps than their length allows
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
@@ -176,6 +178,7 @@ class AnswerReader:
     def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
         checker = self._started()
+        checker.until = self.until
         asked = [(votes, [form for form in votes if form in odd]) for votes in counted]
         checker.values([form for votes, forms in asked for form in to_value(votes, forms)])
         found = [open_pairs(votes, forms, checker) for votes, forms in asked]

@@ -59,19 +59,22 @@ def run(
     verifier_key_env: VerifierKeyEnv = None,
     verifier_local: VerifierLocal = False,
 ) -> None:
-    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response."""
+    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response.
+
+    A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
+    """
     from steelyard.cli.server_options import opened
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
     from steelyard.gateway.verifier import VerifierSettings
-    from steelyard.gateway.worst_case import read_price
+    from steelyard.gateway.worst_case import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
-        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_price(price) if price else None,
+        unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
         feedback=feedback, keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip

@@ -28,16 +28,18 @@ LimitOption = Annotated[
         "--limit",
         metavar="NAME=NUMBER",
         help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
-        "deadline (seconds), in-flight, queue (requests) and drain (seconds).",
+        "deadline (seconds), in-flight, queue (requests), and the seconds that a client has for a head and an upload "
+        "and that requests have to end (drain).",
         show_default=False,
     ),
 ]
 PriceOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--price",
         metavar="PROMPT,RESPONSE",
-        help="What a million tokens cost, for the cost of a reply and the limit cost.",
+        help="What a million tokens cost, for the cost of a reply and the limit cost. Several upstreams: one for "
+        "all, or --price a=PROMPT,RESPONSE for each.",
         show_default=False,
     ),
 ]

@@ -27,6 +27,8 @@ class Caps:
     deadline: float = 600.0  # seconds
     in_flight: int = 1024  # requests
     queue: int = 256  # requests that wait for a place
+    head: float = 30.0  # seconds that a client has to send the head of a request
+    upload: float = 60.0  # seconds that it has to send the body
     drain: float = 30.0  # seconds that requests have to end when the server is stopped
 
     def __post_init__(self) -> None:

@@ -12,12 +12,11 @@ from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.pass_through import pass_through
+from steelyard.gateway.source import Source
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
 from steelyard.gateway.worst_case import sample_limit
-
-BODY = 60.0  # seconds that a client has to send its body
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -39,10 +38,11 @@ async def chat(request: web.Request) -> web.StreamResponse:
         return web.Response(body=json_bytes(reply), content_type="application/json")
 
 
-def vote_settings(state: State, asked: ChatRequest) -> VoteSettings:
-    """How a request is voted on, within what the operator allows."""
-    settings = read_vote_settings(asked, state.n, state.caps)
-    limit = sample_limit(asked, settings.n, state.caps, state.price, settings.max_total_tokens)
+def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) -> VoteSettings:
+    """How a request is voted on, within what the operator allows; `only` one upstream gives one sample."""
+    settings = read_vote_settings(asked, state.n, state.caps, len(state.sources))
+    samples = state.voting.samples(settings, only)
+    limit = sample_limit(asked, samples, state.caps, state.prices, settings.max_total_tokens)
     return replace(settings, max_tokens=limit)
 
 
@@ -54,11 +54,11 @@ async def read_body(request: web.Request, state: State) -> Members:
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
     try:
-        async with asyncio.timeout(BODY):
+        async with asyncio.timeout(state.caps.upload):
             content = await request.read()
         return read_members(content.decode("utf-8"))
     except TimeoutError:
-        raise ApiError(408, f"the body did not come within {BODY:g} s", code="slow_request") from None
+        raise ApiError(408, f"the body did not come within {state.caps.upload:g} s", code="slow_request") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:

@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.answers.extract import check_kind
+from steelyard.answers.reader import AnswerReader
 from steelyard.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.errors import SettingError, did_you_mean
 from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
-from steelyard.gateway.worst_case import Price
-from steelyard.jobs.ask import SCORE, planned
+from steelyard.gateway.worst_case import Price, Prices, price_of
+from steelyard.jobs.ask import SCORE, planned, tell_rule
+from steelyard.jobs.ask_cascade import cascade_for
 from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.entry_pool import EntryPool
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
+from steelyard.stopping.cascade import Cascade
 
 LEAST_KEY = 8  # characters
 MODEL_PREFIX = "steelyard/"
@@ -41,8 +45,8 @@ class Configuration:
     unauthenticated: bool = False
     verifier: VerifierSettings | None = None
     keep_texts: bool = False
-    price: Price | None = None
     feedback: Path | None = None
+    price: Price | Prices | None = None  # by the name of an upstream, or one for all
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
@@ -58,7 +62,7 @@ class Configuration:
             raise SettingError(
                 f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
             )
-        if self.caps.cost is not None and self.price is None:
+        if self.caps.cost is not None and not self.prices:
             raise SettingError("a limit of the cost needs the prices: give them with --price PROMPT,RESPONSE")
         if not 0 <= self.port <= 65535:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
@@ -94,20 +98,53 @@ class Configuration:
                 )
         return tuple(dict.fromkeys(found))
 
+    @property
+    def prices(self) -> Prices:
+        """The prices by the name of the upstream; those of the empty name are for all others."""
+        return {"": self.price} if isinstance(self.price, Price) else self.price or {}
+
     def upstreams(self) -> tuple[Upstream, ...]:
-        """The upstreams, checked."""
+        """The upstreams, checked; each is asked for n samples."""
         found = read_upstreams(self.upstream, self.model, self.key_env, self.n)
-        if len(found) > 1:
-            raise SettingError("the gateway asks one upstream so far: name one with --upstream URL")
+        names = [each.name for each in found]
         for each in found:
             each.check()
+            if each.name == self.name:
+                raise SettingError(f"{each.name!r} is the model that votes: give the upstream another name")
+        for name in self.prices:
+            if name and name not in names:
+                raise SettingError(
+                    f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, names)}"
+                )
+        if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
+            raise SettingError(
+                f"a limit of the cost needs the prices of {free[0]} too: --price {free[0]}=PROMPT,RESPONSE"
+            )
+        if self.n * len(found) > self.caps.samples:
+            raise SettingError(
+                f"cannot draw {self.n} samples of each of {len(found)} upstreams: at most {self.caps.samples} are "
+                "drawn per request; lower -n, or raise --limit samples"
+            )
         return found
 
-    def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str]:
-        """The plan or the method, None where it depends on the scores there are, and the score it goes by."""
+    def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str, Cascade | None]:
+        """The plan or the method, None where it depends on the scores there are, its score and its cascade."""
         verifier = self.verifier.name if self.verifier else None
-        if self.plan:
-            method, score = planned(self.plan, n=self.n, model=upstreams[0].model, verifier=verifier)
-            Ballot(method, answers=self.answers).close()  # a plan that cannot vote on samples as they come says so now
-            return method, score
-        return method_class(self.method)() if self.method else None, verifier or SCORE
+        if not self.plan:
+            return method_class(self.method)() if self.method else None, verifier or SCORE, None
+        names = tuple(each.name for each in upstreams if each.name)
+        model = ", ".join(names) or upstreams[0].model
+        method, score = planned(self.plan, n=self.n, model=model, sources=names, verifier=verifier)
+        with Ballot(method, answers=self.answers):  # a plan that cannot vote on samples as they come says so now
+            pools = EntryPool(method, AnswerReader(self.answers))
+        if names:
+            method.check_pool(pools.pool([(None, None, name) for name in names]))
+        tell_rule(method)
+        cascade = cascade_for(method, names, None)
+        most = sum(cascade.samples_of(name) for name in names if name in cascade.sources) if cascade else 0
+        if most > self.caps.samples:
+            raise SettingError(
+                f"the plan's cascade may draw {most} samples per request, and {self.caps.samples} are allowed: raise "
+                "--limit samples"
+            )
+        return method, score, cascade

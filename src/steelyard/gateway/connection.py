@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from aiohttp import web
 
@@ -14,28 +17,59 @@ from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.envelope import SAFE
 
 LOG = logging.getLogger("steelyard.gateway")
-HEAD = 30.0  # seconds
 TOO_LONG = "LineTooLong"
 
 
 class Connection(web.RequestHandler):
-    """Answers what cannot be parsed, and what fails outside of every handler."""
+    """Answers what cannot be parsed, and what fails outside of every handler; closes on a head that does not end."""
 
-    __slots__ = ("_due",)
+    __slots__ = ("_due", "_head", "_here")
+
+    def __init__(self, manager: web.Server, *, loop: asyncio.AbstractEventLoop, head: float, **settings: Any) -> None:
+        super().__init__(manager, loop=loop, **settings)
+        self._head = head  # seconds that the head of a request may take
+        self._due: asyncio.TimerHandle | None = None
+        self._here: asyncio.BaseTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Give a client some time for the head of its first request: one that is too slow holds nothing."""
         super().connection_made(transport)
-        self._due = asyncio.get_running_loop().call_later(HEAD, self._first_request_is_due, transport)
+        self._here = transport
+        self._wait()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget a client that has left."""
-        self._due.cancel()
+        self._wait_no_more()
+        self._here = None
         super().connection_lost(exc)
 
-    def _first_request_is_due(self, transport: asyncio.BaseTransport) -> None:
-        if not self._request_count:
-            transport.close()
+    def data_received(self, data: bytes) -> None:
+        """Give it the same time for every later head, from its first byte on."""
+        if self._here is not None and self._due is None:
+            self._wait()
+        super().data_received(data)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """While a request is answered no head is due."""
+        here, self._here = self._here, None
+        self._wait_no_more()
+        try:
+            yield
+        finally:
+            self._here = here
+
+    def _wait(self) -> None:
+        self._due = asyncio.get_running_loop().call_later(self._head, self._too_slow)
+
+    def _wait_no_more(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def _too_slow(self) -> None:
+        if self._here is not None:
+            self._here.close()
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None

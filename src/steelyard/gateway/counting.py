@@ -1,13 +1,16 @@
 """The vote on the samples of one request: the same pool and the same method as `steelyard ask` has.
 
-Answers that only the equivalence checker can tell apart are counted in a thread, so that no request waits for another
-one's algebra; each thread has a reader, and with it worker processes, of its own.
+Answers that only the equivalence checker can tell apart are counted in a thread, so that no other request waits for
+that; each thread has a reader, and with it worker processes, of its own. Who comes with algebra while others wait with
+theirs has the less time for it the more there are: what was not compared by then counts as different answers, and the
+reply says so.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
@@ -17,11 +20,17 @@ from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.jobs.ask import Entered, Outcome, outcome_of
 from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.standing import Standing
+from steelyard.llm.draws import Draw
 from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Pool
+from steelyard.stopping.cascade import Cascade
 
 THREADS = 2
+ALGEBRA = 10.0  # seconds that one count may ask the equivalence checker for, when nobody waits
+LEAST = 0.5  # seconds, however many wait
 READ = 2000  # requests that one reader is used for: it remembers what it has read
 
 Result = TypeVar("Result")
@@ -43,18 +52,54 @@ class Counting:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counting")
         self._own = threading.local()
         self._readers: list[AnswerReader] = []
+        self._at_work = 0  # counts that are in a thread, or wait for one
 
-    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> Outcome:
-        """Vote on samples in the order of their numbers."""
-        rows = sorted(counted, key=lambda one: (one.number, one.source))
-        return await self.run(kind, [one.answer for one in rows], lambda reader: _outcome(rows, voter, reader))
+    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> tuple[Outcome, list[str]]:
+        """Vote on samples in the order of their numbers; what was not compared in time is told in notes."""
+        rows = _in_order(counted)
+
+        def work(reader: AnswerReader) -> tuple[Outcome, list[str]]:
+            before = reader.undecided
+            outcome = _outcome(rows, voter, reader)
+            late = reader.undecided - before
+            return outcome, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
+
+        return await self.run(kind, [one.answer for one in rows], work)
+
+    async def cascaded(
+        self,
+        counted: Sequence[Counted],
+        draws: Sequence[Draw],
+        voter: Method,
+        cascade: Cascade,
+        standing: Standing,
+        kind: str,
+        upstreams: Sequence[str],
+    ) -> tuple[Outcome, CascadeAsked]:
+        """Vote on samples by a cascade; `draws` are all that the sources owed that were asked."""
+        rows = _in_order(counted)
+
+        def work(reader: AnswerReader) -> tuple[Outcome, CascadeAsked]:
+            pool, entered = _pool(rows, voter, reader)
+            return cascade_outcome(pool, entered, cascade, standing), turns_of(pool, draws, cascade, upstreams)
+
+        return await self.run(kind, [one.answer for one in rows], work)
 
     async def run(self, kind: str, answers: Sequence[str | None], work: Callable[[AnswerReader], Result]) -> Result:
         """Do work that groups answers: here where that is quick, else in a thread."""
         if not needs_checker(kind, answers):
             return work(AnswerReader(kind))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: work(self._reader(kind)))
+        self._at_work += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._timed, kind, work)
+        finally:
+            self._at_work -= 1
+
+    def _timed(self, kind: str, work: Callable[[AnswerReader], Result]) -> Result:
+        """Do work in a thread, within the share of time that is there when its turn comes."""
+        reader = self._reader(kind)
+        reader.until = time.monotonic() + max(LEAST, ALGEBRA * THREADS / max(THREADS, self._at_work))
+        return work(reader)
 
     async def warm(self, voter: Method) -> None:
         """Vote once on nothing, in a thread, so that the first request does not wait for the compiled loops."""
@@ -82,11 +127,20 @@ class Counting:
         return reader
 
 
+def _in_order(counted: Sequence[Counted]) -> list[Counted]:
+    return sorted(counted, key=lambda one: (one.number, one.source))
+
+
 def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> Outcome:
+    pool, entered = _pool(rows, voter, reader)
+    return outcome_of(pool, voter, entered)
+
+
+def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:
     entries = [(one.answer, one.score, one.source or None) for one in rows]
     pools = EntryPool(voter, reader)
     pools.group(entries)
-    return outcome_of(pools.pool(entries), voter, [Entered(one.number, one.source, one.score) for one in rows])
+    return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
 
 
 class RunningBallot:
@@ -96,13 +150,16 @@ class RunningBallot:
         self.counting, self.voter, self.kind = counting, voter, kind
         self.counted: list[Counted] = []
         self._ballot = Ballot(voter, answers=AnswerReader(kind))
+        self.standing = self._ballot.standing
 
     async def add(self, one: Counted) -> Standing:
         """Count a sample."""
         self.counted.append(one)
         if not needs_checker(self.kind, [each.answer for each in self.counted]):
-            return _added(self._ballot, one)
-        return await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
+            self.standing = _added(self._ballot, one)
+        else:
+            self.standing = await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
+        return self.standing
 
     def _anew(self, reader: AnswerReader) -> Standing:
         ballot = Ballot(self.voter, answers=reader)

@@ -76,7 +76,7 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
-        if self.scorer.logprobs:  # they came with the samples, so there is nobody to wait for
+        if self.scorer.logprobs:  # it asks nobody, so there is nothing to wait for
             return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
@@ -136,7 +136,7 @@ class Drawing:
         name = rest.get("id") if count == 1 else None
         response = name if isinstance(name, str) and name else None
         came = [
-            Sample(first + j, self.source.name, good, raw[j], rest, response=response)
+            Sample(first + j, self.source.name, good, raw[j], rest, response=response, choices=count)
             for j, good in sorted(reply.good.items())
         ]
         return came, reply

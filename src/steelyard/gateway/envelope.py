@@ -9,6 +9,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -37,7 +38,8 @@ def enveloped(access: Access) -> Middleware:
         request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
         status = LEFT
         try:
-            response = await _answered(request, handler, access)
+            with _connection(request):
+                response = await _answered(request, handler, access)
             status = response.status
             if not response.prepared:
                 response.headers["openai-processing-ms"] = str(round(1000 * (time.monotonic() - began)))
@@ -47,6 +49,12 @@ def enveloped(access: Access) -> Middleware:
             request.app[STATE].metrics.duration.add(time.monotonic() - began, route=route, status=str(status))
 
     return envelope
+
+
+def _connection(request: web.Request) -> AbstractContextManager[None]:
+    """What knows that a request is under way."""
+    answering: Callable[[], AbstractContextManager[None]] = getattr(request.protocol, "answering", nullcontext)
+    return answering()
 
 
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:

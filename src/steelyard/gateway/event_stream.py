@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -21,9 +21,9 @@ def event(content: Any) -> bytes:
     return b"data: " + data + b"\n\n"
 
 
-async def begun(request: web.Request) -> web.StreamResponse:
+async def begun(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:
     """Begin a stream."""
-    response = web.StreamResponse(headers=HEADERS)
+    response = web.StreamResponse(headers={**HEADERS, **(headers or {})})
     response.content_type = "text/event-stream"
     await response.prepare(request)
     return response

@@ -21,11 +21,11 @@ from steelyard.counting.logit_weight import clipped_logit
 from steelyard.errors import LabelError, RunError
 from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.counting import Counting
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.kept_request import request_record
 from steelyard.gateway.label_match import correct_answers
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.policies import AnswerPolicy
-from steelyard.gateway.voting import Decision
 from steelyard.runs.feedback_folder import REQUEST, FeedbackFolder, FeedbackSettings, Record
 from steelyard.surrogates import whole
 

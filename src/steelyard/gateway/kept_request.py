@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.label_match import kept_name
-from steelyard.gateway.voting import Decision
 from steelyard.runs.feedback_folder import REQUEST, Record
 
 

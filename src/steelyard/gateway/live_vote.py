@@ -15,10 +15,11 @@ import numpy as np
 
 from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counted
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.policies import policy_of
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.vote_settings import VoteSettings
-from steelyard.gateway.voting import Decision, Voting
+from steelyard.gateway.voting import Voting
 from steelyard.jobs.ask import Outcome, unplanned
 from steelyard.jobs.standing import Standing
 from steelyard.methods import method_class
@@ -43,7 +44,7 @@ class LiveVote:
         others = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
         self.samples = sorted([*others, sample], key=lambda one: (one.number, one.source))
         rule = self.method.stopping_ if self.method else None
-        counted = [one for one in self.samples if by_rule is None or one.number < by_rule.samples]
+        counted = [one for one in self.samples if by_rule is None or one.source or one.number < by_rule.samples]
         return {"sample": _told(sample), "vote": await self._vote(counted, rule)}
 
     async def side_by_side(self, decision: Decision) -> list[dict[str, Any] | None]:
@@ -59,8 +60,8 @@ class LiveVote:
             Counted(one.number, one.source, self.policy.answer(one), one.score if believed else None)
             for one in samples
         ]  # fmt: skip
-        method = self.method or unplanned(any(row.score is not None for row in rows))
-        outcome = await self.counting.outcome(rows, method, self.policy.kind)
+        method = self.method or unplanned(any(row.score is not None for row in rows), bool(rows[0].source))
+        outcome, _ = await self.counting.outcome(rows, method, self.policy.kind)
         told = standing(outcome)
         if rule is not None and rule.thresholds:
             told["rule"] = {"value": _signal(rule, outcome), "threshold": rule.threshold}
@@ -85,7 +86,7 @@ def without_rule(voting: Voting) -> Voting:
     method = copy(voting.voter.method)
     if method is not None:
         method.stopping_ = None
-    return replace(voting, voter=replace(voting.voter, method=method))
+    return replace(voting, voter=replace(voting.voter, method=method, cascade=None))
 
 
 def _signal(rule: Rule, outcome: Outcome) -> float:

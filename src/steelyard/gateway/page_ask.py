@@ -17,12 +17,12 @@ from aiohttp import web
 from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.chat_request import OURS, read_chat
 from steelyard.gateway.chat_route import read_body, vote_settings
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import PING, begun, event
 from steelyard.gateway.live_vote import LiveVote, without_rule
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_stream import HEARTBEAT
-from steelyard.gateway.voting import Decision
 from steelyard.jobs.standing import Standing
 
 News = tuple[Sample, Standing | None] | None  # None: it is decided

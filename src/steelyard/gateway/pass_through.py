@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -25,10 +26,12 @@ from steelyard.gateway.vote_stream import chunks
 from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.client import Written
 from steelyard.llm.faults import LateError, TooLargeError, TryError
-from steelyard.llm.reply import error_message
+from steelyard.llm.reply import ECHO, error_message
 
 IDLE = 120.0  # seconds between two parts of a stream
+RATE_LIMIT = "x-ratelimit-"
 CUT = "the upstream's stream ended before its response did"
 
 
@@ -36,9 +39,11 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = sample_limit(asked, asked.choices, state.caps, state.price)
-    added = {"max_tokens": limit} if limit is not None and asked.max_tokens is None else {}
-    body = asked.members.text(without=frozenset({OURS}), **added).encode("utf-8", "surrogatepass")
+    limit = sample_limit(asked, {source.name: asked.choices}, state.caps, state.prices)
+    changed: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
+    if limit is not None and asked.max_tokens is None:
+        changed["max_tokens"] = limit
+    body = asked.members.text(without=frozenset({OURS}), **changed).encode("utf-8", "surrogatepass")
     headers = {"x-request-id": request[REQUEST_ID]}
     try:
         if asked.stream:
@@ -51,14 +56,33 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 async def _whole(
     asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
 ) -> web.Response:
-    async def send() -> Any:
-        left = until - time.monotonic()
-        content = await source.client.request("POST", CHAT, body, timeout=left, headers=headers)
-        reply = checked_reply(content, asked.choices, source.client.address)
-        return content | {"choices": good_choices(content, reply)}
+    async def send() -> tuple[Written, bytes]:
+        reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
+        return reply, _relayed(reply, asked, source)
 
-    content = await source.send(send, tries=1 + RETRIES, until=until)
-    return web.Response(body=json_bytes(content), content_type="application/json")
+    reply, relayed = await source.send(send, tries=1 + RETRIES, until=until)
+    return web.Response(body=relayed, content_type="application/json", headers=_rate_limits(reply.headers))
+
+
+def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
+    """The reply as it was written, unless clients cannot read that: NaN, another encoding, choices that are none."""
+    address, content = source.client.address, reply.content
+    choices = good_choices(content, checked_reply(content, asked.choices, address))
+    try:
+        text = reply.body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    odd = text.startswith("\ufeff") or any(sign in text for sign in ("\0", "NaN", "Infinity"))
+    same = not odd and choices == content["choices"]
+    relayed = reply.body if same else json_bytes(content | {"choices": choices})
+    if address.betrayed(relayed.decode()):
+        raise TryError(ECHO)
+    return relayed
+
+
+def _rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
+    """What the upstream says of its limits, which is true for the client where one request was one of his."""
+    return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
 
 
 async def _streamed(
@@ -82,9 +106,11 @@ class Relay:
         self.response: web.StreamResponse | None = None
         self.open: set[int] = set()  # choices that have begun and not finished
         self.finished = False
+        self.headers: dict[str, str] = {}
 
     async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
+        self.headers = _rate_limits(upstream.headers)
         if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
             return await self._plain(upstream, until)
         try:
@@ -96,7 +122,7 @@ class Relay:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
             return await self._failed(self.response, reason)
-        response = self.response or await begun(self.request)
+        response = self.response or await begun(self.request, self.headers)
         if done or self.finished:
             await response.write(event(DONE))
         await response.write_eof()
@@ -114,7 +140,7 @@ class Relay:
             data = list(lines.feed(piece) if piece else lines.end())
             ready = [self._event(each) for each in data if each.strip() != DONE]
             if out := b"".join(each for each in ready if each):
-                self.response = self.response or await begun(self.request)
+                self.response = self.response or await begun(self.request, self.headers)
                 await self.response.write(out)
             if any(each.strip() == DONE for each in data):
                 return True
@@ -159,7 +185,7 @@ class Relay:
                     raise TooLargeError("the reply is too long")
         content = parsed(body)
         reply = checked_reply(content, self.asked.choices, self.source.client.address)
-        self.response = await begun(self.request)
+        self.response = await begun(self.request, self.headers)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):

@@ -15,8 +15,8 @@ import numpy as np
 
 from steelyard.confidence.drift import MOST_REFERENCES, Drift, score_drift
 from steelyard.counting.logit_weight import clipped_logit
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.vote_reply import told
-from steelyard.gateway.voting import Decision
 
 KEPT = 50  # requests
 LONGEST_PROMPT = 2000  # characters

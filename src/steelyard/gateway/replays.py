@@ -12,9 +12,14 @@ REPLAY = "the upstream sent the same response again, under the same id"
 
 
 class Replays:
-    """Knows the samples of one request by the ids of their responses."""
+    """Knows the samples of one request by the ids of their responses.
 
-    def __init__(self) -> None:
+    A cascade looks at all samples of a source together, so that it does not matter which of two equal ones counts:
+    there none is taken back.
+    """
+
+    def __init__(self, *, take_back: bool = True) -> None:
+        self._take_back = take_back
         self._first: dict[tuple[str, str, str], Sample] = {}
 
     def sorted_out(self, sample: Sample) -> list[Sample]:
@@ -26,7 +31,7 @@ class Replays:
         if known is None:
             self._first[key] = sample
             return [sample]
-        if known.number < sample.number:
+        if known.number < sample.number or not self._take_back:
             return [_replay(sample)]
         self._first[key] = sample
         return [_replay(known), sample]

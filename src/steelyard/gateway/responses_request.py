@@ -1,16 +1,30 @@
-"""A request of the Responses API -> the same chat request. What would need a memory of earlier requests is refused."""
+"""A request of the Responses API -> the same chat request, with all other fields as they were written.
+
+What would need a memory of earlier requests is refused.
+"""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from steelyard.gateway.api_errors import ApiError, invalid
-from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.json_members import Members, read_members
 
 KEEPS = ("previous_response_id", "conversation", "background", "prompt")  # what only a server with a memory can do
-SAME = ("model", "temperature", "top_p", "stream", "user", "metadata", "parallel_tool_calls", "tool_choice", OURS)
+OTHERWISE = frozenset(  # what a chat request spells in another way, or what only concerns a server's memory
+    {
+        "input",
+        "instructions",
+        "max_output_tokens",
+        "tools",
+        "tool_choice",
+        "text",
+        "reasoning",
+        "stream_options",
+        *KEEPS,
+    }
+    | {"store", "include", "truncation", "max_tool_calls", "top_logprobs", "messages", "n"}
+)
 PARTS = {"input_text": "text", "output_text": "text", "text": "text"}
 
 
@@ -23,16 +37,22 @@ def as_chat(members: Members) -> Members:
                 400, f"{name} needs a memory that this server does not have: send the whole conversation as input",
                 param=name, code="stateless",
             )  # fmt: skip
-    chat = {name: values[name] for name in SAME if values.get(name) is not None}
+    chat: dict[str, Any] = {}
     chat["messages"] = [*_instructions(values.get("instructions")), *_messages(values.get("input"))]
     if values.get("max_output_tokens") is not None:
         chat["max_tokens"] = values["max_output_tokens"]
     if values.get("tools"):
         chat["tools"] = [_tool(tool, i) for i, tool in enumerate(_listed(values["tools"], "tools"))]
-    wanted = values.get("text")
+    if values.get("tool_choice") is not None:
+        chat["tool_choice"] = _tool_choice(values["tool_choice"])
+    wanted, thinking = values.get("text"), values.get("reasoning")
     if isinstance(wanted, dict) and isinstance(wanted.get("format"), dict):
         chat["response_format"] = _format(wanted["format"])
-    return read_members(json.dumps(chat))
+    if isinstance(wanted, dict) and wanted.get("verbosity") is not None:
+        chat["verbosity"] = wanted["verbosity"]
+    if isinstance(thinking, dict) and thinking.get("effort") is not None:
+        chat["reasoning_effort"] = thinking["effort"]
+    return read_members(members.text(without=OTHERWISE, **chat))
 
 
 def _instructions(given: Any) -> list[dict[str, Any]]:
@@ -80,6 +100,12 @@ def _tool(tool: Any, i: int) -> dict[str, Any]:
     if not isinstance(tool, dict) or tool.get("type") != "function":
         raise invalid(f"tools[{i}]", "only tools of the type function are passed on")
     return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+
+
+def _tool_choice(given: Any) -> Any:
+    if isinstance(given, dict) and given.get("type") == "function" and "name" in given:
+        return {"type": "function", "function": {"name": given["name"]}}
+    return given
 
 
 def _format(given: dict[str, Any]) -> dict[str, Any]:

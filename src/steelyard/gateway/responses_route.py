@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
 from steelyard.gateway.chat_route import read_body, vote_settings
-from steelyard.gateway.event_stream import begun, event
+from steelyard.gateway.decision import Decision
+from steelyard.gateway.event_stream import begun, break_off, event
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
-from steelyard.gateway.vote_stream import pieces, spoken
-from steelyard.gateway.voting import Decision
+from steelyard.gateway.vote_stream import pieces, spoken, while_waiting
 
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
 DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
@@ -26,27 +28,51 @@ async def responses(request: web.Request) -> web.StreamResponse:
     state = request.app[STATE]
     async with state.admission.place(request[CLIENT]):
         asked = read_chat(as_chat(await read_body(request, state)), state.caps)
-        decision = await _decided(request, asked)
-        whole = state.replied(decision)
-        await state.kept(whole)
-        reply = as_response(whole)
-        if not asked.stream:
-            return web.Response(body=json_bytes(reply), content_type="application/json")
-        response = await begun(request)
-        for number, told in enumerate(events(reply)):
-            await response.write(f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number}))
+        if asked.stream:
+            return await _streamed(request, asked)
+        reply = state.replied(await _decided(request, asked))
+        await state.kept(reply)
+        return web.Response(body=json_bytes(as_response(reply)), content_type="application/json")
+
+
+async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamResponse:
+    """Heartbeats until it is decided, then the events of the whole reply; what fails after a heartbeat is one too."""
+    deciding = asyncio.create_task(_decided(request, asked))
+    try:
+        response = await while_waiting(request, deciding, asyncio.Queue())
+        try:
+            decision = await deciding
+        except ApiError as error:
+            if response is None:
+                raise
+            await response.write(_event({**error.body["error"], **error.body, "type": "error"}, 0))
+            break_off(request)
+            return response
+        response = response or await begun(request)
+        reply = request.app[STATE].replied(decision)
+        await request.app[STATE].kept(reply)
+        for number, told in enumerate(events(as_response(reply))):
+            await response.write(_event(told, number))
         await response.write_eof()
         return response
+    finally:
+        deciding.cancel()
+        await asyncio.gather(deciding, return_exceptions=True)
+
+
+def _event(told: dict[str, Any], number: int) -> bytes:
+    return f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number})
 
 
 async def _decided(request: web.Request, asked: ChatRequest) -> Decision:
     state = request.app[STATE]
-    settings = vote_settings(state, asked)
-    if asked.model != state.name:
-        if state.source_of(asked.model) is None:
-            raise unknown_model(asked.model, state.models)
-        settings = replace(settings, n=1, method="majority")
-    return await state.voting.decide(asked, settings, request[REQUEST_ID])
+    if asked.model == state.name:
+        return await state.voting.decide(asked, vote_settings(state, asked), request[REQUEST_ID])
+    source = state.source_of(asked.model)
+    if source is None:
+        raise unknown_model(asked.model, state.models)
+    settings = replace(vote_settings(state, asked, source), n=1, method="majority")
+    return await state.voting.decide(asked, settings, request[REQUEST_ID], only=source)
 
 
 def as_response(reply: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ class Sample:
     score: float | None = None
     response: str | None = None  # the id of the reply, where it holds this sample alone
     unscored: str | None = None  # why there is no score although there should be one
+    scoring: Mapping[str, Any] | None = None  # the tokens that its score took, where the verifier's server says so
+    choices: int = 1  # that its reply was asked for: the usage is that of all of them
 
     @property
     def message(self) -> dict[str, Any] | None:

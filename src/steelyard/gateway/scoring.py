@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
@@ -30,21 +30,32 @@ class ScoringError(Exception):
     """A sample has no score; the reason is one line."""
 
 
+class Scored(NamedTuple):
+    """The score of a sample in [0, 1], None where there is none, and the tokens that it took, where that is known."""
+
+    score: float | None
+    usage: Mapping[str, Any] | None = None
+
+
 class Scorer(Protocol):
-    """Scores samples. `logprobs` says whether the scores are made of the log-probabilities of the samples."""
+    """Scores samples. `logprobs` says whether the scores are made of the log-probabilities of the samples.
+
+    `priced_as` is the name of the upstream that is asked for the scores; None: nobody of them is.
+    """
 
     logprobs: bool
+    priced_as: str | None
 
-    async def score(self, question: str, sample: Sample, until: float) -> float | None:
-        """The score of a sample in [0, 1], None where there is none; a ScoringError where there should be one."""
+    async def score(self, question: str, sample: Sample, until: float) -> Scored:
+        """The score of a sample; a ScoringError where there should be one."""
         ...
 
 
 async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
     """A sample with its score, or with the reason why the verifier gave none."""
     try:
-        score = await scorer.score(question, sample, until)
-        return sample if score is None else replace(sample, score=score)
+        found = await scorer.score(question, sample, until)
+        return replace(sample, score=found.score, scoring=found.usage)
     except ScoringError as error:
         return replace(sample, unscored=str(error))
 
@@ -53,10 +64,11 @@ class OwnLogprob:
     """exp(mean log-probability) of the sampled tokens, which asks nobody."""
 
     logprobs = True
+    priced_as: str | None = None
 
-    async def score(self, question: str, sample: Sample, until: float) -> float | None:  # noqa: ARG002
+    async def score(self, question: str, sample: Sample, until: float) -> Scored:  # noqa: ARG002
         """Read it from the sample, as `ask` does."""
-        return probability_of(sample.choice)
+        return Scored(probability_of(sample.choice))
 
 
 class Verified:
@@ -64,8 +76,16 @@ class Verified:
 
     logprobs = False
 
-    def __init__(self, connect: Callable[[], Awaitable[Runner]], *, score: str, split: str, timeout: float) -> None:
-        self.timeout = timeout
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Runner]],
+        *,
+        score: str,
+        split: str,
+        timeout: float,
+        priced_as: str | None = None,
+    ) -> None:
+        self.timeout, self.priced_as = timeout, priced_as
         self.problem: str | None = None  # why it could not be connected to
         self._connect, self._split = connect, split
         self._runner: Runner | None = None
@@ -74,11 +94,11 @@ class Verified:
         spelling = spelled(score) or Score(score, None)
         self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
 
-    async def score(self, question: str, sample: Sample, until: float) -> float | None:
+    async def score(self, question: str, sample: Sample, until: float) -> Scored:
         """Ask for the scores of the steps, and reduce them as the plan's score does."""
         steps = split(sample.choice.text, self._split) if sample.choice else []
         if not sample.choice or not steps:
-            return None
+            return Scored(None)
         limit = min(self.timeout, SHARE * (until - time.monotonic()))
         try:
             async with asyncio.timeout(limit):
@@ -88,7 +108,7 @@ class Verified:
             raise ScoringError(f"no score within {limit:.3g} s") from None
         except SteelyardError as error:
             raise ScoringError(str(error)) from None
-        return reduced(scores, self._spelling)
+        return Scored(reduced(scores, self._spelling), scores.usage)
 
     async def connected(self) -> Runner:
         """The runner; whoever needs it waits for the same connection."""
@@ -129,6 +149,15 @@ async def _scores(runner: Runner, item: Item) -> Scores:
 
 
 def reduced(scores: Scores, spelling: Score) -> float:
-    """One number of the scores of steps, by the expression that reads a table's column of them."""
+    """One number of the scores of steps, by the expression that reads a table's column of them.
+
+    >>> reduced(Scores([0.9, 0.5, 0.7]), Score("prm", "min")), reduced(Scores([0.9, 0.5]), Score("prm", "mean"))
+    (0.5, 0.7)
+    """
+    if not (spelling.sigmoid or spelling.span or spelling.flipped):  # without a table where that is the same number
+        if len(scores.steps) == 1 or spelling.reducer == "last":
+            return scores.steps[-1]
+        if spelling.reducer == "min":
+            return min(scores.steps)
     steps = pl.Series(spelling.column, [scores.steps], pl.List(pl.Float64)).to_frame()
     return float(steps.select(spelling.expression()).item())

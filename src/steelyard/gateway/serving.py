@@ -49,7 +49,7 @@ async def serve_forever(
 async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
     """Serve while the block runs; yield the address. Requests that are under way have time to end."""
     upstreams = configuration.upstreams()
-    method, score = configuration.voter(upstreams)
+    method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
         sources = []
         for each in upstreams:
@@ -61,11 +61,11 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             stack.push_async_callback(source.close)
             sources.append(source)
         verifier = configuration.verifier
-        scorer = verifier.scorer(score, upstreams[0], sources[0].client.address, stack) if verifier else OwnLogprob()
-        voter = Voter(method, scorer, configuration.answers)
+        scorer = verifier.scorer(score, upstreams, sources[0].client.address, stack) if verifier else OwnLogprob()
+        voter = Voter(method, scorer, configuration.answers, cascade, score)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
-            created=int(time.time()), price=configuration.price, keep_texts=configuration.keep_texts,
+            created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
             keys=len(configuration.keys()) or 1,
         )  # fmt: skip
         stack.callback(state.counting.close)
@@ -112,7 +112,14 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     try:
         try:
             server = await loop.create_server(
-                lambda: Connection(made, loop=loop, access_log=QUIET, access_log_format=LOGGED, auto_decompress=False),
+                lambda: Connection(
+                    made,
+                    loop=loop,
+                    access_log=QUIET,
+                    access_log_format=LOGGED,
+                    auto_decompress=False,
+                    head=configuration.caps.head,
+                ),
                 host,
                 configuration.port,
                 backlog=BACKLOG,

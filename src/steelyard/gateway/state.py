@@ -11,13 +11,14 @@ from aiohttp import web
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.draining import UnderWay
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_reply import completion
-from steelyard.gateway.voting import Decision, Voter, Voting
-from steelyard.gateway.worst_case import Price
+from steelyard.gateway.voting import Voter, Voting
+from steelyard.gateway.worst_case import Prices
 
 Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
 
@@ -39,18 +40,18 @@ class State:
     finished: list[Finished] = field(default_factory=list)
     created: int = 0
     keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
-    price: Price | None = None
     keys: int = 1  # of clients
     feedback: Feedback | None = None
+    prices: Prices = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.under_way = UnderWay()
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
-        self.voting = Voting(self.voter, self.sources[0], self.counting)
+        self.voting = Voting(self.voter, self.sources, self.counting)
 
     def replied(self, decision: Decision) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of it are told."""
-        reply = completion(decision, self.price)
+        reply = completion(decision, self.prices)
         for told in self.finished:
             told(reply["id"], decision)
         return reply
@@ -62,12 +63,14 @@ class State:
 
     @property
     def models(self) -> list[str]:
-        """The names that a client may ask for."""
-        return [self.name, *dict.fromkeys(source.model for source in self.sources)]
+        """The names that a client may ask for: of several upstreams the names that the operator has given them."""
+        return [self.name, *(source.name or source.model for source in self.sources)]
 
     def source_of(self, model: str) -> Source | None:
-        """The upstream that a plain model is passed on to."""
-        return next((source for source in self.sources if source.model == model), None)
+        """The upstream that a plain model is passed on to: by its name, or by its model where no other one has that."""
+        named = [source for source in self.sources if source.name == model]
+        serving = [source for source in self.sources if source.model == model]
+        return named[0] if named else serving[0] if len(serving) == 1 else None
 
 
 STATE = web.AppKey("state", State)

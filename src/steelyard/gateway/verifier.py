@@ -38,12 +38,18 @@ class VerifierSettings:
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
 
-    def scorer(self, score: str, upstream: Upstream, address: Address, stack: AsyncExitStack) -> Scorer:
-        """What scores samples by a plan's score; it is closed with the stack. `address` is where the upstream is."""
+    def scorer(self, score: str, upstreams: tuple[Upstream, ...], address: Address, stack: AsyncExitStack) -> Scorer:
+        """What scores samples by a plan's score; it is closed with the stack. `address` is the first upstream's."""
         protocol, known = find_verifier(self.name)
         if isinstance(protocol, RecordedProtocol):
             return OwnLogprob()
+        upstream = upstreams[0]
         own = isinstance(protocol, ChatProtocol) and self.upstream is None  # the LLM judges itself
+        if own and len(upstreams) > 1:
+            raise SettingError(
+                f"{self.name} asks the upstream that it verifies, and there are {len(upstreams)}: say which server "
+                "verifies all of them, --verifier-upstream URL"
+            )
         place = self.upstream
         model = self.model or (upstream.model if own else known.model) or upstream.model
 
@@ -52,6 +58,8 @@ class VerifierSettings:
                 return await connect(protocol, model, address if own else None)
             return await connect(protocol, model, await stack.enter_async_context(started(served, place, self.key_env)))
 
-        made = Verified(ready, score=score, split=known.split, timeout=self.timeout)
+        made = Verified(
+            ready, score=score, split=known.split, timeout=self.timeout, priced_as=upstream.name if own else None
+        )
         stack.push_async_callback(made.close)
         return made

@@ -8,16 +8,17 @@ from typing import Any
 
 from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import OURS
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.samples import Sample, ended
-from steelyard.gateway.usage import is_counted
-from steelyard.gateway.voting import Decision
-from steelyard.gateway.worst_case import Price
+from steelyard.gateway.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
+from steelyard.gateway.vote_settings import SELECTED
+from steelyard.gateway.worst_case import Prices
 from steelyard.jobs.ask import Vote
 
 KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 
-def completion(decision: Decision, price: Price | None = None) -> dict[str, Any]:
+def completion(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
     """The reply to a request that was voted on."""
     best = winners(decision)
     first = best[0].reply or {}
@@ -30,9 +31,9 @@ def completion(decision: Decision, price: Price | None = None) -> dict[str, Any]
         "created": int(time.time()),
         "model": decision.asked.model,
         "choices": choices,
-        "usage": decision.usage,
+        "usage": selected(best) if decision.settings.usage == SELECTED else billed(decision),
         **{name: first[name] for name in KEPT if first.get(name) is not None},
-        OURS: told(decision, price),
+        OURS: told(decision, prices),
     }
 
 
@@ -77,7 +78,7 @@ def _abstention(decision: Decision) -> dict[str, Any]:
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
 
 
-def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
+def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
     """What stands under `steelyard` in a reply."""
     outcome = decision.outcome
     object_: dict[str, Any] = {
@@ -87,7 +88,7 @@ def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
         "margin": outcome.margin,
         "abstained": decision.abstained,
         "policy": decision.policy,
-        "method": decision.method.name,
+        "method": decision.voted_by,
         "answers": [
             {"answer": one.answer, "votes": one.votes, "weight": one.weight, "probability": one.probability}
             for one in outcome.answers
@@ -103,9 +104,13 @@ def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
             "by": "n" if decision.at_once else "fan-out",
         },
         "stopped": decision.stopped,
-        "usage": _usage(decision),
-        "cost": _cost(decision, price),
+        "usage": usage_told(decision),
+        "cost": cost_of(decision, prices),
     }
+    if decision.parties:
+        object_["sources"] = sources_told(decision, prices)
+    if decision.cascade:
+        object_["cascade"] = decision.cascade.described
     if decision.threshold is not None:
         object_["threshold"] = decision.threshold
     if decision.verifier is not None:
@@ -117,20 +122,3 @@ def told(decision: Decision, price: Price | None = None) -> dict[str, Any]:
     if decision.settings.ballots:
         object_["ballots"] = [vote._asdict() for vote in outcome.votes]
     return object_
-
-
-def _usage(decision: Decision) -> dict[str, Any]:
-    """Tokens by part; of samples that were cancelled or not counted by the upstream nobody knows."""
-    uncounted = sum(not is_counted(reply.get("usage")) for reply in decision.replies)
-    return {
-        "samples": decision.usage,
-        "verifier": None,
-        "unknown": {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled},
-    }
-
-
-def _cost(decision: Decision, price: Price | None) -> dict[str, Any] | None:
-    """What was billed by the operator's prices; None where there are none, or where nobody counted the tokens."""
-    if price is None:
-        return None
-    return {"samples": price.of(decision.usage), "verifier": None}

@@ -16,14 +16,15 @@ from steelyard.methods import method_class, method_names
 MOST_POINTERS = 16
 LEAST_DEADLINE = 0.05  # seconds
 WITHIN = f"{OURS}."
-KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress")
+KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress", "usage")
+BILLED, SELECTED = "billed", "selected"
 
 
 @dataclass(frozen=True)
 class VoteSettings:
     """How one request is voted on."""
 
-    n: int
+    n: int  # of every upstream
     method: str | None = None  # in the place of the plan
     risk: float | None = None
     deadline_s: float = 600.0
@@ -32,11 +33,12 @@ class VoteSettings:
     ballots: bool = False  # whether the reply tells what became of every sample
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes
+    usage: str = BILLED  # of all samples and scores, or of what goes back alone
     apart: bool = False  # whether every sample is asked for by itself, as the page does to see it come
 
 
-def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
-    """Read what the client says; `n` samples where it does not say how many."""
+def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:
+    """Read what the client says; `n` samples of each of the sources where it does not say how many."""
     given = asked.members.values.get(OURS)
     if given is None:
         given = {}
@@ -45,9 +47,10 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
     for name in given:
         if name not in KNOWN:
             raise invalid(f"{WITHIN}{name:.60}", f"no setting {name!r:.60}: {did_you_mean(name, KNOWN)}")
-    wanted = whole_number(given, "n", 1, caps.samples, within=WITHIN)
+    most = max(1, caps.samples // sources)
+    wanted = whole_number(given, "n", 1, most, within=WITHIN)
     return VoteSettings(
-        n=min(n, caps.samples) if wanted is None else wanted,
+        n=min(n, most) if wanted is None else wanted,
         method=_method(given.get("method")),
         risk=number(given, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
         deadline_s=number(given, "deadline_s", LEAST_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,
@@ -55,6 +58,7 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps) -> VoteSettings:
         ballots=_flag(given, "ballots"),
         vote_on=_pointers(given.get("vote_on")),
         progress=_flag(given, "progress"),
+        usage=_usage(given.get("usage", BILLED)),
     )
 
 
@@ -63,6 +67,12 @@ def _flag(given: dict[str, Any], name: str) -> bool:
     if not isinstance(value, bool):
         raise invalid(WITHIN + name, f"{name} must be true or false")
     return value
+
+
+def _usage(which: Any) -> str:
+    if which not in (BILLED, SELECTED):
+        raise invalid(f"{WITHIN}usage", f"usage must be {BILLED!r} (all that was billed) or {SELECTED!r}")
+    return str(which)
 
 
 def _method(name: Any) -> str | None:

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.vote_settings import VoteSettings
-from steelyard.gateway.voting import Decision
 from steelyard.jobs.standing import Standing
 
 HEARTBEAT = 10.0  # seconds
@@ -39,7 +39,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
 
     deciding = asyncio.create_task(state.voting.decide(asked, settings, request[REQUEST_ID], watch))
     try:
-        response = await _while_waiting(request, deciding, news)
+        response = await while_waiting(request, deciding, news)
         try:
             decision = await deciding
         except ApiError as error:
@@ -56,7 +56,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
         await asyncio.gather(deciding, return_exceptions=True)
 
 
-async def _while_waiting(
+async def while_waiting(
     request: web.Request, deciding: asyncio.Task[Decision], news: asyncio.Queue[bytes]
 ) -> web.StreamResponse | None:
     """Send heartbeats and news until it is decided; None if that took no heartbeat and there were no news."""
@@ -141,6 +141,8 @@ def pieces(text: str) -> Iterator[str]:
 def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> dict[str, Any]:
     """A chunk without choices that tells of a sample, for who asked for that."""
     told: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
+    if sample.source:
+        told["source"] = sample.source
     if sample.error:
         told["error"] = public(sample.error.reason)
     if standing:

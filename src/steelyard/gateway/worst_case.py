@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,19 +49,50 @@ def read_price(text: str) -> Price:
     return Price(prompt, completion)
 
 
-def sample_limit(asked: ChatRequest, n: int, caps: Caps, price: Price | None, most: int | None = None) -> int | None:
-    """The most tokens of each of n samples, where there is a limit; a request that may go beyond it is refused.
+Prices = Mapping[str, Price]  # by the name of the upstream; those of the empty name are for all others
 
-    `most` is what the client allows for all samples together. A token of the prompt has at least one byte.
+
+def read_prices(texts: Sequence[str]) -> Prices:
+    """Read prices, for all upstreams or as NAME=PROMPT,RESPONSE for one.
+
+    >>> read_prices(["0.15,0.6", "big=2,8"])["big"]
+    Price(prompt=2.0, completion=8.0)
     """
-    limits = [limit for limit in (most, caps.tokens) if limit is not None]
-    if caps.cost is not None and price is not None and price.completion > 0:
+    found: dict[str, Price] = {}
+    for text in texts:
+        name, _, numbers = text.rpartition("=")
+        if name.strip() in found:
+            raise SettingError(
+                f"--price has the prices {text!r:.60} after others for the same upstream: give them once"
+            )
+        found[name.strip()] = read_price(numbers)
+    return found
+
+
+def price_of(prices: Prices, source: str) -> Price | None:
+    """The prices of an upstream, where they are known."""
+    return prices.get(source, prices.get(""))
+
+
+def sample_limit(
+    asked: ChatRequest, samples: Mapping[str, int], caps: Caps, prices: Prices, most: int | None = None
+) -> int | None:
+    """The most tokens of each sample, where there is a limit; a request that may go beyond it is refused.
+
+    `samples` says how many are drawn of each upstream, and `most` what the client allows for all of them together. A
+    token of the prompt has at least one byte.
+    """
+    n = sum(samples.values())
+    limits = [limit // n for limit in (most, caps.tokens) if limit is not None]
+    priced = [(count, price) for name, count in samples.items() if (price := price_of(prices, name))]
+    dear = sum(count * price.completion for count, price in priced)
+    if caps.cost is not None and dear > 0:
         size = sum(len(written) for written in asked.members.written.values())
-        left = caps.cost - n * size * price.prompt / MILLION
-        limits.append(math.floor(left * MILLION / price.completion))
+        left = caps.cost - sum(count * size * price.prompt for count, price in priced) / MILLION
+        limits.append(math.floor(left * MILLION / dear))
     if not limits:
         return None
-    each = min(limits) // n
+    each = min(limits)
     if each < 1 or (asked.max_tokens or 0) > each:
         wanted = f"up to {asked.max_tokens:,}" if asked.max_tokens else "at least one"
         raise ApiError(

@@ -152,12 +152,16 @@ def count(
     """
     rows = in_order(draws)
     pool = pool_of(rows, by=by, answers=answers, verified=verified)
-    scores: list[float | None] = [score_of(draw) for draw in rows]
-    if verified is not None:
-        scores = [None if np.isnan(value) else float(value) for value in pool.known_scores]
-    states = [None] * len(rows) if verified is None else verified.states
-    told = zip(rows, scores, states, strict=True)
+    if verified is None:
+        return outcome_of(pool, voter, entered(rows))
+    scores = [None if np.isnan(value) else float(value) for value in pool.known_scores]
+    told = zip(rows, scores, verified.states, strict=True)
     return outcome_of(pool, voter, [Entered(draw.sample, draw.source, score, state) for draw, score, state in told])
+
+
+def entered(draws: Sequence[Draw]) -> list[Entered]:
+    """Samples as they enter a vote, in this order."""
+    return [Entered(draw.sample, draw.source, score_of(draw)) for draw in draws]
 
 
 def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
@@ -219,14 +223,32 @@ def in_order(draws: Sequence[Draw]) -> list[Draw]:
     return sorted(draws, key=lambda draw: (draw.sample, draw.source))
 
 
+def rule_applies(voter: Method | None) -> bool:
+    """Whether a plan's stopping rule ends the sampling: not where sources are weighed, which are asked at once."""
+    return voter is not None and voter.stopping_ is not None and not voter.weighs_sources
+
+
+def tell_rule(voter: Method | None) -> None:
+    """Tell that a plan has a stopping rule, and that it does not apply."""
+    if voter is not None and voter.stopping_ is not None and not rule_applies(voter):
+        _warn("the plan's stopping rule is not for several upstreams that are asked at once: all samples are drawn")
+
+
+def place_of(sample: int, source: str, sources: Sequence[str]) -> int:
+    """The number of a sample among those of all sources, for a rule: first number 0 of each, then number 1.
+
+    >>> [place_of(sample, source, ["a", "b"]) for sample in range(2) for source in "ab"]
+    [0, 1, 2, 3]
+    """
+    return sample * len(sources) + sources.index(source)
+
+
 class Watch:
     """Look at the samples as they come and say when the plan's stopping rule has enough; without a rule never."""
 
     def __init__(self, voter: Method | None, kind: str, sources: Sequence[str] = ()) -> None:
-        rule = voter is not None and voter.stopping_ is not None
-        if voter and rule and voter.weighs_sources:
-            _warn("the plan's stopping rule is not for several upstreams that are asked at once: all samples are drawn")
-        self.ballot = Ballot(voter, answers=kind) if voter and rule and not voter.weighs_sources else None
+        tell_rule(voter)
+        self.ballot = Ballot(voter, answers=kind) if voter and rule_applies(voter) else None
         self.kind, self.sources = kind, list(sources) or [""]
 
     def __enter__(self) -> Self:
@@ -241,13 +263,11 @@ class Watch:
         if not self.ballot:
             return False
         answer = extract_answer(draw.choice.text, self.kind) if draw.choice else None
-        number = draw.sample * len(self.sources) + self.sources.index(draw.source)
-        return self.ballot.add(answer, score_of(draw), number).stop
+        return self.ballot.add(answer, score_of(draw), place_of(draw.sample, draw.source, self.sources)).stop
 
     def counted(self, draw: Draw) -> bool:
         """Whether a sample is among those that the rule went by; without a rule all are."""
-        number = draw.sample * len(self.sources) + self.sources.index(draw.source)
-        return self.stopped is None or number < self.stopped.samples
+        return self.stopped is None or place_of(draw.sample, draw.source, self.sources) < self.stopped.samples
 
     @property
     def stopped(self) -> Standing | None:

@@ -7,18 +7,23 @@ An upstream that gives nothing, or that is not there, is a source that does not 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from typing import Protocol, TypeVar
 
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.jobs.ask import in_order
 from steelyard.jobs.ask_upstreams import Asking, together
 from steelyard.jobs.ballot import Ballot
+from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
 from steelyard.methods.base.method import Method
 from steelyard.methods.base.source_vote import SourceVote
 from steelyard.stopping.cascade import Cascade
+
+Asked = TypeVar("Asked")
+Came = TypeVar("Came")
 
 
 def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Cascade | None:
@@ -44,23 +49,45 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
     return cascade
 
 
+class HasStanding(Protocol):
+    """A ballot, by its standing alone."""
+
+    @property
+    def standing(self) -> Standing: ...
+
+
+async def along(
+    ballot: HasStanding, here: Mapping[str, Asked], ask: Callable[[list[Asked]], AsyncGenerator[Came]]
+) -> AsyncGenerator[Came]:
+    """Ask as the ballot says and yield what comes: whoever takes it counts it before the next.
+
+    The samples of a source that is not `here` are counted before it begins, as those of one that gives nothing.
+    """
+    while now := ballot.standing.next:
+        async with aclosing(ask([here[name] for name in now])) as coming:
+            async for came in coming:
+                yield came
+
+
+def absent_samples(cascade: Cascade, here: Collection[str]) -> list[tuple[str, int]]:
+    """The sources that the cascade may ask and that are not there, with the number of each sample that they owe."""
+    absent = [name for name in cascade.sources if name not in here]
+    return [(name, sample) for name in absent for sample in range(cascade.samples_of(name))]
+
+
 async def in_turn(
     asking: Sequence[Asking], ballot: Ballot, cascade: Cascade, kind: str, progress: Callable[[Draw], None]
 ) -> list[Draw]:
     """Ask as the cascade says, and return what came; `kind` is how answers are read."""
     by_name, came = {each.name: each for each in asking}, list[Draw]()
-    while ballot.standing.next:
-        now = ballot.standing.next
-        for name in now:
-            for sample in range(0 if name in by_name else cascade.samples_of(name)):
-                ballot.add(None, sample=sample, source=name)
-        here = [by_name[name] for name in now if name in by_name]
-        async with aclosing(together(here)) as coming:
-            async for draw in coming:
-                progress(draw)
-                came.append(draw)
-                answer = extract_answer(draw.choice.text, kind) if draw.choice else None
-                ballot.add(answer, sample=draw.sample, source=draw.source)
+    for name, sample in absent_samples(cascade, by_name):
+        ballot.add(None, sample=sample, source=name)
+    async with aclosing(along(ballot, by_name, together)) as coming:
+        async for draw in coming:
+            progress(draw)
+            came.append(draw)
+            answer = extract_answer(draw.choice.text, kind) if draw.choice else None
+            ballot.add(answer, sample=draw.sample, source=draw.source)
     return in_order(came)
 
 

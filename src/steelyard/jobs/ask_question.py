@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import SettingError
-from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, in_order, planned, unplanned
+from steelyard.jobs.ask import SCORE, Outcome, Watch, by_score, count, entered, in_order, planned, pool_of, unplanned
 from steelyard.jobs.ask_cascade import cascade_for, in_turn
 from steelyard.jobs.ask_upstreams import Asking, check_scored, need_samples, samples_of, together, without_silent
 from steelyard.jobs.ask_verifier import ReadBy, verifying
 from steelyard.jobs.ballot import Ballot
-from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
+from steelyard.jobs.cascade_outcome import CASCADE, CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.interrupts import waits_for
 from steelyard.jobs.standing import Standing
 from steelyard.jobs.starting import started
@@ -109,11 +109,11 @@ async def aask(
             came = await in_turn(asking, ballot, cascade, template.answers, progress)
             need_samples(came, asking)
             without_silent(came, asking)
-            turns = turns_of(came, cascade, names, template.answers)
+            pool = pool_of(came, by=SCORE, answers=template.answers)
             return Asked(
-                **vars(cascade_outcome(came, cascade, ballot.standing, template.answers)), question=question,
-                model=asked_of, method="cascade", score=None, plan=str(plan), draws=came, stopped=ballot.standing,
-                upstreams=names, cascade=turns,
+                **vars(cascade_outcome(pool, entered(came), cascade, ballot.standing)), question=question,
+                model=asked_of, method=CASCADE, score=None, plan=str(plan), draws=came, stopped=ballot.standing,
+                upstreams=names, cascade=turns_of(pool, came, cascade, names),
             )  # fmt: skip
         watch = servers.enter_context(Watch(None if reading else voter, template.answers, names))
         came = await _sampled(asking, watch, progress)

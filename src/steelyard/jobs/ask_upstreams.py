@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import warnings
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
 from steelyard.errors import SteelyardWarning, UpstreamError
+from steelyard.jobs.merged_streams import merged
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
 from steelyard.llm.draws import Draw, draws
 from steelyard.llm.probe import probe
+from steelyard.llm.reply import Choice
 from steelyard.runs.parameters import Sampling
 
 
@@ -40,37 +41,22 @@ async def samples_of(asked: Asking) -> AsyncGenerator[Draw]:
                 yield draw._replace(source=asked.name)
 
 
-async def together(asking: Sequence[Asking]) -> AsyncGenerator[Draw]:
+def together(asking: Sequence[Asking]) -> AsyncGenerator[Draw]:
     """Yield the samples of several upstreams as they come; those of one that cannot go on have failed."""
-    came: asyncio.Queue[Draw | None] = asyncio.Queue()
+    return merged([_going_on(asked) for asked in asking])
 
-    async def pass_on(asked: Asking) -> None:
-        left = set(range(asked.sampling.n))
-        try:
-            async with aclosing(samples_of(asked)) as coming:
-                async for draw in coming:
-                    left.discard(draw.sample)
-                    came.put_nowait(draw)
-        except UpstreamError as error:
-            for sample in sorted(left):
-                came.put_nowait(Draw(sample, None, str(error), asked.name))
-        finally:
-            came.put_nowait(None)
 
-    tasks = [asyncio.create_task(pass_on(asked)) for asked in asking]
+async def _going_on(asked: Asking) -> AsyncGenerator[Draw]:
+    """Yield every sample of an upstream once, whatever becomes of it."""
+    left = set(range(asked.sampling.n))
     try:
-        at_work = len(tasks)
-        while at_work:
-            draw = await came.get()
-            if draw is None:
-                at_work -= 1
-            else:
+        async with aclosing(samples_of(asked)) as coming:
+            async for draw in coming:
+                left.discard(draw.sample)
                 yield draw
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    except UpstreamError as error:
+        for sample in sorted(left):
+            yield Draw(sample, None, str(error), asked.name)
 
 
 def need_samples(came: list[Draw], asking: Sequence[Asking]) -> None:
@@ -97,18 +83,27 @@ def without_silent(came: list[Draw], asking: Sequence[Asking]) -> list[Draw]:
 
 def check_scored(came: list[Draw], names: Sequence[str], needed: str | None) -> None:
     """Of several upstreams, tell which gave no log-probabilities for the plan's score; one must give some."""
-    scored = {draw.source for draw in came if draw.choice and draw.choice.logprob is not None}
-    without = sorted({draw.source for draw in came} - scored)
+    without = without_scores((draw.source, draw.choice) for draw in came)
     if not names or not needed or not without:
         return
-    if not scored:
+    if len(without) == len({draw.source for draw in came}):
         raise UpstreamError(
             f"no upstream gives log-probabilities, which the plan's score {needed!r} is made of: ask other servers, or "
             "without --plan"
         )
-    warnings.warn(
-        f"no log-probabilities of {', '.join(without)}, which the plan's score {needed!r} is made of: these samples "
-        "weigh what they do without a score",
-        SteelyardWarning,
-        stacklevel=2,
+    warnings.warn(unscored(without, needed), SteelyardWarning, stacklevel=2)
+
+
+def without_scores(came: Iterable[tuple[str, Choice | None]]) -> list[str]:
+    """The sources without any log-probability."""
+    listed = list(came)
+    scored = {source for source, choice in listed if choice and choice.logprob is not None}
+    return sorted({source for source, _ in listed} - scored)
+
+
+def unscored(sources: Sequence[str], needed: str) -> str:
+    """What is told of sources without log-probabilities."""
+    return (
+        f"no log-probabilities of {', '.join(sources)}, which the plan's score {needed!r} is made of: these samples "
+        "weigh what they do without a score"
     )

@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.jobs.ask import SCORE, AnswerTotal, Outcome, Vote, pool_of, score_of
+from steelyard.jobs.ask import AnswerTotal, Entered, Outcome, Vote
 from steelyard.jobs.standing import Standing
 from steelyard.llm.draws import Draw
 from steelyard.pools.panel import Panel
+from steelyard.pools.pool import Pool
 from steelyard.stopping.cascade import Cascade
 from steelyard.tables.token_counts import CHARACTERS
 
+CASCADE = "cascade"  # what its votes are by
 SKIPPED = "the cascade never asks it"
 ABSENT = "no upstream has its name"
 
@@ -45,15 +47,17 @@ class CascadeAsked:
         return sum(known) if known else None
 
 
-def cascade_outcome(draws: Sequence[Draw], cascade: Cascade, standing: Standing, answers: str) -> Outcome:
-    """Count the samples of the sources that were asked, by what the cascade has learned of them together."""
-    pool = pool_of(draws, by=SCORE, answers=answers)
+def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, standing: Standing) -> Outcome:
+    """Count the samples of the sources that were asked, by what the cascade has learned of them together.
+
+    The responses of the pool are those `entered`, in their order.
+    """
     panel = Panel.of(pool)
     found = cascade.replay(panel)
     asked = _asked(cascade, panel)
     worth = dict(zip(asked, cascade.odds[asked], strict=False))
-    samples = Counter(draw.source for draw in draws)
-    weights = np.array([worth[draw.source] / samples[draw.source] for draw in draws])
+    samples = Counter(one.source for one in entered)
+    weights = np.array([worth[one.source] / samples[one.source] for one in entered])
     names = [] if pool.names is None else pool.names.to_list()
     read = pool.answer >= 0
     held = np.bincount(pool.answer[read], minlength=len(names))
@@ -66,18 +70,18 @@ def cascade_outcome(draws: Sequence[Draw], cascade: Cascade, standing: Standing,
         margin=standing.margin,
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
-            Vote(draw.sample, names[code], score_of(draw), weight, None, draw.source)
+            Vote(one.sample, names[code], one.score, weight, None, one.source)
             if code >= 0
-            else Vote(draw.sample, None, score_of(draw), None, None, draw.source)
-            for draw, code, weight in zip(draws, pool.answer.tolist(), weights.tolist(), strict=True)
+            else Vote(one.sample, None, one.score, None, None, one.source)
+            for one, code, weight in zip(entered, pool.answer.tolist(), weights.tolist(), strict=True)
         ],
         none_correct=None,
     )
 
 
-def turns_of(draws: Sequence[Draw], cascade: Cascade, upstreams: Sequence[str], answers: str) -> CascadeAsked:
+def turns_of(pool: Pool, draws: Sequence[Draw], cascade: Cascade, upstreams: Sequence[str]) -> CascadeAsked:
     """Say of every source of the cascade, and of every upstream, whether it was asked, and why."""
-    panel = Panel.of(pool_of(draws, by=SCORE, answers=answers))
+    panel = Panel.of(pool)
     asked = _asked(cascade, panel)
     turns = []
     for name in cascade.sources:

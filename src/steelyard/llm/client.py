@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
@@ -43,6 +43,14 @@ QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded yo
 JSON = {"Content-Type": "application/json"}
 
 Body: TypeAlias = dict[str, Any] | bytes | None  # bytes are sent as they are
+
+
+class Written(NamedTuple):
+    """A reply: what its JSON says, its bytes where they were to be kept, and its headers."""
+
+    content: Any
+    body: bytes
+    headers: Mapping[str, str]
 
 
 class Client:
@@ -103,13 +111,32 @@ class Client:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Ask for one path below the base and read the JSON that comes."""
+        return (await self._got(method, path, body, timeout, headers, hold)).content
+
+    async def written(
+        self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
+    ) -> Written:
+        """POST and read the JSON that comes, and keep how it was written."""
+        return await self._got("POST", path, body, timeout, headers, keep=True)
+
+    async def _got(
+        self,
+        method: str,
+        path: str,
+        body: Body,
+        timeout: float | None,
+        headers: Mapping[str, str] | None,
+        hold: Hold | None = None,
+        keep: bool = False,
+    ) -> Written:
         limit = self._limit(timeout)
         with self._told(limit):
             async with asyncio.timeout(limit):
                 with nullcontext(hold) if hold else Hold(self.room) as taken:
                     async with self._sent(method, path, body, headers) as response:
                         content = await self._answer(response, taken)
-                    return parsed(content)
+                    kept = bytes(content) if keep else b""
+                    return Written(parsed(content), kept, response.headers)
         raise AssertionError("what is not read is raised")
 
     @asynccontextmanager

@@ -2,8 +2,10 @@
 
 The number doubles in a round until the server first pushes back, then grows by one per round, and only while that pays:
 a server that answers no faster for it has a queue (throughput.py). A push back (429, 503, a
-timeout) takes it to 0.8 of itself, once a burst: requests that were sent before the last cut say nothing new. While the
-server has asked for time nobody sends anything; whose own time is over by then is told so, and does not wait for that.
+timeout) takes it to 0.8 of itself, once a burst: requests that were sent before the last cut say nothing new. A server
+that pushes all back is down, not crowded: what it bore before is remembered, and once it works again the number doubles
+in a round up to that. While the server has asked for time nobody sends anything; whose own time is over by then is told
+so, and does not wait for that.
 """
 
 from __future__ import annotations
@@ -42,9 +44,11 @@ class Pace:
     def __init__(self, most: int, *, start: int = START, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = float(most)
         self.limit = float(min(start, most))
-        self.throughput = Throughput(min(start, most))
+        self.throughput = Throughput(min(START, start, most))
         self.under_way = 0
         self.cuts = 0
+        self._bore = 0.0  # the limit after the last cut of a server that worked until then
+        self._works = True  # whether a request came back well since the last cut
         self._clock = clock
         self._closed_until = 0.0
         self._asked = 0.0  # seconds the server named when it last closed the gate
@@ -78,8 +82,13 @@ class Pace:
     def worked(self) -> None:
         """A request came back well."""
         self.throughput.replied(self._clock())
+        self._works = True
         used = self.under_way >= int(self.limit)  # a limit that is not used says nothing
-        if used and self.limit < self.most and self.throughput.pays(self.limit):
+        if not used or self.limit >= self.most:
+            return
+        if self.limit < self._bore:
+            self.limit = min(self._bore, self.limit + 1.0)
+        elif self.throughput.pays(self.limit):
             self.limit = min(self.most, self.limit + (1.0 if not self.cuts else 1.0 / self.limit))
 
     def pushed_back(self, sent: float, wait: float = 0.0, asked: float = 0.0) -> None:
@@ -87,6 +96,7 @@ class Pace:
         now = self._clock()
         if sent > self._last_cut:
             self.limit = max(1.0, self.limit * SHRINK)
+            self._bore, self._works = self.limit if self._works else self._bore, False
             self._last_cut = now
             self.cuts += 1
         if now + wait > self._closed_until:

@@ -22,10 +22,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Scores:
-    """One score in [0, 1] a step that was kept."""
+    """One score in [0, 1] a step that was kept; `usage` is what the verifier's server counted, where it says so."""
 
     steps: list[float]
     truncated: bool = False
+    usage: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 Results: TypeAlias = AsyncGenerator[tuple[Item, Scores | str], None]  # a str says why there are no scores
@@ -45,11 +46,21 @@ class Runner(Protocol):
         ...
 
 
-def checked(scores: Array | Sequence[float], truncated: bool) -> Scores | str:
+def usage_of(reply: Any) -> Mapping[str, Any] | None:
+    """What a server counted for a reply; None where it says nothing.
+
+    >>> usage_of({"usage": {"prompt_tokens": 7}}), usage_of([])
+    ({'prompt_tokens': 7}, None)
+    """
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    return usage if isinstance(usage, dict) else None
+
+
+def checked(scores: Array | Sequence[float], truncated: bool, usage: Mapping[str, Any] | None = None) -> Scores | str:
     """Scores, or why they are none: a number that is not one, or outside [0, 1].
 
     >>> checked([0.5, 1.0], truncated=False)
-    Scores(steps=[0.5, 1.0], truncated=False)
+    Scores(steps=[0.5, 1.0], truncated=False, usage=None)
     >>> checked([0.5, float("nan")], truncated=False)
     'the verifier gave nan, expected numbers in [0, 1]'
     """
@@ -57,4 +68,4 @@ def checked(scores: Array | Sequence[float], truncated: bool) -> Scores | str:
     bad = array[~((array >= 0) & (array <= 1))]
     if len(bad):
         return f"the verifier gave {bad[0]:g}, expected numbers in [0, 1]"
-    return Scores(array.tolist(), truncated)
+    return Scores(array.tolist(), truncated, usage)

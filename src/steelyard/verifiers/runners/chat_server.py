@@ -24,6 +24,7 @@ from steelyard.verifiers.scored_items import (
     Results,
     Scores,
     checked,
+    usage_of,
 )
 
 ALTERNATIVES = 20
@@ -71,12 +72,13 @@ class Asked:
 
     async def _ask(self, item: Item) -> Scores | str:
         try:
-            found = self.protocol.read(first_token(await self._post(item)))
+            reply = await self._post(item)
+            found = self.protocol.read(first_token(reply))
         except TryError as error:
             return error.reason
         if found is None:
             return f"neither word is among the {ALTERNATIVES} likeliest first tokens"
-        return checked(found, truncated=False)
+        return checked(found, truncated=False, usage=usage_of(reply))
 
     async def _post(self, item: Item, tries: int = TRIES) -> Any:
         body = {

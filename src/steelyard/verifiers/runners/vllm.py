@@ -33,6 +33,7 @@ from steelyard.verifiers.scored_items import (
     Results,
     Scores,
     checked,
+    usage_of,
 )
 from steelyard.verifiers.tokens import Tokens
 
@@ -88,7 +89,8 @@ class Served:
         if isinstance(fitted, str):
             return fitted
         try:
-            rows = rows_of(await self._post(fitted.rendered.ids))
+            reply = await self._post(fitted.rendered.ids)
+            rows = rows_of(reply)
         except TryError as error:
             return error.reason
         kind, rendered = kind_of(rows, fitted.rendered), fitted.rendered
@@ -97,7 +99,7 @@ class Served:
         if (kind.columns, kind.a_row) != (self.kind.columns, self.kind.a_row):
             return f"the server gave {rows.shape[0]} rows of {rows.shape[1]} for {len(rendered.positions)} steps"
         places = rendered.positions if kind.a_row == "token" else range(len(rendered.positions))
-        return checked(self.protocol.read(self._logits(rows), places), fitted.truncated)
+        return checked(self.protocol.read(self._logits(rows), places), fitted.truncated, usage_of(reply))
 
     async def _probe(self) -> None:
         rendered = self.protocol.render(PROBE.question, self.protocol.prepare(PROBE.steps), self.tokens)

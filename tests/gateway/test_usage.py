@@ -1,0 +1,80 @@
+"""Tokens and cost by part: what servers have counted, null where they have not, and never an invented zero."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from steelyard.gateway.verifier import VerifierSettings
+from steelyard.gateway.worst_case import Price
+from tests.fault_upstream.asked import text_of
+from tests.gateway.gateways import gateway
+from tests.gateway.test_relay import fixed
+from tests.upstreams import FaultUpstream
+
+VANILLA = "steelyard/vanilla"
+TRUE = [{"token": "True", "logprob": -0.2}, {"token": "False", "logprob": -1.7}]
+
+
+def sure(**more: object) -> bytes:
+    """The reply of a server that finds everything true."""
+    logprobs = {"content": [{"token": "True", "logprob": -0.2, "top_logprobs": TRUE}]}
+    choice = {"index": 0, "message": {"content": "True"}, "finish_reason": "stop", "logprobs": logprobs}
+    return json.dumps({"choices": [choice], **more}).encode()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_tokens_of_a_verifier_are_told_where_its_server_counts_them(upstream: FaultUpstream, told: bool) -> None:
+    usage = {"usage": {"prompt_tokens": 50, "completion_tokens": 1, "total_tokens": 51}} if told else {}
+    with fixed(sure(**usage)) as url:
+        settings = VerifierSettings("p-true", upstream=url, model="m")
+        with gateway(upstream.url, method="vanilla", verifier=settings, price=Price(1.0, 2.0)) as running:
+            reply = running.chat("scored?", VANILLA, seed=0, steelyard={"n": 4}).json
+    words = sum(len(text_of("scored?", i).split()) for i in range(4))
+    parts, cost = reply["steelyard"]["usage"], reply["steelyard"]["cost"]
+    assert parts["samples"]["completion_tokens"] == words
+    assert cost["verifier"] is None  # nobody has told the prices of its server
+    if told:
+        assert parts["verifier"] == {"prompt_tokens": 200, "completion_tokens": 4, "total_tokens": 204}
+        assert parts["unknown"]["scores_without_usage"] == 0
+        assert reply["usage"]["completion_tokens"] == words + 4
+    else:
+        assert parts["verifier"] is None
+        assert parts["unknown"]["scores_without_usage"] == 4
+        assert reply["usage"]["completion_tokens"] == words
+
+
+def test_an_upstream_that_verifies_itself_costs_what_it_costs() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    settings = VerifierSettings("p-true")
+    with (
+        fixed(sure(usage=usage)) as url,
+        gateway(url, method="vanilla", verifier=settings, price=Price(1.0, 2.0)) as running,
+    ):
+        cost = running.chat("self?", VANILLA, steelyard={"n": 1}).json["steelyard"]["cost"]
+    assert cost == {"samples": pytest.approx(12e-6), "verifier": pytest.approx(12e-6)}
+
+
+@pytest.mark.parametrize("model", ["good", "fault:no-n"])
+def test_usage_selected_is_that_of_the_response_that_goes_back(upstream: FaultUpstream, model: str) -> None:
+    with gateway(upstream.url, model=model) as running:
+        reply = running.chat("chosen?", seed=0, steelyard={"n": 4, "usage": "selected"}).json
+    words = len(reply["choices"][0]["message"]["content"].split())
+    assert reply["usage"] == {"prompt_tokens": 7, "completion_tokens": words, "total_tokens": 7 + words}
+    assert reply["steelyard"]["usage"]["samples"]["completion_tokens"] > words
+
+
+def test_usage_selected_is_null_where_nobody_counted_it() -> None:
+    """Two choices came together, and the server has only counted both."""
+    choices = [{"index": i, "message": {"content": "\\boxed{3}"}, "finish_reason": "stop"} for i in range(2)]
+    body = json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}).encode()
+    with fixed(body) as url, gateway(url, n=2) as running:
+        reply = running.chat("chosen?", steelyard={"usage": "selected"}).json
+    assert reply["steelyard"]["samples"]["by"] == "n"
+    assert reply["usage"] is None
+
+
+def test_another_usage_is_refused(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url) as running:
+        assert running.chat(steelyard={"usage": "none"}).error["param"] == "steelyard.usage"
