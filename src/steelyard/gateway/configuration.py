@@ -96,7 +96,7 @@ class Configuration:
                     f"a key must have at least {LEAST_KEY} printable ASCII characters without blanks: make one with "
                     "'openssl rand -hex 32'"
                 )
-        return tuple(found)
+        return tuple(dict.fromkeys(found))
 
     @property
     def prices(self) -> Prices:
