@@ -82,7 +82,7 @@ def served(delay: float, *words: str, model: str = "plain") -> Iterator[Served]:
         assert upstream.stdout
         direct = int(upstream.stdout.readline())
         line = [sys.executable, "-m", "steelyard", "serve", "--upstream", f"http://127.0.0.1:{direct}/v1"]
-        line += ["--model", model, "--port", "0", "--limit", "in-flight=4096", *words]
+        line += ["--model", model, "--port", "0", "--cap", "in-flight=4096", *words]
         running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment)
         assert running.stdout
         port = int(running.stdout.readline().rpartition(":")[2].removesuffix("/v1\n"))

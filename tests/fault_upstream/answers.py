@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -118,11 +119,15 @@ def long_logprobs(body: dict[str, Any]) -> None:
         made["logprobs"] = {"content": [entry] * 4000}
 
 
-def replay(body: dict[str, Any]) -> None:
-    """The same response again and again, under the same id."""
+async def replay(asked: Asked) -> None:
+    """The same response again and again, under the same id; to seed 0 so many seconds later."""
+    if not asked.body.get("seed"):
+        await asyncio.sleep(float(asked.fault.argument or 0))
+    body = good(asked)
     body["id"] = "chatcmpl-replay"
     for made in body["choices"]:
         made["message"]["content"] = "Again \\boxed{3}"
+    await asked.reply(json.dumps(body).encode())
 
 
 def odd_numbers(body: dict[str, Any]) -> None:
@@ -139,7 +144,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "rich": changed(rich),
     "long-logprobs": changed(long_logprobs),
     "same-id": changed(set_top("id", "chatcmpl-always")),
-    "replay": changed(replay),
+    "replay": replay,
     "unicode": changed(set_first("message", {"role": "assistant", "content": UNICODE})),
     "structured": by_seed(structured),
     "calling": by_seed(calling),

@@ -64,7 +64,9 @@ def test_who_is_not_needed_is_not_asked_and_it_says_why(upstream: FaultUpstream,
     answered, sent = ask(upstream, plan, AGREE)
     told = answered.json["steelyard"]
     assert sent == {"a": 1, "b": 1, "c": 0}
-    assert told["samples"] == {"wanted": 2, "drawn": 2, "failed": 0, "cancelled": 0, "requests": 2, "by": "fan-out"}
+    assert told["samples"] == {
+        "wanted": 2, "drawn": 2, "uncounted": 0, "failed": 0, "cancelled": 0, "requests": 2, "by": "fan-out",
+    }  # fmt: skip
     assert told["sources"][2]["why"].startswith("asked only below 0.8, and it was 0.")
 
 

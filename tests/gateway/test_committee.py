@@ -58,7 +58,10 @@ def test_samples_tokens_and_cost_are_told_by_source(served: Gateway) -> None:
     assert [(one["source"], one["model"], one["asked"]) for one in told["sources"]] == [
         (name, model, True) for name, model in MODELS.items()
     ]
-    assert all(one["samples"] == {"wanted": 3, "drawn": 3, "failed": 0, "cancelled": 0} for one in told["sources"])
+    assert all(
+        one["samples"] == {"wanted": 3, "drawn": 3, "uncounted": 0, "failed": 0, "cancelled": 0}
+        for one in told["sources"]
+    )
     for one in told["sources"]:
         assert one["cost"] == PRICES[one["source"]].of(one["usage"])
     assert told["samples"]["drawn"] == 9
@@ -83,7 +86,7 @@ def test_an_upstream_that_is_dead_leaves_the_others_going(upstream: FaultUpstrea
         told = running.chat(PROMPT, "steelyard/three", seed=2, steelyard={"ballots": True}).json["steelyard"]
     assert {vote["source"] for vote in told["ballots"]} == {"a", "c"}
     by_name = {one["source"]: one for one in told["sources"]}
-    assert by_name["b"]["samples"] == {"wanted": 2, "drawn": 2, "failed": 2, "cancelled": 0}
+    assert by_name["b"]["samples"] == {"wanted": 2, "drawn": 0, "uncounted": 0, "failed": 2, "cancelled": 0}
     assert by_name["b"]["why"].startswith("it gave no sample: no connection")
     assert by_name["b"]["usage"] is None
 

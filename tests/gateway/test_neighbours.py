@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.source import Source
 from tests.gateway.gateways import VOTE, gateway
-from tests.gateway.outcomes import attempts
+from tests.gateway.outcomes import attempts, until
 from tests.upstreams import FaultUpstream
 
 PATIENT = Caps(deadline=60.0)
@@ -67,3 +69,51 @@ def test_a_response_that_is_replayed_under_its_id_counts_once(
         told = running.chat("again", seed=0, steelyard={"n": 4}).json["steelyard"]
     assert sum(one["votes"] for one in told["answers"]) == votes
     assert told["samples"]["failed"] == failed
+
+
+@pytest.mark.parametrize("late", ["", "@0.4"])
+def test_of_replayed_responses_the_lowest_number_counts_whichever_came_first(
+    upstream: FaultUpstream, late: str
+) -> None:
+    with gateway(upstream.url, model=f"fault:replay{late}&no-n") as running:
+        told = running.chat(f"lowest {late}", seed=0, steelyard={"n": 4, "ballots": True}).json["steelyard"]
+    assert [vote["answer"] for vote in told["ballots"]] == ["3", None, None, None]
+
+
+@pytest.mark.parametrize("voted", [True, False])
+def test_a_reply_that_is_too_large_is_not_asked_for_again(upstream: FaultUpstream, voted: bool) -> None:
+    model = "fault:crowd?now"
+    with gateway(upstream.url, model=model) as running:
+        assert running.send("GET", "/readyz").status == 200
+        refused = running.chat(f"now large {voted}", VOTE if voted else model, steelyard={"n": 1})
+    assert (refused.status, attempts(upstream, f"now large {voted}")) == (502, 1)
+
+
+def test_one_refusal_that_names_n_costs_only_its_own_request(upstream: FaultUpstream) -> None:
+    """Two in a row say that the upstream has no n any more."""
+    with gateway(upstream.url, model="fault:picky@n?bad") as running:
+        assert running.send("GET", "/readyz").status == 200
+        ways = [
+            running.chat(prompt, seed=0).json["steelyard"]["samples"]["by"]
+            for prompt in ("bad once", "whole", "bad twice", "bad again", "never")
+        ]
+    assert ways == ["n", "n", "n", "n", "fan-out"]
+    assert [attempts(upstream, prompt) for prompt in ("whole", "never")] == [1, 8]
+
+
+def test_a_key_of_several_never_takes_the_places_of_all(upstream: FaultUpstream, tmp_path: Path) -> None:
+    keys = ["noisy-client", "other-client"]
+    (tmp_path / "keys").write_text("\n".join(keys))
+    caps = Caps(in_flight=2, queue=0, drain=0)
+    body = {"model": VOTE, "messages": [{"role": "user", "content": "now wait"}]}
+    with (
+        gateway(upstream.url, model="fault:tardy@1?now", key_file=tmp_path / "keys", caps=caps) as running,
+        ThreadPoolExecutor(1) as clients,
+    ):
+        first = clients.submit(running.send, "POST", "/v1/chat/completions", body, key=keys[0])
+        until(lambda: attempts(upstream, "now wait") == 1)
+        second = running.send("POST", "/v1/chat/completions", body, key=keys[0])
+        body["messages"] = [{"role": "user", "content": "another"}]
+        other = running.send("POST", "/v1/chat/completions", body, key=keys[1])
+        assert (first.result().status, second.status, other.status) == (200, 429, 200)
+    assert "1 requests of this key are under way" in second.error["message"]

@@ -12,6 +12,7 @@ import steelyard as sy
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.openai_clients import openai_client, openai_package, user
+from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 
 RICH = "fault:rich"
@@ -218,7 +219,7 @@ def test_what_we_have_tried_again_is_not_tried_again_by_the_client(
     assert asked == (1 if kind == "422" else 3)
 
 
-@pytest.mark.parametrize("kind", ["choices-empty", "choices-null", "html", "error", "detail"])
+@pytest.mark.parametrize("kind", rows(["choices-empty", "choices-null", "html", "error", "detail"], "choices-empty"))
 @pytest.mark.parametrize("voted", [True, False])
 @pytest.mark.usefixtures("short_pauses")
 def test_a_reply_without_choices_is_a_502_and_never_a_success(upstream: FaultUpstream, kind: str, voted: bool) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import VOTE, Gateway, gateway
 from tests.gateway.openai_clients import openai_client, openai_package, user
+from tests.gateway.rows import rows
 from tests.upstreams import CANARY, FaultUpstream
 
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
@@ -127,7 +128,7 @@ def test_events_of_the_upstream_that_are_no_json_are_dropped_and_all_good_tokens
         assert said(list(stream(client, "good tokens?", model, seed=5))).strip() == text_of("good tokens?", 5)
 
 
-@pytest.mark.parametrize("kind", ["cut", "clean-cut", "done-cut", "reset", "error-event"])
+@pytest.mark.parametrize("kind", rows(["cut", "clean-cut", "done-cut", "reset", "error-event"], "cut", "error-event"))
 def test_a_stream_that_fails_in_its_middle_is_an_api_error_and_never_a_clean_end(
     upstream: FaultUpstream, kind: str
 ) -> None:
@@ -166,7 +167,7 @@ def test_what_fails_before_the_stream_begins_fails_with_its_status(upstream: Fau
         stream(client, "now", model)
 
 
-@pytest.mark.parametrize("kind", ["content-parts", "surrogate", "rich"])
+@pytest.mark.parametrize("kind", rows(["content-parts", "surrogate", "rich"], "content-parts"))
 @pytest.mark.parametrize("voted", [True, False])
 def test_an_upstream_that_does_not_stream_is_streamed_whole(upstream: FaultUpstream, kind: str, voted: bool) -> None:
     model = f"fault:{kind}"

@@ -136,6 +136,7 @@ def test_the_key_is_asked_for_once_and_stands_nowhere(visit: Any, served: Gatewa
     assert tab.evaluate("sessionStorage.length") == 0
 
 
+@pytest.mark.long
 def test_without_a_key_the_page_opens_at_once(
     visit: Any, upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def test_without_a_key_the_page_opens_at_once(
         assert "Authorization" not in tab.inner_text("#code")
 
 
+@pytest.mark.long
 def test_an_error_is_one_plain_sentence(visit: Any, upstream: FaultUpstream) -> None:
     with gateway(upstream.url, model="fault:400?broken") as running:
         tab = visit(running)
@@ -196,6 +198,7 @@ def focused(tab: Any) -> str:
     return str(tab.evaluate("document.activeElement.id || document.activeElement.tagName"))
 
 
+@pytest.mark.long
 def test_the_keyboard_is_enough(visit: Any, served: Gateway) -> None:
     tab = visit(served, key="")
     assert focused(tab) == "key"
@@ -224,6 +227,7 @@ def test_the_keyboard_is_enough(visit: Any, served: Gateway) -> None:
     assert stops > 5
 
 
+@pytest.mark.long
 def test_everything_has_a_name_for_a_screen_reader_and_news_are_told(visit: Any, served: Gateway) -> None:
     tab = visit(served)
     ask(tab, PROMPT, 4)

@@ -14,7 +14,8 @@ import pytest
 import steelyard as sy
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
-from tests.gateway.gateways import gateway
+from tests.gateway.gateways import Gateway, gateway
+from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 
 N = 8
@@ -44,28 +45,33 @@ def plan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
-def told_of(upstream: FaultUpstream, plan: Path, prompt: str, model: str = "good") -> dict[str, Any]:
-    with gateway(upstream.url, model=model, plan=plan) as running:
-        answered = running.chat(prompt, f"steelyard/{plan.stem}", seed=0, steelyard={"ballots": True})
-        told: dict[str, Any] = answered.json["steelyard"]
-        return told
+@pytest.fixture(scope="module")
+def served(upstream: FaultUpstream, plan: Path) -> Iterator[Gateway]:
+    with gateway(upstream.url, plan=plan) as running:
+        yield running
+
+
+def told_of(running: Gateway, plan: Path, prompt: str) -> dict[str, Any]:
+    answered = running.chat(prompt, f"steelyard/{plan.stem}", seed=0, steelyard={"ballots": True})
+    told: dict[str, Any] = answered.json["steelyard"]
+    return told
 
 
 def test_a_table_of_the_samples_has_the_verdicts_of_the_gateway(
-    upstream: FaultUpstream, table: pl.DataFrame, plan: Path
+    served: Gateway, table: pl.DataFrame, plan: Path
 ) -> None:
     verdicts = sy.load(plan).predict(sy.read(table, score="self_logprob"))
     for i, prompt in enumerate(PROMPTS):
-        told = told_of(upstream, plan, prompt)
+        told = told_of(served, plan, prompt)
         assert told["answer"] == str(verdicts.answer[i])
         assert told["confidence"] == verdicts.confidence[i]
         assert told["share"] == verdicts.share[i]
         assert told["margin"] == verdicts.margin[i]
 
 
-def test_a_ballot_of_the_samples_has_the_posterior_of_the_gateway(upstream: FaultUpstream, plan: Path) -> None:
+def test_a_ballot_of_the_samples_has_the_posterior_of_the_gateway(served: Gateway, plan: Path) -> None:
     for prompt in PROMPTS:
-        told = told_of(upstream, plan, prompt)
+        told = told_of(served, plan, prompt)
         with sy.Ballot(plan) as ballot:
             for i, vote in enumerate(told["ballots"]):
                 ballot.add(sy.extract_answer(text_of(prompt, i)), vote["score"], i)
@@ -79,14 +85,16 @@ def orders() -> Iterator[dict[int, float]]:
         yield {seed: 0.02 + 0.03 * i for i, seed in enumerate(shuffled.sample(range(N), N))}
 
 
-@pytest.mark.parametrize("delays", list(orders()))
+@pytest.mark.parametrize("delays", rows(list(orders()), next(orders())))
 def test_the_order_in_which_samples_come_changes_nothing(
     upstream: FaultUpstream, plan: Path, delays: dict[int, float]
 ) -> None:
     prompt = PROMPTS[0]
-    whole = told_of(upstream, plan, prompt, "fault:none&no-n")
     order = "+".join(f"{delays[seed]:.2f}" for seed in range(N))
-    shuffled = told_of(upstream, plan, prompt, f"fault:shuffled@{order}&no-n")
+    with gateway(upstream.url, model="fault:none&no-n", plan=plan) as running:
+        whole = told_of(running, plan, prompt)
+    with gateway(upstream.url, model=f"fault:shuffled@{order}&no-n", plan=plan) as running:
+        shuffled = told_of(running, plan, prompt)
     for told in (whole, shuffled):
         told.pop("usage")
     assert shuffled == whole

@@ -43,7 +43,7 @@ def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--host", "0.0.0.0"], "--unsafe-allow-unauthenticated"),
+        (["--host", "0.0.0.0"], "--unsafe-no-key"),
         (["--plan", "nowhere.json"], "nowhere.json"),
         (["--method", "calibrated"], "no method 'calibrated' without a plan"),
         (["--plan", "p.json", "--method", "majority"], "exclude each other"),

@@ -45,11 +45,27 @@ def test_the_order_of_arrival_changes_nothing(upstream: FaultUpstream, plan: Pat
     for model in ("good", "fault:tardy@0.6#0?late"):
         with gateway(upstream.url, model=model, plan=plan) as running:
             told = running.chat(prompt, "steelyard/frugal", seed=0, steelyard={"ballots": True}).json["steelyard"]
-        for changing in ("samples",):
-            told.pop(changing)
+        counts = told.pop("samples")
+        assert counts["drawn"] + counts["uncounted"] + counts["failed"] + counts["cancelled"] == counts["wanted"] == 8
         told.pop("usage")
         whole = whole or told
         assert told == whole
+    assert counts["uncounted"] == 8 - counts["drawn"] > 0
+
+
+def test_a_replay_that_came_first_is_taken_back_before_the_rule_counts_it(upstream: FaultUpstream, plan: Path) -> None:
+    found = []
+    for late in ("", "@0.3"):
+        with gateway(upstream.url, model=f"fault:replay{late}&no-n", plan=plan) as running:
+            found.append(
+                running.chat("again?", "steelyard/frugal", seed=0, steelyard={"ballots": True}).json["steelyard"]
+            )
+    for told in found:
+        counts = told.pop("samples")
+        assert (counts["drawn"], counts["uncounted"] + counts["failed"] + counts["cancelled"]) == (1, 7)
+        assert told.pop("usage")["unknown"]["cancelled_samples"] == counts["cancelled"]
+    assert found[0] == found[1]
+    assert [vote["answer"] for vote in found[1]["ballots"]][:2] == ["3", None]
 
 
 def test_what_is_under_way_at_the_stop_is_cancelled_upstream(upstream: FaultUpstream, plan: Path) -> None:

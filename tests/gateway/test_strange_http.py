@@ -101,7 +101,9 @@ def test_no_name_of_another_place_is_answered(served: Gateway, host: str) -> Non
 
 
 def test_an_expectation_that_nobody_knows_is_answered_and_lets_nobody_in(served: Gateway) -> None:
-    assert status(raw(served, "POST /v1/chat/completions", "Expect: miracles", "Content-Length: 0")) == 417
+    for path in ("/v1/chat/completions", "/nowhere"):
+        refused = raw(served, f"POST {path}", "Expect: miracles", "Content-Length: 0")
+        assert (status(refused), error(refused)["code"]) == (417, "bad_expect")
     waited = raw(served, "POST /v1/chat/completions", "Expect: 100-continue", "Content-Length: 2", body=b"{}")
     assert b" 401 " in waited
 

@@ -15,6 +15,7 @@ from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.outcomes import strict
+from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 
@@ -38,7 +39,7 @@ def told_of(upstream: FaultUpstream, settings: VerifierSettings | None, **more: 
         return told
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", rows(KINDS, "503", "nan", "nothing", "other-shape"))
 @pytest.mark.parametrize("all_", [True, False])
 @pytest.mark.usefixtures("short_pauses")
 def test_the_decision_is_exactly_the_one_without_scores(

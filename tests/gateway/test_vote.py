@@ -30,7 +30,9 @@ def test_the_reply_is_one_original_response_of_the_winning_answer(served: Gatewa
     assert told["answers"][0]["votes"] == sum(sy.extract_answer(text) == told["answer"] for text in texts)
     assert (reply["object"], reply["model"]) == ("chat.completion", VOTE)
     assert reply["choices"][0]["logprobs"] is None
-    assert told["samples"] == {"wanted": 8, "drawn": 8, "failed": 0, "cancelled": 0, "requests": 1, "by": "n"}
+    assert told["samples"] == {
+        "wanted": 8, "drawn": 8, "uncounted": 0, "failed": 0, "cancelled": 0, "requests": 1, "by": "n",
+    }  # fmt: skip
 
 
 def test_the_verdict_is_to_the_last_bit_that_of_ask(served: Gateway, upstream: FaultUpstream) -> None:

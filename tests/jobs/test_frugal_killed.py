@@ -21,7 +21,7 @@ from tests.upstreams import command
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
-KILLS = int(os.environ.get("STEELYARD_KILLS", "80"))
+KILLS = int(os.environ.get("STEELYARD_KILLS", "12"))
 UNDER_WAY = 64  # requests at once
 DELAY = 0.05  # seconds per request
 

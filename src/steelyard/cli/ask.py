@@ -42,7 +42,7 @@ def run(
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="A plan made by 'steelyard fit', here one fitted on the score self_logprob, or by 'plan-budget'.",
+            help="A plan made by 'steelyard fit'; here one fitted on the score self_logprob, or one by 'plan-budget'.",
             show_default=False,
         ),
     ] = None,
@@ -63,11 +63,15 @@ def run(
     verifier: VerifierName = None,
     verifier_upstream: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="What --upstream of 'steelyard score' will be.", show_default=False),
+        typer.Option(
+            metavar="URL", help="Server of the verifier; what --upstream is to 'steelyard score'.", show_default=False
+        ),
     ] = None,
     verifier_model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The verifier's model; what --model is to 'steelyard score'.", show_default=False
+        ),
     ] = None,
     local: Annotated[
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")

@@ -27,11 +27,15 @@ def run(
     verifier: VerifierName = None,
     verifier_upstream: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="What --upstream of 'steelyard score' will be.", show_default=False),
+        typer.Option(
+            metavar="URL", help="Server of the verifier; what --upstream is to 'steelyard score'.", show_default=False
+        ),
     ] = None,
     verifier_model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What --model of 'steelyard score' will be.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The verifier's model; what --model is to 'steelyard score'.", show_default=False
+        ),
     ] = None,
     output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnvs = None,

@@ -76,7 +76,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Instead of methods: replay the cascade of this plan on the questions it was not learned on.",
+            help="A plan made by 'steelyard fit'; instead of methods its cascade is replayed on questions it was "
+            "not learned on.",
             show_default=False,
         ),
     ] = None,
@@ -84,13 +85,13 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="With --plan: prices per million tokens, as gpt=10,llama=0.1. Default: the plan's.",
+            help="What a million tokens of each source cost, as gpt=10,llama=0.1. With --plan. Default: the plan's.",
             show_default=False,
         ),
     ] = None,
     cost: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="With --plan, instead of --price: what each response cost."),
+        typer.Option(metavar="COLUMN", help="What each response cost; instead of --price."),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")

@@ -54,15 +54,14 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="With --source: its price per million tokens, as gpt=10,llama=0.1. Learns whom to ask, and when.",
+            help="What a million tokens of each source cost, as gpt=10,llama=0.1. With --source: learns whom to "
+            "ask, and when.",
             show_default=False,
         ),
     ] = None,
     cost: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="With --source, instead of --price: what each response cost.", show_default=False
-        ),
+        typer.Option(metavar="COLUMN", help="What each response cost; instead of --price.", show_default=False),
     ] = None,
     budget: Annotated[
         str | None,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from json import dumps
 from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli.options import (
     Answers,
+    Json,
     KeyEnvs,
     Models,
     Plan,
@@ -58,6 +60,7 @@ def run(
     verifier_model: VerifierModel = None,
     verifier_key_env: VerifierKeyEnv = None,
     verifier_local: VerifierLocal = False,
+    json: Json = False,
 ) -> None:
     """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response.
 
@@ -80,6 +83,7 @@ def run(
     )  # fmt: skip
 
     def tell(address: str) -> None:
-        print(f"Steelyard serves {configuration.name} at {address}/v1", flush=True)
+        served = {"model": configuration.name, "url": f"{address}/v1", "page": f"{address}/"}
+        print(dumps(served) if json else f"Steelyard serves {configuration.name} at {address}/v1", flush=True)
 
     raise typer.Exit(exit_code(asyncio.run(serve_forever(configuration, tell, opened))))

@@ -20,13 +20,13 @@ KeyFile = Annotated[
 ]
 Unauthenticated = Annotated[
     bool,
-    typer.Option("--unsafe-allow-unauthenticated", help="Listen at an address of other machines without any key."),
+    typer.Option("--unsafe-no-key", help="Listen at an address of other machines without any key."),
 ]
 LimitOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--limit",
-        metavar="NAME=NUMBER",
+        "--cap",
+        metavar="NAME=MOST",
         help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
         "deadline (seconds), in-flight, queue (requests), and the seconds that a client has for a head and an upload "
         "and that requests have to end (drain).",
@@ -36,10 +36,10 @@ LimitOption = Annotated[
 PriceOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--price",
-        metavar="PROMPT,RESPONSE",
-        help="What a million tokens cost, for the cost of a reply and the limit cost. Several upstreams: one for "
-        "all, or --price a=PROMPT,RESPONSE for each.",
+        "--token-price",
+        metavar="IN,OUT",
+        help="What a million tokens of prompts and of responses cost, for the cost of a reply and the cap cost. "
+        "Several upstreams: one for all, or --token-price a=IN,OUT for each.",
         show_default=False,
     ),
 ]
@@ -55,7 +55,7 @@ VerifierUrl = Annotated[
 VerifierModel = Annotated[
     str | None,
     typer.Option(
-        "--verifier-model", metavar="NAME", help="The verifier's model, by the name its server has.", show_default=False
+        "--verifier-model", metavar="NAME", help="The verifier's model; by the name its server has.", show_default=False
     ),
 ]
 VerifierKeyEnv = Annotated[

@@ -27,8 +27,8 @@ class Access:
         self._digests = tuple(_digest(key) for key in keys)
         self._hosts = None if host in EVERYWHERE else {host.lower(), *(LOOPBACK if is_loopback(host) else ())}
 
-    def check(self, request: web.BaseRequest) -> None:
-        """Refuse a request that may not ask."""
+    def check(self, request: web.BaseRequest) -> int:
+        """Refuse a request that may not ask; return the number of the key that it has, 0 where it needs none."""
         host = (_host_of(request.headers.get("Host", "")) or "").lower()
         if self._hosts is not None and host not in self._hosts:
             raise ApiError(403, "this server does not answer under that name", code="wrong_host")
@@ -36,13 +36,14 @@ class Access:
         if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
             raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")
         if not self._digests or request.rel_url.raw_path in OPEN:
-            return
+            return 0
         kind, _, given = request.headers.get("Authorization", "").partition(" ")
         digest = _digest(given.strip())
         known = [hmac.compare_digest(digest, each) for each in self._digests]
         if kind.lower() != "bearer" or not any(known):
             told = "the key is not known here" if given else "a key is needed: send 'Authorization: Bearer KEY'"
             raise ApiError(401, told, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
+        return known.index(True)
 
 
 def is_loopback(host: str) -> bool:

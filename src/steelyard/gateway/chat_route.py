@@ -13,7 +13,7 @@ from steelyard.gateway.json_members import Members, read_members
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.pass_through import pass_through
 from steelyard.gateway.source import Source
-from steelyard.gateway.state import REQUEST_ID, STATE, State
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
 from steelyard.gateway.worst_case import sample_limit
@@ -22,7 +22,7 @@ from steelyard.gateway.worst_case import sample_limit
 async def chat(request: web.Request) -> web.StreamResponse:
     """Answer a chat request."""
     state = request.app[STATE]
-    async with state.admission.place():
+    async with state.admission.place(request[CLIENT]):
         members = await read_body(request, state)
         asked = read_chat(members, state.caps)
         if asked.model != state.name:

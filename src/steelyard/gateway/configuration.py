@@ -63,13 +63,13 @@ class Configuration:
                 f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
             )
         if self.caps.cost is not None and not self.prices:
-            raise SettingError("a limit of the cost needs the prices: give them with --price PROMPT,RESPONSE")
+            raise SettingError("a cap on the cost needs the prices: give them with --token-price IN,OUT")
         if not 0 <= self.port <= 65535:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:
             raise SettingError(
                 f"{self.host} can be reached from other machines, and there is no key: set ${CLIENT_KEY} or "
-                "--key-file, or say --unsafe-allow-unauthenticated"
+                "--key-file, or say --unsafe-no-key"
             )
 
     @property
@@ -96,7 +96,7 @@ class Configuration:
                     f"a key must have at least {LEAST_KEY} printable ASCII characters without blanks: make one with "
                     "'openssl rand -hex 32'"
                 )
-        return tuple(found)
+        return tuple(dict.fromkeys(found))
 
     @property
     def prices(self) -> Prices:
@@ -117,13 +117,11 @@ class Configuration:
                     f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, names)}"
                 )
         if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
-            raise SettingError(
-                f"a limit of the cost needs the prices of {free[0]} too: --price {free[0]}=PROMPT,RESPONSE"
-            )
+            raise SettingError(f"a cap on the cost needs the prices of {free[0]} too: --token-price {free[0]}=IN,OUT")
         if self.n * len(found) > self.caps.samples:
             raise SettingError(
                 f"cannot draw {self.n} samples of each of {len(found)} upstreams: at most {self.caps.samples} are "
-                "drawn per request; lower -n, or raise --limit samples"
+                "drawn per request; lower -n, or raise --cap samples"
             )
         return found
 
@@ -145,6 +143,6 @@ class Configuration:
         if most > self.caps.samples:
             raise SettingError(
                 f"the plan's cascade may draw {most} samples per request, and {self.caps.samples} are allowed: raise "
-                "--limit samples"
+                "--cap samples"
             )
         return method, score, cascade

@@ -71,6 +71,15 @@ class Connection(web.RequestHandler):
         if self._here is not None:
             self._here.close()
 
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send a reply; what aiohttp refuses before any route is asked, an unknown Expect, in OpenAI's shape too."""
+        if isinstance(resp, web.HTTPExpectationFailed):
+            resp = ApiError(417, "of Expect only '100-continue' is known here", code="bad_expect").response()
+            resp.force_close()  # the body may never come
+        return await super().finish_response(request, resp, start_time)
+
     def handle_error(
         self,
         request: web.BaseRequest,

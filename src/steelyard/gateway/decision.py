@@ -24,20 +24,22 @@ class Party:
     source: str
     model: str
     wanted: int  # samples
-    drawn: int
+    drawn: int  # that the vote went by
+    uncounted: int  # that it did not need
     failed: int
     why: str | None  # the first failure
     replies: list[dict[str, Any]]  # without their choices
 
     @classmethod
-    def of(cls, drawing: Drawing, samples: Sequence[Sample]) -> Self:
-        """Read it from all samples that came."""
+    def of(cls, drawing: Drawing, samples: Sequence[Sample], kept: Sequence[Sample]) -> Self:
+        """Read it from all samples that came, and from those that the vote went by."""
         own = sorted((one for one in samples if one.source == drawing.source.name), key=lambda one: one.number)
         wrong = [one.error.reason for one in own if one.error]
         source = drawing.source
+        counted = sum(one.choice is not None for one in kept if one.source == source.name)
         return cls(
-            source.name, source.model, drawing.wanted.n, len(own), len(wrong), wrong[0] if wrong else None,
-            drawing.replies,
+            source.name, source.model, drawing.wanted.n, counted, len(own) - len(wrong) - counted, len(wrong),
+            wrong[0] if wrong else None, drawing.replies,
         )  # fmt: skip
 
 
@@ -50,8 +52,10 @@ class Decision:
     policy: str
     method: Method
     outcome: Outcome
-    samples: list[Sample]  # those that came, in the order of their numbers
+    samples: list[Sample]  # those that the vote went by, also failed ones, in the order of their numbers
     drawn: int  # samples that were wanted in all
+    uncounted: int  # of those, how many came that the vote did not need
+    failed: list[Sample]  # of those, the ones that were not given, in the order of their numbers
     cancelled: int  # of those, how many were under way when the drawing ended
     attempts: int
     at_once: bool
@@ -69,6 +73,11 @@ class Decision:
     def usage(self) -> dict[str, Any] | None:
         """All that the upstreams have billed for samples; None where they count nothing."""
         return added(reply.get("usage") for reply in self.replies)
+
+    @property
+    def good(self) -> list[Sample]:
+        """The samples that the vote went by, without failed ones."""
+        return [sample for sample in self.samples if sample.choice]
 
     @property
     def abstained(self) -> bool:

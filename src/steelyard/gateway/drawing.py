@@ -23,7 +23,7 @@ from steelyard.llm.reply import Reply
 from steelyard.runs.parameters import Abilities
 
 NOT_SENT = frozenset({OURS, "n", "stream", "stream_options", "seed", "model"})
-REPLAY = "the upstream sent the same response again, under the same id"
+REQUEST = "x-request-id"
 
 
 class Wanted(NamedTuple):
@@ -46,8 +46,8 @@ class Drawing:
         self.attempts = 0
         self.size = 1  # samples that one request asks for
         self.replies: list[dict[str, Any]] = []  # without their choices
-        self._headers = {"x-request-id": request_id}
-        self._seen: dict[str, str] = {}  # responses by id, to know a replay by
+        self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
+        self._headers = {REQUEST: request_id}
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
@@ -61,12 +61,14 @@ class Drawing:
             while tasks:
                 done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 came = [sample for task in done for sample in task.result()]
+                self.came += came
                 for sample in sorted(came, key=lambda one: one.number):
                     yield sample
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            self.came += [sample for each in ended if not isinstance(each, BaseException) for sample in each]
 
     async def _scored(self, first: int, count: int) -> list[Sample]:
         """Samples with their scores."""
@@ -92,8 +94,8 @@ class Drawing:
             if count == 1:
                 return self._failed(first, count, error)
             return await self._singly(range(first, first + count))  # one bad sample may have spoilt the reply
-        if reply.short and count > 1:
-            self.source.learn(len(reply.good))
+        if count > 1:
+            self.source.most_choices.gave(len(reply.good) if reply.short else count, count)
         return good + await self._singly(first + j for j in sorted(reply.wrong))
 
     async def _after_refusal(self, first: int, count: int, error: RefusedError) -> list[Sample]:
@@ -101,7 +103,7 @@ class Drawing:
         alone = await self._batch(first, 1)
         if isinstance(alone[0].error, RefusedError):
             return alone + self._failed(first + 1, count - 1, error)
-        self.source.learn(1)
+        self.source.most_choices.refused(error.reason, self._headers[REQUEST])
         return alone + await self._singly(range(first + 1, first + count))
 
     async def _singly(self, numbers: Iterable[int]) -> list[Sample]:
@@ -131,21 +133,13 @@ class Drawing:
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
+        name = rest.get("id") if count == 1 else None
+        response = name if isinstance(name, str) and name else None
         came = [
-            Sample(first + j, self.source.name, good, raw[j], rest, choices=count)
+            Sample(first + j, self.source.name, good, raw[j], rest, response=response, choices=count)
             for j, good in sorted(reply.good.items())
         ]
-        return [self._once(sample) if count == 1 else sample for sample in came], reply
-
-    def _once(self, sample: Sample) -> Sample:
-        """A sample, unless the same came before under the same id: such a replay is none."""
-        name = sample.reply.get("id") if sample.reply else None
-        if not isinstance(name, str) or not name or not sample.choice:
-            return sample
-        if self._seen.get(name) == sample.choice.text:
-            return Sample(sample.number, sample.source, error=TryError(REPLAY))
-        self._seen[name] = sample.choice.text
-        return sample
+        return came, reply
 
     def _body(self, able: Abilities, first: int, count: int) -> bytes:
         """What the client sent, for the upstream's own model and without what is ours."""

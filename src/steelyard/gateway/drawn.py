@@ -14,6 +14,7 @@ from contextlib import aclosing
 from steelyard.gateway.counting import Counted, Counting, RunningBallot
 from steelyard.gateway.drawing import Drawing
 from steelyard.gateway.policies import Policy
+from steelyard.gateway.replays import Replays
 from steelyard.gateway.samples import Sample
 from steelyard.jobs.ask import place_of, rule_applies
 from steelyard.jobs.ask_cascade import absent_samples, along
@@ -47,6 +48,15 @@ class Drawn:
         self.standing: Standing | None = None
         self._names = list(self.drawings)
         self._ballot = self._new_ballot()
+        self._replays = Replays(take_back=cascade is None)
+
+    @property
+    def came(self) -> list[Sample]:
+        """All samples by their numbers, also those that came after it was decided."""
+        known = {(one.number, one.source) for one in self.samples}
+        others = [one for drawing in self.drawings.values() for one in drawing.came]
+        unseen = [one for one in others if (one.number, one.source) not in known]
+        return sorted([*self.samples, *unseen], key=lambda one: (one.number, one.source))
 
     @property
     def counted(self) -> list[Counted]:
@@ -73,8 +83,9 @@ class Drawn:
         try:
             async with asyncio.timeout(until - time.monotonic()), aclosing(await self._coming()) as coming:
                 async for sample in coming:
-                    await self._take(sample)
-                    watch(sample, self.standing)
+                    for changed in self._replays.sorted_out(sample):
+                        await self._take(changed)
+                        watch(changed, self.standing)
                     if self.standing and self.standing.stop:
                         return self.standing.why
         except TimeoutError:
@@ -109,22 +120,30 @@ class Drawn:
 
         A rule may stop before the number of that sample, whoever came first: until all before it are there it waits.
         """
+        before = len(self.samples)
+        self.samples = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
         self.samples.append(sample)
-        if self._ballot and (self.fault is not None or sample.unscored is None):
+        if len(self.samples) == before:
+            await self._count_anew()
+        elif self._ballot and (self.fault is not None or sample.unscored is None):
             self.standing = await self._ballot.add(self._entry(sample))
         if self.fault is None and not (self.standing and self.standing.stop):
-            before = {self._place(one) for one in self.samples if one.unscored is None}
+            scored = {self._place(one) for one in self.samples if one.unscored is None}
             failed = self._unscored()
-            if failed and (self._ballot is None or before >= set(range(self._place(failed)))):
+            if failed and (self._ballot is None or scored >= set(range(self._place(failed)))):
                 await self._degrade(failed)
 
     async def _degrade(self, failed: Sample) -> None:
         """Count all anew without scores."""
         self.fault = failed.unscored
+        await self._count_anew()
+
+    async def _count_anew(self) -> None:
         self._ballot = ballot = self._new_ballot()
         if ballot:
             for each in self.samples:
-                self.standing = await ballot.add(self._entry(each))
+                if self.fault is not None or each.unscored is None:
+                    self.standing = await ballot.add(self._entry(each))
 
     def _unscored(self) -> Sample | None:
         """The first sample, by its place, that the verifier failed on."""

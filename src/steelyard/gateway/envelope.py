@@ -17,7 +17,7 @@ from aiohttp.typedefs import Middleware
 from steelyard.gateway.access import Access
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.page_route import refused
-from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
 LEFT = 499  # the client has left
@@ -32,6 +32,7 @@ def enveloped(access: Access) -> Middleware:
 
     @web.middleware
     async def envelope(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request.app[STATE].under_way.note()
         began = time.monotonic()
         given = request.headers.get("x-request-id", "")
         request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
@@ -58,7 +59,7 @@ def _connection(request: web.Request) -> AbstractContextManager[None]:
 
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
     try:
-        access.check(request)
+        request[CLIENT] = access.check(request)
         return await handler(request)
     except ApiError as error:
         return refused(request, error)

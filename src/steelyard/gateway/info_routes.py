@@ -52,7 +52,8 @@ def _found(source: Any) -> dict[str, Any]:
     able = source.abilities
     if able is None:
         return {"problem": source.problem or "not probed yet"}
-    return {"n": able.most, "logprobs": able.logprobs, "seed": able.seed, "usage": able.usage}
+    most = source.most_choices.of(able.most)
+    return {"n": most, "logprobs": able.logprobs, "seed": able.seed, "usage": able.usage}
 
 
 async def metrics(request: web.Request) -> web.Response:

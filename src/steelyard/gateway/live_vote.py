@@ -41,7 +41,8 @@ class LiveVote:
 
     async def add(self, sample: Sample, by_rule: Standing | None) -> dict[str, Any]:
         """Take a sample in; tell of it and of the vote so far, on the samples that the rule has counted."""
-        self.samples = sorted([*self.samples, sample], key=lambda one: (one.number, one.source))
+        others = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
+        self.samples = sorted([*others, sample], key=lambda one: (one.number, one.source))
         rule = self.method.stopping_ if self.method else None
         counted = [one for one in self.samples if by_rule is None or one.source or one.number < by_rule.samples]
         return {"sample": _told(sample), "vote": await self._vote(counted, rule)}

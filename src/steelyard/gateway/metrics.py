@@ -68,7 +68,7 @@ class Metrics:
         )
         self.tokens = Histogram("gen_ai_client_token_usage", "Tokens that the upstream billed per request.", TOKENS)
         self.confidence = Histogram("steelyard_confidence", "The confidence of a verdict.", SHARES)
-        self.samples = Histogram("steelyard_samples", "Samples that were drawn per request.", SAMPLES)
+        self.samples = Histogram("steelyard_samples", "Samples that a vote went by, per request.", SAMPLES)
         self.abstained = Counter("steelyard_abstained_total", "Requests on which the vote abstained.")
         self.failed = Counter("steelyard_failed_samples_total", "Samples that the upstream did not give.")
         self.cancelled = Counter("steelyard_cancelled_samples_total", "Samples that were cancelled by an early stop.")
@@ -81,8 +81,8 @@ class Metrics:
         """Count a request that was voted on."""
         model = decision.asked.model
         self.confidence.add(decision.outcome.confidence, model=model)
-        self.samples.add(len(decision.samples), model=model)
-        self.failed.add(sum(sample.choice is None for sample in decision.samples), model=model)
+        self.samples.add(len(decision.good), model=model)
+        self.failed.add(len(decision.failed), model=model)
         self.cancelled.add(decision.cancelled, model=model)
         self.abstained.add(int(decision.abstained), model=model)
         self.degraded.add(int(decision.verifier is not None), model=model)

@@ -21,7 +21,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import PING, begun, event
 from steelyard.gateway.live_vote import LiveVote, without_rule
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.state import REQUEST_ID, STATE, State
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_stream import HEARTBEAT
 from steelyard.jobs.standing import Standing
 
@@ -31,7 +31,7 @@ News = tuple[Sample, Standing | None] | None  # None: it is decided
 async def ask(request: web.Request) -> web.StreamResponse:
     """Answer the page."""
     state = request.app[STATE]
-    async with state.admission.place():
+    async with state.admission.place(request[CLIENT]):
         asked = read_chat(await read_body(request, state), state.caps)
         if asked.model != state.name:
             raise invalid("model", f"the page asks the model that votes: {state.name}")

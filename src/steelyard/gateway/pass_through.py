@@ -27,7 +27,7 @@ from steelyard.gateway.worst_case import sample_limit
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.client import Written
-from steelyard.llm.faults import LateError, TryError
+from steelyard.llm.faults import LateError, TooLargeError, TryError
 from steelyard.llm.reply import ECHO, error_message
 
 IDLE = 120.0  # seconds between two parts of a stream
@@ -182,7 +182,7 @@ class Relay:
             async for piece in upstream.content.iter_any():
                 body += piece
                 if len(body) > MOST_BYTES:
-                    raise TryError("the reply is too long")
+                    raise TooLargeError("the reply is too long")
         content = parsed(body)
         reply = checked_reply(content, self.asked.choices, self.source.client.address)
         self.response = await begun(self.request, self.headers)

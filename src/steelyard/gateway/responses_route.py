@@ -16,7 +16,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import begun, break_off, event
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
-from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces, spoken, while_waiting
 
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
@@ -26,7 +26,7 @@ DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_d
 async def responses(request: web.Request) -> web.StreamResponse:
     """Answer a request of the Responses API; of the upstream's own model one sample is drawn."""
     state = request.app[STATE]
-    async with state.admission.place():
+    async with state.admission.place(request[CLIENT]):
         asked = read_chat(as_chat(await read_body(request, state)), state.caps)
         if asked.stream:
             return await _streamed(request, asked)

@@ -21,6 +21,7 @@ class Sample:
     reply: dict[str, Any] | None = None
     error: TryError | None = None
     score: float | None = None
+    response: str | None = None  # the id of the reply, where it holds this sample alone
     unscored: str | None = None  # why there is no score although there should be one
     scoring: Mapping[str, Any] | None = None  # the tokens that its score took, where the verifier's server says so
     choices: int = 1  # that its reply was asked for: the usage is that of all of them

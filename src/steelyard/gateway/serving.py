@@ -17,6 +17,7 @@ from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
+from steelyard.gateway.draining import CLOSING
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.scoring import OwnLogprob
 from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
@@ -65,6 +66,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
             created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
+            keys=len(configuration.keys()) or 1,
         )  # fmt: skip
         stack.callback(state.counting.close)
         if configuration.feedback:
@@ -101,7 +103,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     """Take the port, and at the end let no request in and wait for those that are there."""
     host, loop = configuration.host, asyncio.get_running_loop()
     app = application(state, Access(configuration.keys(), host))
-    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=configuration.caps.drain)
+    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=CLOSING)
     await runner.setup()
     made = runner.server
     if made is None:
@@ -133,6 +135,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
         state.admission.closed = True
         if server:
             server.close()
+        await state.under_way.end(configuration.caps.drain)
         await runner.cleanup()
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from steelyard.errors import UpstreamError
+from steelyard.gateway.most_choices import MostChoices
 from steelyard.llm.client import Client
-from steelyard.llm.faults import BusyError, LateError, SpentError
+from steelyard.llm.faults import BusyError, LateError, SpentError, TooLargeError
 from steelyard.llm.pace import Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.retry import persistently
@@ -29,6 +30,9 @@ class PutOffError(BusyError):
     """The upstream asks for more time than there is."""
 
 
+FINAL = (PutOffError, TooLargeError)  # the same request again would only cost the same again
+
+
 class Source:
     """One upstream; empty name: the only one. `problem` says why its probe failed."""
 
@@ -36,6 +40,7 @@ class Source:
         self.name, self.model, self.client, self.patience = name, model, client, patience
         self.pace = Pace(most, start=most)
         self.abilities: Abilities | None = None
+        self.most_choices = MostChoices()
         self.problem: str | None = None
         self.put_off = "HTTP 429"  # what the upstream said when it last asked to be left alone
         self._sampling = Sampling(model, n)
@@ -46,7 +51,8 @@ class Source:
         """What the upstream can do, probed once. One that cannot be probed is asked for the least: it says why not."""
         if self.abilities is None:
             await self.probed()
-        return self.abilities or Abilities(most=1, logprobs=False)
+        found = self.abilities or Abilities(most=1, logprobs=False)
+        return replace(found, most=self.most_choices.of(found.most))
 
     async def probed(self) -> bool:
         """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""
@@ -77,17 +83,12 @@ class Source:
             raise SpentError(reason)  # a client's own deadline says nothing about the upstream, and slows nobody down
 
         most = 1 + RETRIES
-        return await persistently(self.pace, once, tries=tries, most=most, until=until, final=(PutOffError,))
+        return await persistently(self.pace, once, tries=tries, most=most, until=until, final=FINAL)
 
     def _check_gate(self, wait: float, until: float, reason: str = "") -> None:
         if wait > until - time.monotonic():
             self.put_off = reason or self.put_off
             raise PutOffError(self.put_off, wait)
-
-    def learn(self, most: int) -> None:
-        """Remember that it gives no more choices per request than these."""
-        if self.abilities:
-            self.abilities = replace(self.abilities, most=max(1, min(self.abilities.most, most)))
 
     async def close(self) -> None:
         """End a probe that is under way."""

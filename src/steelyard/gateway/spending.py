@@ -77,7 +77,8 @@ def _turns(decision: Decision) -> dict[str, Turn]:
 def _told(name: str, party: Party | None, turn: Turn | None, prices: Prices) -> dict[str, Any]:
     if party is None:
         return {"source": name, "asked": False, "why": public(turn.why) if turn else None}
-    silent = party.drawn == party.failed and party.why
+    came = party.drawn + party.uncounted
+    silent = not came and party.why
     return {
         "source": name,
         "model": party.model,
@@ -86,8 +87,9 @@ def _told(name: str, party: Party | None, turn: Turn | None, prices: Prices) -> 
         "samples": {
             "wanted": party.wanted,
             "drawn": party.drawn,
+            "uncounted": party.uncounted,
             "failed": party.failed,
-            "cancelled": party.wanted - party.drawn,
+            "cancelled": party.wanted - came - party.failed,
         },
         "usage": _usage(party.replies),
         "cost": _cost(party, prices, turn),

@@ -12,6 +12,7 @@ from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
+from steelyard.gateway.draining import UnderWay
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
@@ -39,11 +40,13 @@ class State:
     finished: list[Finished] = field(default_factory=list)
     created: int = 0
     keep_texts: bool = False  # whether prompts and answers of the last requests are remembered
+    keys: int = 1  # of clients
     feedback: Feedback | None = None
     prices: Prices = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.admission = Admission(self.caps.in_flight, self.caps.queue)
+        self.under_way = UnderWay()
+        self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counting)
 
     def replied(self, decision: Decision) -> dict[str, Any]:
@@ -72,3 +75,4 @@ class State:
 
 STATE = web.AppKey("state", State)
 REQUEST_ID = web.RequestKey("request_id", str)
+CLIENT = web.RequestKey("client", int)  # the number of its key

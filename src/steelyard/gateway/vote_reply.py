@@ -44,7 +44,7 @@ def winners(decision: Decision) -> list[Sample]:
     highest score, and came first by number. Without any readable answer the best sample is chosen among all.
     """
     votes = {(vote.sample, vote.source or ""): vote for vote in decision.outcome.votes}
-    good = [sample for sample in decision.samples if sample.choice]
+    good = decision.good
     by_answer: dict[str | None, list[Sample]] = {}
     for sample in good:
         by_answer.setdefault(votes[sample.number, sample.source].answer, []).append(sample)
@@ -80,7 +80,7 @@ def _abstention(decision: Decision) -> dict[str, Any]:
 
 def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
     """What stands under `steelyard` in a reply."""
-    outcome, failed = decision.outcome, [sample for sample in decision.samples if sample.choice is None]
+    outcome = decision.outcome
     object_: dict[str, Any] = {
         "answer": None if decision.abstained else outcome.answer,
         "confidence": outcome.confidence,
@@ -96,8 +96,9 @@ def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
         "none_correct": outcome.none_correct,
         "samples": {
             "wanted": decision.drawn,
-            "drawn": len(decision.samples),
-            "failed": len(failed),
+            "drawn": len(decision.good),
+            "uncounted": decision.uncounted,
+            "failed": len(decision.failed),
             "cancelled": decision.cancelled,
             "requests": decision.attempts,
             "by": "n" if decision.at_once else "fan-out",
@@ -114,8 +115,8 @@ def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
         object_["threshold"] = decision.threshold
     if decision.verifier is not None:
         object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
-    if failed:
-        object_["failures"] = sorted({public(sample.error.reason) for sample in failed if sample.error})
+    if decision.failed:
+        object_["failures"] = sorted({public(sample.error.reason) for sample in decision.failed if sample.error})
     if decision.notes:
         object_["notes"] = decision.notes
     if decision.settings.ballots:

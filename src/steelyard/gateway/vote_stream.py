@@ -75,6 +75,7 @@ async def while_waiting(
             coming = asyncio.ensure_future(news.get())
     finally:
         coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
     while response and not news.empty():
         await response.write(news.get_nowait())
     return response

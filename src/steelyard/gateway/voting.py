@@ -118,14 +118,17 @@ class Voting:
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
         used = [drawing for drawing in drawings if drawing.source.name in drawn.asked]
+        came = drawn.came
+        failed = [one for one in came if one.choice is None]
         return Decision(
             asked, settings, policy.name if outcome.answer is not None else TEXT, chosen, outcome, kept,
             drawn=sum(drawing.wanted.n for drawing in used),
-            cancelled=sum(drawing.wanted.n for drawing in used) - len(drawn.samples),
+            uncounted=len(came) - len(failed) - sum(one.choice is not None for one in kept), failed=failed,
+            cancelled=sum(drawing.wanted.n for drawing in used) - len(came),
             attempts=sum(drawing.attempts for drawing in used), at_once=any(drawing.size > 1 for drawing in used),
             replies=[reply for drawing in used for reply in drawing.replies], stopped=stopped, verifier=drawn.fault,
             threshold=threshold, notes=notes, cascade=turns,
-            parties=[Party.of(drawing, drawn.samples) for drawing in used] if several else [],
+            parties=[Party.of(drawing, came, kept) for drawing in used] if several else [],
             scoring=_scoring(scorer, drawn.samples), scored_by=scorer.priced_as if scorer else None,
         )  # fmt: skip
 

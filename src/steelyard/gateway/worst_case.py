@@ -45,7 +45,7 @@ def read_price(text: str) -> Price:
     except ValueError:
         prompt = completion = math.nan
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        raise SettingError(f"cannot read the prices {text!r:.60}: write those of a million tokens as PROMPT,RESPONSE")
+        raise SettingError(f"cannot read the prices {text!r:.60}: write those of a million tokens as IN,OUT")
     return Price(prompt, completion)
 
 
@@ -53,7 +53,7 @@ Prices = Mapping[str, Price]  # by the name of the upstream; those of the empty 
 
 
 def read_prices(texts: Sequence[str]) -> Prices:
-    """Read prices, for all upstreams or as NAME=PROMPT,RESPONSE for one.
+    """Read prices, for all upstreams or as NAME=IN,OUT for one.
 
     >>> read_prices(["0.15,0.6", "big=2,8"])["big"]
     Price(prompt=2.0, completion=8.0)
@@ -63,7 +63,7 @@ def read_prices(texts: Sequence[str]) -> Prices:
         name, _, numbers = text.rpartition("=")
         if name.strip() in found:
             raise SettingError(
-                f"--price has the prices {text!r:.60} after others for the same upstream: give them once"
+                f"--token-price has the prices {text!r:.60} after others for the same upstream: give them once"
             )
         found[name.strip()] = read_price(numbers)
     return found

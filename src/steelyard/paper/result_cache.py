@@ -22,7 +22,7 @@ from steelyard.tables.sources.damage import DAMAGE
 SOURCE = Path(steelyard.__file__).parent
 SHARED = (
     "*.py", "kernels/**/*.py", "pools/**/*.py", "counting/**/*.py", "fitting/**/*.py", "confidence/**/*.py",
-    "stopping/**/*.py", "methods/**/*.py", "evaluation/**/*.py", "answers/**/*.py", "tables/**/*.py",
+    "asking/**/*.py", "stopping/**/*.py", "methods/**/*.py", "evaluation/**/*.py", "answers/**/*.py", "tables/**/*.py",
     "paper/pair_grid.py", "paper/grid_sources.py", "paper/settings.py", "paper/measuring.py", "paper/experiments/_*.py",
 )  # fmt: skip
 

@@ -55,7 +55,7 @@ class Question {
     this.meters();
     known.set(told.id, { prompt: this.prompt, n: this.n, answers: vote.answers.map((one) => one.answer), answer: vote.answer });
     const drawn = many(vote.samples.drawn, "sample");
-    const spared = vote.samples.wanted - vote.samples.drawn;
+    const spared = vote.samples.uncounted + vote.samples.cancelled;
     const sure = vote.none_correct === null ? `holds ${share(vote.confidence)} of the weight` : `is correct with probability ${share(vote.confidence)}`;
     const why = spared > 0 ? ` ${many(spared, "sample")} of ${vote.samples.wanted} ${spared === 1 ? "was" : "were"} not needed.` : "";
     part("status").textContent = vote.abstained ? told.refusal

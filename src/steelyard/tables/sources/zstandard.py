@@ -36,7 +36,18 @@ def unpacked_zstandard(path: Path) -> Iterator[bytes]:
             f"{path} needs Python 3.14 or pyarrow to be read: pip install pyarrow, or unpack it with zstd -d"
         )
     with file:
-        yield from iter(lambda: file.read(PIECE), b"")
+        yield from iter(lambda: _read(file), b"")
+
+
+def _read(file: Any) -> bytes:
+    """The next piece; Python 3.14 has an error of its own for a damaged file."""
+    try:
+        piece: bytes = file.read(PIECE)
+        return piece
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":
+            raise ValueError(str(error)) from None
+        raise
 
 
 def _lines(path: Path) -> Iterator[bytes]:
