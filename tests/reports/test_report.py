@@ -139,7 +139,7 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
 
 @pytest.mark.parametrize(
     "method",
-    ["linear", "kde", *(pytest.param(name, marks=pytest.mark.long) for name in ("vanilla", "best-of-n", "majority"))],
+    ["linear", *(pytest.param(name, marks=pytest.mark.long) for name in ("kde", "vanilla", "best-of-n", "majority"))],
 )
 def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
     report([made["file"]], tmp_path / "r.html", method=method)
@@ -312,7 +312,7 @@ def test_a_ballot_shows_verdicts_probabilities_and_texts(visit: Any, made: dict[
 @pytest.mark.parametrize(
     "page", ["hostile", *(pytest.param(each, marks=pytest.mark.long) for each in ("plain", "two"))]
 )
-@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("width", [390, pytest.param(1100, marks=pytest.mark.long)])
 def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str, width: int) -> None:
     tab = visit(made[page], width=width)
     tab.locator(".answers summary").first.click()
