@@ -71,7 +71,7 @@ def _pool(seed: int, *, two: bool) -> Labelled:
     return labelled(mixed, score="prm+other")
 
 
-@pytest.mark.parametrize("most", [12, pytest.param(10**9, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [20, pytest.param(10**9, marks=pytest.mark.long)])
 @pytest.mark.parametrize("plan", plans())
 def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
     plan: str, most: int, tmp_path: Path
