@@ -280,7 +280,7 @@ def test_a_second_process_is_refused_at_once_with_who_has_the_run(tmp_path: Path
 
 
 def test_ctrl_c_keeps_what_is_safe_and_frees_the_run(tmp_path: Path, whole: tuple[dict[str, bytes], float]) -> None:
-    process = writer(tmp_path, pause=0.05)
+    process = writer(tmp_path, pause=0.5)
     wait_for(lambda: sum(word == "safe" for word, _ in ledger(tmp_path)) > 5)
     process.send_signal(signal.SIGINT)
     assert finish(process) == (130, "")
