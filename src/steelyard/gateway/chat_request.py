@@ -31,6 +31,11 @@ class ChatRequest:
     logprobs: bool
 
     @property
+    def drawn_at_most(self) -> int:
+        """The samples that an upstream may draw for it, by any name that servers have for n."""
+        return max(self.choices, *(self.members.values.get(name) or 1 for name in MANY))
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         return list(self.members.values["messages"])
 

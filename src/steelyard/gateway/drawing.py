@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
-from steelyard.gateway.chat_request import LIMITS, OURS, ChatRequest
+from steelyard.gateway.chat_request import LIMITS, MANY, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import RETRIES, Source
@@ -22,7 +22,8 @@ from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, 
 from steelyard.llm.reply import Reply
 from steelyard.runs.parameters import Abilities
 
-NOT_SENT = frozenset({OURS, "n", "stream", "stream_options", "seed", "model"})
+NOT_SENT = frozenset({OURS, "n", *MANY, "stream", "stream_options", "seed", "model"})
+TICK = 0.05  # seconds before the deadline at which nobody waits for a sample any more
 REQUEST = "x-request-id"
 
 
@@ -107,8 +108,18 @@ class Drawing:
         return alone + await self._singly(range(first + 1, first + count))
 
     async def _singly(self, numbers: Iterable[int]) -> list[Sample]:
-        """Samples by a request each."""
-        came = await asyncio.gather(*(self._batch(number, 1) for number in numbers))
+        """Samples by a request each; one that is late costs none of the others."""
+        tasks = {asyncio.create_task(self._batch(number, 1)): number for number in numbers}
+        if not tasks:
+            return []
+        try:
+            await asyncio.wait(tasks, timeout=max(0.0, self.wanted.until - TICK - time.monotonic()))
+            late = LateError("nothing came in time")
+            came = [task.result() if task.done() else self._failed(number, 1, late) for task, number in tasks.items()]
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         return [sample for each in came for sample in each]
 
     def _failed(self, first: int, count: int, error: TryError) -> list[Sample]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 PING = b": ping\n\n"
 DONE = b"[DONE]"
 LONGEST = 2**22  # bytes of one event
+TAKEN = 60.0  # seconds in which a client takes what is written
 
 
 def event(content: Any) -> bytes:
@@ -21,9 +23,23 @@ def event(content: Any) -> bytes:
     return b"data: " + data + b"\n\n"
 
 
+class Stream(web.StreamResponse):
+    """A stream whose client has to read on: one that keeps its connection and reads nothing holds no place for ever."""
+
+    async def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Write a piece; a client that takes none of it for long is let go."""
+        try:
+            async with asyncio.timeout(TAKEN):
+                await super().write(data)
+        except TimeoutError:
+            if self._req is not None and self._req.transport is not None:
+                self._req.transport.abort()
+            raise ConnectionResetError("the client has stopped reading") from None
+
+
 async def begun(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:
     """Begin a stream."""
-    response = web.StreamResponse(headers={**HEADERS, **(headers or {})})
+    response = Stream(headers={**HEADERS, **(headers or {})})
     response.content_type = "text/event-stream"
     await response.prepare(request)
     return response

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import unknown_model
 from steelyard.gateway.state import STATE, State
 
@@ -51,7 +51,7 @@ async def readyz(request: web.Request) -> web.Response:
 def _found(source: Any) -> dict[str, Any]:
     able = source.abilities
     if able is None:
-        return {"problem": source.problem or "not probed yet"}
+        return {"problem": public(source.problem or "not probed yet")}
     most = source.most_choices.of(able.most)
     return {"n": most, "logprobs": able.logprobs, "seed": able.seed, "usage": able.usage}
 

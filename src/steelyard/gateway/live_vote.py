@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.gateway.api_errors import public
 from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counted
 from steelyard.gateway.decision import Decision
@@ -110,5 +111,5 @@ def _told(sample: Sample) -> dict[str, Any]:
         "cut": max(0, len(text) - LONGEST) if text else 0,
         "finish": sample.choice.finish if sample.choice else None,
         "score": sample.score,
-        "error": sample.error.reason if sample.error else None,
+        "error": public(sample.error.reason) if sample.error else None,
     }

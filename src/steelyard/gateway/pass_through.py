@@ -39,7 +39,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = sample_limit(asked, {source.name: asked.choices}, state.caps, state.prices)
+    limit = sample_limit(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices)
     changed: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
     if limit is not None and asked.max_tokens is None:
         changed["max_tokens"] = limit

@@ -5,6 +5,8 @@ Which of them came first says nothing: the vote must be the same however they ar
 
 from __future__ import annotations
 
+from json import dumps
+
 from steelyard.gateway.samples import Sample
 from steelyard.llm.faults import TryError
 
@@ -26,7 +28,7 @@ class Replays:
         """What a sample changes: it is as it came or a replay, and one that came before it may turn out to be one."""
         if sample.response is None or sample.choice is None:
             return [sample]
-        key = sample.source, sample.response, sample.choice.text
+        key = sample.source, sample.response, dumps((sample.raw or {}).get("message"), sort_keys=True)
         known = self._first.get(key)
         if known is None:
             self._first[key] = sample

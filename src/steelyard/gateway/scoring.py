@@ -106,8 +106,12 @@ class Verified:
                 scores = await _scores(runner, Item(question, steps, {"logprob": sample.choice.logprob}))
         except TimeoutError:
             raise ScoringError(f"no score within {limit:.3g} s") from None
+        except ScoringError:
+            raise
         except SteelyardError as error:
             raise ScoringError(str(error)) from None
+        except Exception as error:  # whatever a verifier does, the request goes on without it
+            raise ScoringError(f"the verifier failed: {type(error).__name__}") from error
         return Scored(reduced(scores, self._spelling), scores.usage)
 
     async def connected(self) -> Runner:
@@ -134,6 +138,9 @@ class Verified:
             self.problem = None
         except SteelyardError as error:
             self.problem, self._failed = str(error), time.monotonic()
+        except Exception as error:
+            self.problem, self._failed = f"the verifier failed: {type(error).__name__}", time.monotonic()
+            raise ScoringError(self.problem) from error
 
 
 async def _scores(runner: Runner, item: Item) -> Scores:

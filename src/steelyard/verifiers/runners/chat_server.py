@@ -101,7 +101,7 @@ def first_token(reply: Any) -> dict[str, float]:
     try:
         listed = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         found = {str(each["token"]): float(each["logprob"]) for each in listed}
-    except (TypeError, KeyError, IndexError, ValueError):
+    except (TypeError, KeyError, IndexError, ValueError, OverflowError):
         raise TryError("the server returns no log-probabilities") from None
     if not found or any(math.isnan(logprob) for logprob in found.values()):
         raise TryError("the server returns no log-probabilities")
