@@ -78,6 +78,14 @@ def test_a_label_says_of_every_answer_whether_it_is_correct(upstream: FaultUpstr
         assert "true" in running.send("GET", "/metrics").body.decode().partition("steelyard_feedback_total{")[2]
 
 
+def test_only_votes_of_our_own_model_are_kept(upstream: FaultUpstream, tmp_path: Path) -> None:
+    with gateway(upstream.url, model="fault:same", feedback=tmp_path / "kept") as running:
+        plain = running.send("POST", "/v1/responses", {"model": "fault:same", "input": PROMPT})
+        assert plain.status == 200
+        running.chat(PROMPT)
+        assert running.send("GET", "/v1/feedback").json["requests"] == 1
+
+
 def test_a_verdict_called_wrong_counts_and_says_what_it_could_not_teach(
     upstream: FaultUpstream, tmp_path: Path
 ) -> None:

@@ -50,9 +50,9 @@ class State:
         self.voting = Voting(self.voter, self.sources, self.counting)
 
     def replied(self, decision: Decision) -> dict[str, Any]:
-        """The reply to a request that was voted on; all who want to know of it are told."""
+        """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""
         reply = completion(decision, self.prices)
-        for told in self.finished:
+        for told in self.finished if decision.asked.model == self.name else ():
             told(reply["id"], decision)
         return reply
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from steelyard.errors import SettingError
 from steelyard.llm.address import Address
 from steelyard.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
@@ -38,10 +40,10 @@ async def connect(protocol: Protocol, model: str, address: Address | None, conte
     if address is None:
         from steelyard.verifiers.runners.local import Local
 
-        return Local(protocol, model, context=context)
+        return await asyncio.to_thread(Local, protocol, model, context=context)
     from steelyard.verifiers.runners.model_folders import model_folder
     from steelyard.verifiers.runners.vllm import Served
     from steelyard.verifiers.tokens import Tokens
 
-    tokens = Tokens.load(model_folder(model, weights=False))
+    tokens = await asyncio.to_thread(Tokens.load, model_folder(model, weights=False))
     return await Served.connect(protocol, tokens, address, model=model, context=context)
