@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,6 +61,7 @@ def main(folder: str, ledger: str, padding: int, tasks: int, pause: float) -> No
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started by
     try:
         main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
     except SteelyardError as error:
