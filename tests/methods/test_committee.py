@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import steelyard as sy
@@ -49,6 +49,7 @@ def test_shuffled_labels_give_the_majority_vote_back(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [sy.CommitteeVote, sy.ConsensusVote])
+@settings(max_examples=12)  # of two fits each
 @given(seed=st.integers(0, 2**32 - 1))
 def test_neither_the_order_of_rows_nor_the_names_of_sources_matter(kind: Any, seed: int) -> None:
     table = committee(questions=40, seed=4).drop("sample")
