@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -31,7 +33,8 @@ from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import Serve, served
 from steelyard.runs.feedback_folder import FeedbackSettings
 
-BACKLOG = 1024
+BACKLOG = 1024  # connections that wait to be taken
+AT_ONCE = 16  # of those, how many asyncio takes; without file descriptors it logs so many failures in a row
 LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
@@ -122,13 +125,16 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
                 ),
                 host,
                 configuration.port,
-                backlog=BACKLOG,
+                backlog=AT_ONCE,
             )
         except OSError as error:
             raise SettingError(
                 f"cannot listen at {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
                 "end what listens there"
             ) from None
+        for each in server.sockets:
+            with socket.socket(fileno=os.dup(each.fileno())) as same:
+                same.listen(BACKLOG)
         shown = f"[{host}]" if ":" in host else host
         yield f"http://{shown}:{server.sockets[0].getsockname()[1]}"
     finally:
