@@ -27,6 +27,7 @@ def ask(running: Gateway, path: str, body: dict[str, Any]) -> None:
         running.send("POST", path, body)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what other tests left is collected too
 @pytest.mark.parametrize(
     ("path", "more"),
     [
