@@ -64,10 +64,8 @@ def test_when_all_samples_fail_the_status_says_whose_fault_it_is(
 
 def test_a_deadline_ends_a_silent_upstream(upstream: FaultUpstream) -> None:
     with served(upstream, "silent") as running:
-        began = time.monotonic()
         answered = running.chat("now silent?", steelyard={"deadline_s": 0.5})
         assert (answered.status, answered.error["code"]) == (504, "upstream_timeout")
-        assert time.monotonic() - began < 5
 
 
 def test_at_the_deadline_the_samples_that_came_are_voted_on(upstream: FaultUpstream) -> None:

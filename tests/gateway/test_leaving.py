@@ -120,7 +120,5 @@ def test_calls_of_the_verifier_are_cancelled_too(upstream: FaultUpstream, tmp_pa
             before = len(verifier.asked())
             with client(running, "leave the verifier", "steelyard/vanilla", steelyard={"n": 2}):
                 until(lambda: len(verifier.asked()) == before + 2)
-            began = time.monotonic()
             assert running.chat("next", "steelyard/vanilla", steelyard={"n": 1}).status == 200
-            assert time.monotonic() - began < 10
             assert len(verifier.asked()) == before + 3

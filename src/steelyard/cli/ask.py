@@ -19,7 +19,9 @@ from steelyard.cli.options import (
     Temperature,
     TopP,
     Upstreams,
+    VerifierModel,
     VerifierName,
+    VerifierUpstream,
     n_option,
     upstream_options,
 )
@@ -61,18 +63,8 @@ def run(
     seed: Seed = 0,
     key_env: KeyEnvs = None,
     verifier: VerifierName = None,
-    verifier_upstream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Server of the verifier; what --upstream is to 'steelyard score'.", show_default=False
-        ),
-    ] = None,
-    verifier_model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The verifier's model; what --model is to 'steelyard score'.", show_default=False
-        ),
-    ] = None,
+    verifier_upstream: VerifierUpstream = None,
+    verifier_model: VerifierModel = None,
     local: Annotated[
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
     ] = False,

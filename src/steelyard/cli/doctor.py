@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import AnyUpstreams, Json, KeyEnvs, Models, VerifierName, output_option, upstream_options
+from steelyard.cli.options import (
+    AnyUpstreams,
+    Json,
+    KeyEnvs,
+    Models,
+    VerifierModel,
+    VerifierName,
+    VerifierUpstream,
+    output_option,
+    upstream_options,
+)
 
 if TYPE_CHECKING:
     from steelyard.cli.defaults_file import Given
@@ -25,18 +35,8 @@ def run(
     upstream: AnyUpstreams = None,
     model: Models = None,
     verifier: VerifierName = None,
-    verifier_upstream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Server of the verifier; what --upstream is to 'steelyard score'.", show_default=False
-        ),
-    ] = None,
-    verifier_model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The verifier's model; what --model is to 'steelyard score'.", show_default=False
-        ),
-    ] = None,
+    verifier_upstream: VerifierUpstream = None,
+    verifier_model: VerifierModel = None,
     output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnvs = None,
     json: Json = False,

@@ -18,6 +18,7 @@ from steelyard.cli.options import (
     LayoutName,
     Rename,
     ScoreName,
+    ScorePrice,
     Seed,
     SourceName,
     calibrate_option,
@@ -64,14 +65,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    price_score: Annotated[
-        float | None,
-        typer.Option(
-            metavar="PRICE",
-            help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
-            show_default=False,
-        ),
-    ] = None,
+    price_score: ScorePrice = None,
     plan: Annotated[
         Path | None,
         typer.Option(

@@ -19,6 +19,7 @@ from steelyard.cli.options import (
     Overwrite,
     Rename,
     ScoreName,
+    ScorePrice,
     Seed,
     SourceName,
     calibrate_option,
@@ -72,14 +73,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    price_score: Annotated[
-        float | None,
-        typer.Option(
-            metavar="PRICE",
-            help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
-            show_default=False,
-        ),
-    ] = None,
+    price_score: ScorePrice = None,
     output: Annotated[Path | None, output_option("the plan (.json)")] = None,
     n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
     calibrate: Annotated[

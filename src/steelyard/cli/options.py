@@ -133,6 +133,33 @@ Plan = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
+ScorePrice = Annotated[
+    float | None,
+    typer.Option(
+        "--price-score",
+        metavar="PRICE",
+        help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
+        show_default=False,
+    ),
+]
+VerifierUpstream = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-upstream",
+        metavar="URL",
+        help="Server of the verifier; what --upstream is to 'steelyard score'.",
+        show_default=False,
+    ),
+]
+VerifierModel = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-model",
+        metavar="NAME",
+        help="The verifier's model; what --model is to 'steelyard score'.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 SEED = "Seed of every random choice."
 Seed = Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help=SEED)]
