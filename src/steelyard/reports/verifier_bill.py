@@ -28,9 +28,7 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
             pass
         else:
             share = float(texts_asked(asked).sum() / test.n_responses)
-            facts["the verifier need read"] = (
-                f"{share:.0%} of the responses for the same verdicts (score --frugal exact)"
-            )
+            facts["read by score --frugal"] = f"{share:.0%} of the responses, same verdicts"
     score = spelled(test.origin.score or "")
     if score and (Path(file) / FILE).is_file():
         facts |= _billed(Path(file), score.column)
