@@ -1,0 +1,98 @@
+"""Parts done by processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from steelyard.engine.at_work import attempt, refusal
+from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.version import __version__
+
+THREADS = "POLARS_MAX_THREADS"
+
+
+class ProcessEngine:
+    """Every worker is a process that was started anew."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or os.cpu_count() or 1
+
+    def run(
+        self,
+        task: Callable[[Any, Any], Any],
+        order: Any,
+        parts: Sequence[P],
+        *,
+        workers: int | None = None,
+        cpus: float = 1,
+        gpus: float = 0,  # noqa: ARG002 - the processes share those of the machine
+        reads: Mapping[str, str] | None = None,
+    ) -> Iterator[Finished[P] | Failed[P]]:
+        """Do as every engine does (steelyard/engine/engines.py)."""
+        crew = _Processes((task, order, dict(reads or {})), max(1, int(cpus)))
+        yield from GivingOut(crew, parts, workers or self.workers).run()
+
+
+class _Process:
+    def __init__(self, work: tuple[Any, ...], threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, *work))
+        with _threads(threads):
+            self.process.start()
+        theirs.close()
+
+    def give(self, part: Any) -> None:
+        self.line.send(part)
+
+    def result(self) -> Any:
+        try:
+            return self.line.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            raise DiedError(f"process {self.process.pid} ended with code {self.process.exitcode}") from None
+
+    def dismiss(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.line.close()
+
+
+class _Processes:
+    def __init__(self, work: tuple[Any, ...], threads: int) -> None:
+        self.work, self.threads = work, threads
+
+    def hire(self) -> _Process:
+        return _Process(self.work, self.threads)
+
+    def wait(self, workers: Sequence[_Process], seconds: float) -> list[_Process]:
+        ready = wait([worker.line for worker in workers], seconds)
+        return [worker for worker in workers if worker.line in ready]
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """What is started in this block has so many threads for its tables, unless the user has said how many."""
+    if THREADS in os.environ:
+        yield
+        return
+    os.environ[THREADS] = str(number)
+    try:
+        yield
+    finally:
+        del os.environ[THREADS]
+
+
+def _work(line: Connection, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str]) -> None:
+    """The life of a worker: check, then part after part until the driver is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver hears it and ends its workers
+    with suppress(EOFError, OSError):
+        line.send(refusal(f"process {os.getpid()}", __version__, reads))
+        while True:
+            line.send(attempt(task, order, line.recv()))

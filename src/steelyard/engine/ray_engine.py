@@ -1,0 +1,155 @@
+"""Parts done by workers on a Ray cluster: one actor per worker, and nothing but names and summaries on the way.
+
+Ray is started quietly, without its dashboard and without usage statistics.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.errors import SettingError
+from steelyard.version import __version__
+
+STORE = 100 << 20  # bytes of the object store of a node that is started here: no rows travel through it
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # what keeps Ray to 127.0.0.1 there keeps it so on Linux
+
+
+class RayEngine:
+    """The cluster at an address; without one that of $RAY_ADDRESS, else one of this machine alone, for this command."""
+
+    def __init__(self, address: str | None = None) -> None:
+        self.address = address or os.environ.get("RAY_ADDRESS") or None
+
+    def run(
+        self,
+        task: Callable[[Any, Any], Any],
+        order: Any,
+        parts: Sequence[P],
+        *,
+        workers: int | None = None,
+        cpus: float = 1,
+        gpus: float = 0,
+        reads: Mapping[str, str] | None = None,
+    ) -> Iterator[Finished[P] | Failed[P]]:
+        """Do as every engine does (steelyard/engine/engines.py)."""
+        ray = _ray()
+        with self.connected(workers, cpus):
+            many = workers or _room(ray, cpus, gpus)
+            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many).run()
+
+    @contextlib.contextmanager
+    def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
+        """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
+        ray = _ray()
+        if ray.is_initialized():
+            yield ray
+            return
+        try:
+            self._connect(ray, workers, cpus)
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
+            said = " ".join(str(error).split())[:200]
+            raise SettingError(f"cannot reach {where}: {said}; is it started ('ray status')?") from None
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+    def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
+        options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+        if self.address:
+            ray.init(address=self.address, **options)
+            return
+        enough = max(os.cpu_count() or 1, int((workers or 1) * cpus + 0.999))
+        options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": enough}
+        ray.init(address="local", **options)
+
+
+class _Actor:
+    def __init__(self, crew: _Actors) -> None:
+        self.crew, self.actor = crew, crew.kind.remote()
+        self.said = self.actor.start.remote(crew.threads, __version__, crew.reads)
+
+    def give(self, part: Any) -> None:
+        self.said = self.actor.do.remote(self.crew.task, self.crew.order, part)
+
+    def result(self) -> Any:
+        from ray.exceptions import RayError
+
+        try:
+            return self.crew.ray.get(self.said)
+        except RayError as error:
+            raise DiedError(" ".join(str(error).split())[:300]) from None
+
+    def dismiss(self) -> None:
+        with contextlib.suppress(Exception):  # it is gone already, or Ray is
+            self.crew.ray.kill(self.actor)
+
+
+class _Actors:
+    def __init__(
+        self, ray: Any, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str], cpus: float, gpus: float
+    ) -> None:
+        self.ray, self.task, self.order, self.reads = ray, task, order, dict(reads)
+        self.threads = max(1, int(cpus))
+        options = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        self.kind = ray.remote(_worker_class()).options(**options)
+
+    def hire(self) -> _Actor:
+        return _Actor(self)
+
+    def wait(self, workers: Sequence[_Actor], seconds: float) -> list[_Actor]:
+        by_said = {worker.said: worker for worker in workers}
+        ready, _ = self.ray.wait(list(by_said), num_returns=1, timeout=seconds)
+        return [by_said[said] for said in ready]
+
+
+def _worker_class() -> type:
+    """The class of the workers. It is made here, so that it travels whole: a machine may have another Steelyard."""
+
+    class SteelyardWorker:
+        def start(self, threads: int, version: str, reads: dict[str, str]) -> str | None:
+            import os
+            import socket
+
+            os.environ.setdefault("POLARS_MAX_THREADS", str(threads))  # before polars is imported
+            where = socket.gethostname()
+            try:
+                from steelyard.engine.at_work import refusal
+            except ImportError as error:
+                return (
+                    f"the worker on {where} cannot import the Steelyard of this command ({error}): "
+                    f"install {version} on every machine"
+                )
+            return refusal(where, version, reads)
+
+        def do(self, task: Any, order: Any, part: Any) -> tuple[bool, Any]:
+            from steelyard.engine.at_work import attempt
+
+            return attempt(task, order, part)
+
+    return SteelyardWorker
+
+
+def _room(ray: Any, cpus: float, gpus: float) -> int:
+    """How many workers the cluster has room for now, at least one."""
+    there = ray.cluster_resources()
+    by_cpu = there.get("CPU", 1) / cpus if cpus else float("inf")
+    by_gpu = there.get("GPU", 0) / gpus if gpus else float("inf")
+    room = min(by_cpu, by_gpu)
+    return max(1, int(room)) if room != float("inf") else 1
+
+
+def _ray() -> Any:
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError:
+        raise SettingError("Ray is not installed: pip install 'steelyard[ray]'") from None
+    return ray
