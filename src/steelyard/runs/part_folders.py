@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from steelyard.errors import RunError
-from steelyard.files import reason, sync_folder
+from steelyard.files import make_folder, reason, sync_folder
 from steelyard.runs.lock import InUseError, RunLock
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.parted_run import PartedRun, RunPart
@@ -59,10 +60,17 @@ def finish(run: PartedRun, part: RunPart) -> None:
             raise RunError(f"cannot rename {working(run, part)}: {reason(error)}; {STORAGE}") from None
 
 
+def folder_of(run: str | Path) -> Path:
+    """The folder of a run in parts, made if it is not there; an address of an object store is refused."""
+    if re.match(r"\w+:/", str(run)):
+        raise RunError(f"{run} is no folder of a file system: {STORAGE}; tables may lie there, runs may not")
+    folder = make_folder(run)
+    check_storage(folder)
+    return folder
+
+
 def check_storage(folder: Path) -> None:
     """Refuse a folder whose file system cannot rename a folder in one step, or lock a file."""
-    if "://" in str(folder) or str(folder).startswith(("s3:", "gs:", "az:")):
-        raise RunError(f"{folder} is no folder of a file system: {STORAGE}; tables may lie there, runs may not")
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".storage-") as place:
             _check_lock(Path(place) / "lock")
