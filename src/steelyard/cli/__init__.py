@@ -29,6 +29,7 @@ from steelyard.cli import (
     import_,
     layouts,
     methods,
+    partition,
     plan_budget,
     report,
     reproduce,
@@ -60,7 +61,7 @@ app = typer.Typer(
 )
 for verb in (
     demo, ask, serve, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce,
-    answers, grid, simulate, doctor, import_, layouts, completion,
+    answers, grid, simulate, doctor, import_, partition, layouts, completion,
 ):  # fmt: skip
     name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
     app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)

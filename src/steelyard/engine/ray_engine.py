@@ -1,6 +1,7 @@
 """Parts done by workers on a Ray cluster: one actor per worker, and nothing but names and summaries on the way.
 
-Ray is started quietly, without its dashboard and without usage statistics.
+Ray is quiet, has no dashboard and sends no usage statistics. Where it is started here, it listens on 127.0.0.1 only;
+a cluster listens where those who started it let it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from steelyard.errors import SettingError
 from steelyard.version import __version__
 
 STORE = 100 << 20  # bytes of the object store of a node that is started here: no rows travel through it
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # what keeps Ray to 127.0.0.1 there keeps it so on Linux
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what Ray says about dead workers goes to standard output: we say it ourselves
+}
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # what keeps Ray to 127.0.0.1 there does so on Linux, too
 
 
 class RayEngine:
@@ -37,15 +42,14 @@ class RayEngine:
         reads: Mapping[str, str] | None = None,
     ) -> Iterator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
-        ray = _ray()
-        with self.connected(workers, cpus):
+        with self.connected(workers, cpus) as ray:
             many = workers or _room(ray, cpus, gpus)
             yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many).run()
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
         """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
-        ray = _ray()
+        ray = _ray(QUIET if self.address else QUIET | LOOPBACK)
         if ray.is_initialized():
             yield ray
             return
@@ -145,8 +149,9 @@ def _room(ray: Any, cpus: float, gpus: float) -> int:
     return max(1, int(room)) if room != float("inf") else 1
 
 
-def _ray() -> Any:
-    for name, value in QUIET.items():
+def _ray(settings: Mapping[str, str]) -> Any:
+    """Ray, which reads its settings when it is imported."""
+    for name, value in settings.items():
         os.environ.setdefault(name, value)
     try:
         import ray

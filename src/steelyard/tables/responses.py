@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,6 +18,15 @@ from steelyard.tables.sources.opening import opened
 PLAIN = "long"  # what no other layout recognises, and what need not be said
 
 
+class Unparted(NamedTuple):
+    """The responses of a source; where they are of several files, a column still says of which."""
+
+    frame: pl.LazyFrame
+    paths: tuple[Path, ...]
+    layout: Layout | None  # None for bundled responses
+    told: str
+
+
 def open_responses(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.LazyFrame:
     """Return the responses of a source as one long table, and say which layout it was read by.
 
@@ -24,9 +34,27 @@ def open_responses(source: Any, layout: str | None = None, rename: dict[str, str
     table last. `rename` gives columns our names: those of the file where the layout takes any table, else those that
     the layout makes.
     """
+    found = open_unparted(source, layout, rename)
+    frame, shared = parted(found.frame, found.paths)
+    say_layout(found, shared)
+    return frame
+
+
+def say_layout(found: Unparted, more: str = "") -> None:
+    """Say by which layout a source was read, and what was found."""
+    if found.layout is None:
+        return
+    told = ", ".join(each for each in (found.told, more) if each)
+    if told or found.layout.name != PLAIN:
+        said = f"{found.layout.title}: {told}" if told else f"read as {found.layout.title}"
+        warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
+
+
+def open_unparted(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> Unparted:
+    """Open a source as `open_responses` does, and leave it to the caller whether its files agree."""
     file, rename = opened(source), rename or {}
     if is_grid(source):
-        return renamed(file.frame(), rename)
+        return Unparted(renamed(file.frame(), rename), (), None, "")
     found = None if layout is None else LAYOUTS.get(layout)()
     found = found or next((each for each in _asked(0) if each.recognises(file)), None)
     if found is None or found.turn:
@@ -37,12 +65,7 @@ def open_responses(source: Any, layout: str | None = None, rename: dict[str, str
         rename = {old: new for old, new in rename.items() if old not in columns}
     found = found or next(each for each in _asked(1) if each.recognises(file))
     converted = found.read(file)
-    frame, shared = parted(renamed(converted.frame, rename), file.paths)
-    told = ", ".join(each for each in (converted.found, shared) if each)
-    if told or found.name != PLAIN:
-        said = f"{found.title}: {told}" if told else f"read as {found.title}"
-        warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
-    return frame
+    return Unparted(renamed(converted.frame, rename), file.paths, found, converted.found)
 
 
 def _asked(turn: int) -> list[Layout]:

@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from steelyard.errors import TableError
+from steelyard.runs.parts import is_parted, part_tables
 from steelyard.tables.sources.run_folders import has_journal, table_of_run
 from steelyard.tables.sources.unpacking import STDIN, plain_suffix
 
@@ -24,6 +25,8 @@ def listed(source: str | Path) -> tuple[Path, ...]:
         return (path,)
     try:
         str(path).encode()
+        if path.is_dir() and is_parted(path):
+            return tuple(part_tables(path)[1])
         if path.is_dir():
             return (table_of_run(path),) if has_journal(path) else _of_folder(path)
         if not path.exists() and has_magic(str(path)):

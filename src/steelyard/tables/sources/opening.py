@@ -8,10 +8,12 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.runs.parts import is_parted
 from steelyard.tables.recognition import Opened
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
 from steelyard.tables.sources.listing import all_listed
 from steelyard.tables.sources.opened_files import OpenedFile, OpenedFiles
+from steelyard.tables.sources.opened_parts import OpenedParts
 from steelyard.tables.sources.opened_tables import OpenedTable
 
 
@@ -20,6 +22,8 @@ def opened(source: Any) -> Opened:
     if is_grid(source):
         return OpenedTable(open_grid(str(source)))
     named = [source] if isinstance(source, str | Path) else source
+    if isinstance(named, list | tuple) and len(named) == 1 and _is_parted(named[0]):
+        return OpenedParts(Path(named[0]))
     if isinstance(named, list | tuple) and named and all(isinstance(each, str | Path) for each in named):
         grid = [str(each) for each in named if is_grid(each)]
         if grid:
@@ -27,6 +31,13 @@ def opened(source: Any) -> Opened:
         files = tuple(OpenedFile(path) for path in all_listed(named))
         return files[0] if len(files) == 1 else OpenedFiles(files)
     return OpenedTable(source)
+
+
+def _is_parted(source: Any) -> bool:
+    try:
+        return isinstance(source, str | Path) and is_parted(Path(source))
+    except (OSError, ValueError):  # what cannot be a path is said by whoever lists it
+        return False
 
 
 def open_table(source: Any) -> pl.LazyFrame:

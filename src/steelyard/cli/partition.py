@@ -1,0 +1,41 @@
+"""steelyard partition: a table of any length becomes a folder of parts, by question."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import show
+from steelyard.cli.options import Files, Json, LayoutName, Rename, output_option, renames, source_of, spoken
+
+EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
+
+
+def run(
+    files: Files,
+    output: Annotated[Path, output_option("the folder of parts", "FOLDER")],
+    parts: Annotated[
+        int, typer.Option(metavar="COUNT", help="How many parts; a good part has 1 to 10 million rows.", min=1)
+    ],
+    layout: LayoutName = None,
+    rename: Rename = None,
+    json: Json = False,
+) -> None:
+    """Cut a table of any length into parts by question, for 'vote --engine'; memory does not grow with the table."""
+    from steelyard.tables.partitioning import partition
+
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        made = partition(source_of(files), output, parts, layout=layout, rename=renames(rename), progress=progress)
+    sizes = {"responses": sum(made.rows), "questions": made.made["questions"], "parts": made.parts}
+    sizes |= {"largest_part": max(made.rows), "columns": list(made.columns)}
+    if json:
+        show.as_json(sizes)
+        return
+    show.say(
+        f"{sizes['responses']:,} responses to {sizes['questions']:,} questions written to {output}, in {made.parts:,} "
+        f"parts of up to {sizes['largest_part']:,} responses"
+    )
+    show.say(f"Next: steelyard vote {shlex.quote(str(output))} --engine ray --plan plan.json -o verdicts")

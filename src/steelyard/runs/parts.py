@@ -1,0 +1,134 @@
+"""A folder of parts: every question is in one of them, by a hash of its text, and parts.json says what is there.
+
+    parts.json            what made the folder, how many parts, rows and bytes of each, and whether it is finished
+    part-00000.parquet    one table per part (or a folder part-00000, where the parts are runs)
+
+The hash is the same on every machine and in every version, so two folders of as many parts have the same questions in
+the parts of the same number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import RunError, SettingError
+from steelyard.files import write_atomically
+from steelyard.version import __version__
+
+FILE = "parts.json"
+FORMAT, VERSION = "steelyard-parts", 1
+HASH = "blake2b-64 of the question in UTF-8, modulo parts"
+MOST = 100_000
+AGAIN = "remove the folder and make it again"
+
+
+def part_of(question: str, parts: int) -> int:
+    """The number of the part that a question is in.
+
+    >>> part_of("q17", 8), part_of("q17", 8), part_of("ä", 1000)
+    (0, 0, 529)
+    """
+    digest = hashlib.blake2b(question.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % parts
+
+
+def part_name(number: int) -> str:
+    """The name of a part, without the suffix of its file.
+
+    >>> part_name(17)
+    'part-00017'
+    """
+    return f"part-{number:05d}"
+
+
+def check_parts(parts: int) -> None:
+    """Refuse a number of parts that cannot be."""
+    if not 1 <= parts <= MOST:
+        raise SettingError(f"there cannot be {parts:,} parts: give a number between 1 and {MOST:,}")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What parts.json says. `kind` is what the parts hold: responses, verdicts, answers or runs.
+
+    `order` is a digest of all that decides what is in the parts: another one makes other parts. `rows` and `bytes` are
+    those of every part; they are empty until the folder is `finished`.
+    """
+
+    kind: str
+    parts: int
+    order: str = ""
+    made: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+    rows: list[int] = field(default_factory=list)
+    bytes: list[int] = field(default_factory=list)
+    finished: bool = False
+    steelyard: str = __version__
+
+    def write(self, folder: Path) -> None:
+        """Write parts.json in one step."""
+        content = {"format": FORMAT, "version": VERSION, "hash": HASH, **asdict(self)}
+        write_atomically(folder / FILE, (json.dumps(content) + "\n").encode(), durable=True, follow=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> Parts:
+        """Read parts.json, or say in one line why the folder is none of parts."""
+        path = folder / FILE
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is {content['format']!r:.40}, not {FORMAT!r}")
+            if content["version"] > VERSION or content["hash"] != HASH:
+                raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
+            found = cls(**{each.name: content[each.name] for each in fields(cls)})
+            found._check()
+            return found
+        except FileNotFoundError:
+            raise RunError(
+                f"{folder} is no folder of parts: it has no {FILE}; make one with 'steelyard partition'"
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise RunError(f"{path} is damaged ({error}): {AGAIN}") from None
+
+    def _check(self) -> None:
+        if type(self.parts) is not int or not 1 <= self.parts <= MOST or not isinstance(self.kind, str):
+            raise ValueError(f"parts is {self.parts!r:.40}")
+        for name in ("rows", "bytes") if self.finished else ():
+            value = getattr(self, name)
+            if len(value) != self.parts or any(type(each) is not int for each in value):
+                raise ValueError(f"{name} is not one number per part")
+
+    def paths(self, folder: Path) -> list[Path]:
+        """Where the tables of the parts are."""
+        return [folder / f"{part_name(i)}.parquet" for i in range(self.parts)]
+
+
+def is_parted(folder: Path) -> bool:
+    """Whether a folder is one of parts."""
+    return (folder / FILE).is_file()
+
+
+def part_tables(folder: Path) -> tuple[Parts, list[Path]]:
+    """Return what a finished folder says of itself and the tables of its parts; name what is missing or cut short."""
+    found = Parts.read(folder)
+    if not found.finished:
+        raise RunError(f"{folder} is not finished: run the command that makes it again, or {AGAIN}")
+    paths = found.paths(folder)
+    check_whole(paths, found.bytes)
+    return found, paths
+
+
+def check_whole(paths: Sequence[Path], sizes: Sequence[int]) -> None:
+    """Refuse a part that is not there, or is not as long as it was written."""
+    for path, size in zip(paths, sizes, strict=True):
+        try:
+            there = path.stat().st_size
+        except OSError:
+            raise RunError(f"{path} is missing: restore it, or {AGAIN}") from None
+        if there != size:
+            raise RunError(f"{path} has {there:,} bytes instead of {size:,}: restore it, or {AGAIN}")

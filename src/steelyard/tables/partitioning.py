@@ -1,0 +1,120 @@
+"""Any source of responses -> a folder of parts, each question in one of them, in bounded memory.
+
+Rows are read in batches and spread over files, one per part (steelyard/tables/spreading.py); then one part at a time
+becomes a table. So the memory is that of the rows that are held back and of a batch, or of one part.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from steelyard.errors import RunError, TableError
+from steelyard.files import UnwritableError, make_folder, reason
+from steelyard.runs.parts import Parts, check_parts, part_name
+from steelyard.tables.columns import check_columns
+from steelyard.tables.reading import named
+from steelyard.tables.responses import Unparted, open_unparted, say_layout
+from steelyard.tables.row_order import BATCH, cut_short
+from steelyard.tables.several_files import FILE as NUMBER
+from steelyard.tables.several_files import parted
+from steelyard.tables.sources.damage import reading
+from steelyard.tables.spreading import Spread, gathered
+from steelyard.tables.writing import put
+
+BATCH_OF_TEXT = 5_000  # rows, where they hold whole responses
+
+
+class Gathered(NamedTuple):
+    """What a part came to."""
+
+    rows: int
+    bytes: int
+    questions: int
+
+
+def partition(
+    source: Any,
+    folder: str | Path,
+    parts: int,
+    *,
+    layout: str | None = None,
+    rename: dict[str, str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Parts:
+    """Cut a table of responses of any length into parts by question, for `vote --engine` and all that reads tables.
+
+    The folder appears when it is whole, and one that is there already is refused. Rows keep their order, and those of
+    a question stand together.
+    """
+    check_parts(parts)
+    with new_folder(folder) as beside, named(source) as name, reading(name):
+        found = open_unparted(source, layout, rename)
+        say_layout(found)
+        chunks = beside / "chunks"
+        schema = spread(found, chunks, parts, progress)
+        made = described([gather([chunks], i, schema, found.paths, beside) for i in range(parts)], schema, name)
+        shutil.rmtree(chunks)
+        made.write(beside)
+    return made
+
+
+def described(parts: Sequence[Gathered], schema: pl.Schema, source: str) -> Parts:
+    """What parts.json says of a folder of responses."""
+    made = {"from": source, "questions": sum(part.questions for part in parts)}
+    rows, sizes = [part.rows for part in parts], [part.bytes for part in parts]
+    columns = {name: str(kind) for name, kind in schema.items() if name != NUMBER}
+    return Parts("responses", len(parts), made=made, columns=columns, rows=rows, bytes=sizes, finished=True)
+
+
+@contextmanager
+def new_folder(folder: str | Path) -> Iterator[Path]:
+    """Yield a folder beside one that is yet to be, which takes its name when the block ends well."""
+    target = Path(folder)
+    if target.exists() or target.is_symlink():
+        raise UnwritableError(target, "it is there already", "choose another folder with -o")
+    parent = make_folder(target.absolute().parent)
+    beside = parent / f".{target.name}.{os.getpid()}.parts"
+    try:
+        beside.mkdir()
+        yield beside
+        beside.rename(target)
+    except OSError as error:
+        raise RunError(f"cannot write {target}: {reason(error)}; make room, and run the command again") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def spread(found: Unparted, chunks: Path, parts: int, progress: Callable[[float], None] | None = None) -> pl.Schema:
+    """Spread all rows of a source over the files of their parts; return its columns."""
+    schema = found.frame.collect_schema()
+    check_columns(schema)
+    total = int(found.frame.select(pl.len()).collect(engine="streaming").item())
+    if not total:
+        raise TableError("the table is empty: it has no rows to read")
+    size = BATCH_OF_TEXT if "response" in schema else BATCH
+    read = 0
+    with Spread(chunks, parts) as rows:
+        for batch in found.frame.collect_batches(chunk_size=size, maintain_order=True):
+            if batch.height:
+                rows.add(batch)
+                read += batch.height
+            if progress:
+                progress(min(1.0, read / total))
+    if read != total:
+        raise cut_short()
+    return schema
+
+
+def gather(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path], folder: Path) -> Gathered:
+    """Make the table of one part; refuse questions about which the files that they come from do not agree."""
+    table = parted(gathered(chunks, part, schema).lazy(), paths)[0].collect()
+    path = folder / f"{part_name(part)}.parquet"
+    put(table, path)
+    return Gathered(table.height, path.stat().st_size, table["question"].n_unique())

@@ -1,0 +1,25 @@
+"""A folder of parts, opened but not understood: its tables are alike and share no question, so they are one table."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from steelyard.runs.parts import part_tables
+from steelyard.tables.sources.opened_tables import OpenedTable
+
+
+class OpenedParts(OpenedTable):
+    """All parts, one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.paths = (folder,)
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        manifest, paths = part_tables(self.source)
+        filled = [path for path, rows in zip(paths, manifest.rows, strict=True) if rows]
+        return pl.scan_parquet(filled or paths[:1], glob=False)
