@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -122,7 +122,7 @@ def run(
 
     asked_of = upstream_options(upstream, model, key_env)
     shown, stopped = Shown(lambda: live("Sampling")), False
-    options = asked_of | {
+    options: dict[str, Any] = {**asked_of,
         "n": n, "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompt": prompt,
         "answers": answers, "limit": limit, "concurrency": concurrency, "fan_out": fan_out, "logprobs": logprobs,
         "retries": retries, "try_timeout": try_timeout, "sample_timeout": sample_timeout, "max_failures": max_failures,
@@ -138,9 +138,7 @@ def run(
                 )
         else:
             need_engine(parts=parts, workers=workers)
-            progress = generate(
-                questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options
-            )
+            progress = generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
     except KeyboardInterrupt:
         if shown.last is None:
             raise

@@ -20,9 +20,9 @@ def after_generate(folder: Path) -> str:
 
     from steelyard.runs.derived_table import FILE
     from steelyard.runs.manifest import Manifest
-    from steelyard.runs.parted_run import is_parted
+    from steelyard.runs.parts import is_parted_run
 
-    if is_parted(folder):  # its table is made when it is read, which may take long
+    if is_parted_run(folder):  # its table is made when it is read, which may take long
         words = ["steelyard", "vote", str(folder), *VERDICTS]
         return f"{shlex.join(words)}, or with a verifier: 'steelyard score {folder} --engine ..'"
     if len(Manifest.read(folder).sources) > 1:
@@ -42,10 +42,10 @@ def after_score(folder: Path, column: str) -> str:
     import polars as pl
 
     from steelyard.runs.derived_table import FILE
-    from steelyard.runs.parted_run import is_parted
+    from steelyard.runs.parts import is_parted_run
 
     usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
-    if is_parted(folder):
+    if is_parted_run(folder):
         return shlex.join(["steelyard", *usual])
     if column not in pl.scan_parquet(folder / FILE).collect_schema():  # nothing could be scored
         return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])

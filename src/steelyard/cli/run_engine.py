@@ -16,6 +16,8 @@ from steelyard.errors import SettingError
 if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
 
+    Watch = Callable[[Progress], None]
+
 LOG = "progress.log"
 EVERY = 30.0  # seconds between lines of the log, unless a part is finished
 
@@ -48,7 +50,9 @@ def need_engine(**options: Any) -> None:
 
 
 @contextmanager
-def logged(what: str, folder: Path, keep: Callable[[Progress], None] = lambda _: None) -> Iterator[Callable[[Progress], None]]:
+def logged(
+    what: str, folder: Path, keep: Callable[[Progress], None] = lambda _: None
+) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows where the work on all parts stands, and writes lines to RUN/progress.log.
 
     `keep` is told too.

@@ -13,12 +13,11 @@ from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import engine_of
 from steelyard.engine.generate_part import PartsOrder, generate_part
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
-from steelyard.errors import SettingError
 from steelyard.jobs.generate_order import read_order
 from steelyard.jobs.progress import Progress
 from steelyard.runs.part_folders import folder_of
-from steelyard.runs.parted_run import MOST_PARTS, PartedRun, RunPart, is_parted
-from steelyard.runs.question_parts import part_of
+from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.parts import check_parts, is_parted_run, part_of
 from steelyard.tables.questions.question_files import fingerprint
 
 PER_WORKER = 4  # parts: a worker that is done early takes another
@@ -41,12 +40,12 @@ def generate_parts(
     finished.
     """
     chosen, (_, most) = engine_of(engine), read_workers(workers)
-    if parts is not None and not 1 <= parts <= MOST_PARTS:
-        raise SettingError(f"cannot cut a run into {parts} parts: --parts is at least 1 and at most {MOST_PARTS:,}")
+    if parts is not None:
+        check_parts(parts)
     asked, table = read_order(questions, **options)
     folder = folder_of(run)
     if parts is None:
-        parts = len(PartedRun.read(folder).parts) if is_parted(folder) else PER_WORKER * (most or 2)
+        parts = len(PartedRun.read(folder).parts) if is_parted_run(folder) else PER_WORKER * (most or 2)
     placed = with_parts(table, parts)
     started = PartedRun.start(folder, asked.manifest, placed, parts_of(placed, parts))
     asked = replace(asked, manifest=started.manifest)

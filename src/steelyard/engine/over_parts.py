@@ -9,9 +9,10 @@ from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Finished
 from steelyard.errors import RunError, SettingError
-from steelyard.runs.manifest import sha256_of
 from steelyard.runs.derived_table import FILE as TABLE
-from steelyard.runs.parted_run import FILE, PartedRun, RunPart
+from steelyard.runs.manifest import sha256_of
+from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.parts import FILE
 from steelyard.runs.seal import read_seal
 
 FAILURES = 10  # parts in a row that end the work: the next ones would fail as well

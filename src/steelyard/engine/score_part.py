@@ -1,4 +1,4 @@
-"""One part of a run is scored by a worker, in its place; a model that the worker has loaded is kept for the next part."""
+"""One part of a run is scored by a worker, in its place; a model that the worker has loaded is kept for the next."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class PartsScoreOrder:
 def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     """Score every response of a part that has no score, and derive its table."""
     run = PartedRun.read(order.folder)
-    with taken(run, part) as folder, Teller(order.folder, part.name, gpus=order.gpus) as teller:
-        with Run.open(folder, write=True) as opened:
+    told = Teller(order.folder, part.name, gpus=order.gpus)
+    with taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
 
-            async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-                return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller)
+        async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
+            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller)
 
-            done = asyncio.run(score_opened(opened, order.asked, connect=watched))
-            responses = len(opened.state.samples.done)
+        done = asyncio.run(score_opened(opened, order.asked, connect=watched))
+        responses = len(opened.state.samples.done)
     about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
     failed, news = done.failures.total(), teller.news
     return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about)

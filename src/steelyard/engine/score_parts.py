@@ -17,7 +17,8 @@ from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored
 from steelyard.llm.embedded import LOCAL
 from steelyard.runs.part_folders import check_storage
-from steelyard.runs.parted_run import PartedRun, is_parted
+from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.parts import is_parted_run
 
 
 def score_parts(
@@ -39,7 +40,7 @@ def score_parts(
     order = ScoreOrder(verifier, **options)
     order.check()
     folder = Path(run)
-    if not is_parted(folder):
+    if not is_parted_run(folder):
         raise SettingError(
             f"{folder} is no run in parts, which many workers can score: make one with 'steelyard generate --engine', "
             "or leave --engine away"

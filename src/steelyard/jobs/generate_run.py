@@ -13,7 +13,7 @@ from steelyard.jobs.progress import Progress
 from steelyard.llm.named_upstreams import Named
 from steelyard.llm.upstream import Serve, served
 from steelyard.runs.fork import fork as forked
-from steelyard.runs.parted_run import is_parted
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
 
 
@@ -59,7 +59,7 @@ async def agenerate(
         max_failures=max_failures, key_env=key_env, rename=rename,
     )  # fmt: skip
     folder = Path(run)
-    if is_parted(folder):
+    if is_parted_run(folder):
         raise SettingError(f"{folder} is a run in parts: go on with the --engine that it was begun with")
     if fork is None:
         filling = Run.start(folder, asked.manifest, found)

@@ -13,7 +13,7 @@ from steelyard.jobs.score_opened import ScoreOrder, score_opened
 from steelyard.jobs.score_samples import Scored
 from steelyard.jobs.score_table import imported, is_run
 from steelyard.methods.base.method import Method
-from steelyard.runs.parted_run import is_parted
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
 from steelyard.verifiers.protocol import Protocol
 
@@ -62,7 +62,7 @@ def _opened(
     runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
     if runs:
         raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
-    if isinstance(source, str | Path) and is_parted(Path(source)):
+    if isinstance(source, str | Path) and is_parted_run(Path(source)):
         raise SettingError(f"{source} is a run in parts: have it scored by many workers with --engine")
     if not is_run(source):
         return imported(source, output, rename, layout, protocol)

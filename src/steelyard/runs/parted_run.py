@@ -13,25 +13,22 @@ A part without questions has no folder.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from steelyard.errors import RunError
-from steelyard.files import make_folder, write_atomically
+from steelyard.files import make_folder
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parts import FILE, Parts, is_parted_run, part_name
 from steelyard.runs.run_sources import joined
 from steelyard.runs.seal import sealed, write_sealed
 
-FILE = "parts.json"
-FORMAT = "steelyard-parted-run"
 QUESTIONS = "questions.parquet"
+KIND = "runs"
 GROUP = 4096  # questions that are read at a time to find those of a part
-MOST_PARTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -59,17 +56,17 @@ class PartedRun:
     @classmethod
     def read(cls, folder: Path) -> PartedRun:
         """Read parts.json, or say in one line why the folder is no run in parts."""
-        path = folder / FILE
+        found = Parts.read(folder)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
-            parts = tuple(RunPart(i, int(each[0]), str(each[1])) for i, each in enumerate(content["parts"]))
-            return cls(folder, Manifest.of(content["run"], folder), parts)
-        except FileNotFoundError:
-            raise RunError(f"{folder} is no run in parts: it has no {FILE}; every machine must see the folder") from None
-        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-            raise RunError(f"{path} is damaged ({error}): restore it, or start another run") from None
+            if found.kind != KIND:
+                raise ValueError(f"its parts are {found.kind!r:.40}, not {KIND!r}")
+            counts = zip(found.made["questions"], found.made["sha256"], strict=True)
+            parts = tuple(RunPart(i, int(count), str(digest)) for i, (count, digest) in enumerate(counts))
+            if len(parts) != found.parts:
+                raise ValueError(f"it has {len(parts)} of {found.parts} parts")
+            return cls(folder, Manifest.of(found.made["run"], folder), parts)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RunError(f"{folder / FILE} is damaged ({error}): restore it, or start another run") from None
 
     @classmethod
     def start(cls, folder: Path, manifest: Manifest, questions: pl.DataFrame, parts: tuple[RunPart, ...]) -> PartedRun:
@@ -78,7 +75,7 @@ class PartedRun:
         `questions` has the columns `part` and `place` as well.
         """
         make_folder(folder)
-        there = cls.read(folder) if is_parted(folder) else None
+        there = cls.read(folder) if is_parted_run(folder) else None
         if there is None:
             _check_empty(folder)
         else:
@@ -120,27 +117,8 @@ class PartedRun:
         return [part for part in self.parts if part.questions]
 
     def _write(self) -> None:
-        content: dict[str, Any] = {"format": FORMAT, "version": 1, "run": self.manifest.content}
-        content["parts"] = [[part.questions, part.sha256] for part in self.parts]
-        write_atomically(self.folder / FILE, (json.dumps(content) + "\n").encode(), durable=True, follow=False)
-
-
-def part_name(number: int) -> str:
-    """The name of a part.
-
-    >>> part_name(3)
-    'part-00003'
-    """
-    return f"part-{number:05d}"
-
-
-def is_parted(folder: Path) -> bool:
-    """Whether a folder is a run in parts."""
-    try:
-        with (folder / FILE).open("rb") as file:
-            return FORMAT.encode() in file.read(100)
-    except OSError:
-        return False
+        made = {"questions": [part.questions for part in self.parts], "sha256": [part.sha256 for part in self.parts]}
+        Parts(KIND, len(self.parts), made={"run": self.manifest.content, **made}).write(self.folder)
 
 
 def _write(table: pl.DataFrame, path: Path) -> int:

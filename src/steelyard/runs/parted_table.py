@@ -42,7 +42,9 @@ def merged_table(folder: Path) -> Path:
         )
     tables = [fresh_table(folder / part.name) for part in parts]
     seals = [read_seal(table) or {} for table in tables]
-    digest = blake2b(repr([(part.number, seal.get("sha256")) for part, seal in zip(parts, seals, strict=True)]).encode())
+    digest = blake2b(
+        repr([(part.number, seal.get("sha256")) for part, seal in zip(parts, seals, strict=True)]).encode()
+    )
     made_from = {"layout": LAYOUT, "parts": digest.hexdigest()}
     there = sealed(folder / FILE)
     if there is None or any(there.get(name) != value for name, value in made_from.items()):

@@ -109,8 +109,17 @@ class Parts:
 
 
 def is_parted(folder: Path) -> bool:
-    """Whether a folder is one of parts."""
-    return (folder / FILE).is_file()
+    """Whether a folder is one of parts that are tables."""
+    return (folder / FILE).is_file() and not is_parted_run(folder)
+
+
+def is_parted_run(folder: Path) -> bool:
+    """Whether a folder is a run in parts (steelyard/runs/parted_run.py)."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            return b'"kind": "runs"' in file.read(500)
+    except OSError:
+        return False
 
 
 def part_tables(folder: Path) -> tuple[Parts, list[Path]]:

@@ -11,8 +11,8 @@ from steelyard.runs.imported import came_along
 from steelyard.runs.lock import holder
 from steelyard.runs.losses import lost
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.parted_run import is_parted
 from steelyard.runs.parted_status import parted_status
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import placed
 from steelyard.runs.source_share import Share
@@ -38,7 +38,7 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     (8, 0, 'up to date')
     """
     folder = Path(run)
-    if is_parted(folder):
+    if is_parted_run(folder):
         check_price(price_response)
         return parted_status(folder, status)
     writer = holder(folder)
