@@ -58,7 +58,7 @@ def generate_parts(
         if held < part.questions * each:
             left.append(part)
         else:
-            board.finish(part.name, PartDone(held, held, 0, 0, 0))
+            board.finished[part.name] = PartDone(held, held, 0, 0, 0)
     failed = over_parts(chosen, generate_part, order, started, left, board, workers=most)
     if failed:
         raise unfinished(started, failed, len(started.wanted))

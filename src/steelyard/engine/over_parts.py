@@ -50,6 +50,9 @@ def over_parts(
 ) -> dict[str, str]:
     """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name."""
     failed: dict[str, str] = {}
+    if not parts:
+        board.tell()
+        return failed
     in_a_row = 0
     reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
     ended = engine.run(task, order, parts, workers=workers, gpus=gpus, reads=reads)
@@ -80,7 +83,8 @@ def holds_of(run: PartedRun, part: RunPart) -> dict[str, int]:
 
 def unfinished(run: PartedRun, failed: dict[str, str], parts: int) -> RunError:
     """The error of work that some parts could not be done of."""
-    shown = "; ".join(f"{name}: {reason}" for name, reason in sorted(failed.items())[:NAMED])
+    reasons = {name: reason.partition("; the others are safe")[0] for name, reason in sorted(failed.items())[:NAMED]}
+    shown = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
     more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
     stopped = f" It was stopped after {FAILURES} in a row." if len(failed) >= FAILURES else ""
     return RunError(

@@ -24,12 +24,12 @@ STORAGE = "a run needs a file system with rename and flock that all machines sha
 
 
 @contextmanager
-def taken(run: PartedRun, part: RunPart, *, patience: float = PATIENCE) -> Iterator[Path]:
+def taken(run: PartedRun, part: RunPart) -> Iterator[Path]:
     """Hold the lock of a part, and yield the folder it lies in now: its own, or the one under its working name.
 
     A part that another worker holds is waited for, and then reported: it is never done twice.
     """
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             lock = RunLock(run.folder / LOCKS, part.name)
