@@ -80,7 +80,8 @@ def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch)
     loaded: list[str] = []
 
     class Model:
-        found: dict[str, Any] = {}
+        def __init__(self) -> None:
+            self.found: dict[str, Any] = {}
 
         async def score(self, items: Iterator[Item]) -> Results:
             for _ in ():
