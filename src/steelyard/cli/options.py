@@ -160,6 +160,25 @@ VerifierModel = Annotated[
         show_default=False,
     ),
 ]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="Who does the parts of a folder: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="COUNT",
+        help="With --engine: how many parts are under way at once. Default: what there is room for.",
+        min=1,
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 SEED = "Seed of every random choice."
 Seed = Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help=SEED)]
@@ -194,6 +213,19 @@ def method_option(more: str) -> Any:
 def source_of(files: list[Path]) -> Path | list[Path]:
     """What is read: the one file (a run, grid:LLM/VERIFIER), or several as one table."""
     return files[0] if len(files) == 1 else files
+
+
+def folder_for(files: list[Path], output: Path | None, engine: str | None, workers: int | None) -> Path | None:
+    """The folder of parts that an engine is to work on, and None without an engine."""
+    if engine is None:
+        if workers is not None:
+            raise SettingError("--workers is for an engine: give --engine ray or --engine processes:2 too")
+        return None
+    if len(files) > 1:
+        raise SettingError("--engine works on one folder of parts: make one with 'steelyard partition'")
+    if output is None:
+        raise SettingError("--engine writes a folder: name it with -o")
+    return files[0]
 
 
 def spoken(files: list[Path]) -> str:

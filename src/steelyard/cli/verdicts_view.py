@@ -10,6 +10,8 @@ from steelyard.cli import show
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
+    from steelyard.confidence.risk_control import RiskControl
+    from steelyard.engine.vote_parts import VotedParts
     from steelyard.jobs.vote import Voted
 
 SHOWN = 10
@@ -32,12 +34,29 @@ def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
     all_of = f"The first {SHOWN} of {verdicts.height:,} verdicts" if verdicts.height > SHOWN else "The verdicts"
     show.table(f"{all_of}, by {voter.name}", heads, rows)
     if held:
-        share = int(verdicts["answered"].sum()) / max(1, verdicts.height)
-        show.say(
-            f"Answered {share:.0%} of the questions, those with a confidence of {held.threshold:.0%} or more: at most "
-            f"{held.risk:.0%} of these are wrong, with a probability of {held.confidence_level:.0%}, if the questions "
-            f"are like the {held.questions} reserved ones ({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
-        )
+        show.say(_answered(held, int(verdicts["answered"].sum()), verdicts.height))
     if empty:
         show.say(f"{empty} questions have no readable answer: their verdict is null.")
     show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
+
+
+def show_voted_parts(found: VotedParts, output: Path, json: bool) -> None:
+    """Print what became of all parts of a folder."""
+    if json:
+        show.as_json(found.summary())
+        return
+    show.say(f"{found.questions:,} questions decided by {found.voter.name}, from {found.responses:,} responses")
+    if found.risk_control:
+        show.say(_answered(found.risk_control, found.answered, found.questions))
+    if found.without_answer:
+        show.say(f"{found.without_answer:,} questions have no readable answer: their verdict is null.")
+    show.say(f"Verdicts written to {output}, one part for every part that was read")
+
+
+def _answered(held: RiskControl, answered: int, questions: int) -> str:
+    return (
+        f"Answered {answered / max(1, questions):.0%} of the questions, those with a confidence of "
+        f"{held.threshold:.0%} or more: at most {held.risk:.0%} of these are wrong, with a probability of "
+        f"{held.confidence_level:.0%}, if the questions are like the {held.questions} reserved ones "
+        f"({held.coverage:.0%} answered, {held.error:.1%} wrong there)."
+    )

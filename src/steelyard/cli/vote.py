@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
+    EngineName,
     Files,
     Json,
     LayoutName,
@@ -18,6 +19,8 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     SourceName,
+    Workers,
+    folder_for,
     method_option,
     n_option,
     one_name,
@@ -26,7 +29,7 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
-from steelyard.cli.verdicts_view import show_verdicts
+from steelyard.cli.verdicts_view import show_verdicts, show_voted_parts
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 
@@ -37,7 +40,9 @@ def run(
     method: Annotated[
         list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
     ] = None,
-    output: Annotated[Path | None, output_option("the verdicts (.parquet, .jsonl, .csv)")] = None,
+    output: Annotated[
+        Path | None, output_option("the verdicts (.parquet, .jsonl, .csv); with --engine a folder")
+    ] = None,
     score: ScoreName = None,
     source: SourceName = None,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
@@ -56,6 +61,8 @@ def run(
     answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,
+    engine: EngineName = None,
+    workers: Workers = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -64,14 +71,25 @@ def run(
     from steelyard.tables.known_outputs import VERDICTS
     from steelyard.tables.writing import check_output, put
 
+    folder = folder_for(files, output, engine, workers)
+    level = confidence_level if sure is None else sure
+    options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "confidence_level": level}
+    options |= {"score": score, "source": source, "n": n, "rename": renames(rename), "layout": layout}
+    options |= {"answers": answers}
+    if folder and output and engine:
+        from steelyard.engine.engines import engine_of
+        from steelyard.engine.vote_parts import vote_parts
+
+        with show.progress(f"Voting on {folder}") as progress:
+            parts = vote_parts(
+                folder, output, engine_of(engine), plan=plan, workers=workers, progress=progress, **options
+            )
+        show_voted_parts(parts, output, json)
+        return
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
-        found = voted(
-            source_of(files), plan, method=one_name(method, "--method"), risk=risk,
-            confidence_level=confidence_level if sure is None else sure, score=score, source=source, n=n,
-            rename=renames(rename), layout=layout, answers=answers, progress=progress,
-        )  # fmt: skip
+        found = voted(source_of(files), plan, progress=progress, **options)
     if output:
         put(found.verdicts, output)
     show_verdicts(found, output, json)

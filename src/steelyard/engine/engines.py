@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 from steelyard.engine.giving_out import Failed, Finished, P
@@ -24,7 +24,7 @@ class Engine(Protocol):
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,
-    ) -> Iterator[Finished[P] | Failed[P]]:
+    ) -> Generator[Finished[P] | Failed[P]]:
         """Call `task(order, part)` for every part, and yield each as it ends.
 
         `task` is a function at the top of a module, `order` what all parts share; both are pickled, and a worker keeps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -86,7 +86,7 @@ class GivingOut(Generic[P]):
         self.deaths = 0  # of workers that started, one after the other
         self.began = time.monotonic()
 
-    def run(self) -> Iterator[Finished[P] | Failed[P]]:
+    def run(self) -> Generator[Finished[P] | Failed[P]]:
         """Yield every part as it ends, in whatever order that is."""
         try:
             while self.todo or self.busy:
@@ -125,7 +125,7 @@ class GivingOut(Generic[P]):
             self.busy[worker] = self.todo.popleft()
             worker.give(self.busy[worker][0])
 
-    def _listen(self, worker: Worker) -> Iterator[Finished[P] | Failed[P]]:
+    def _listen(self, worker: Worker) -> Generator[Finished[P] | Failed[P]]:
         if worker in self.starting:
             self.starting.remove(worker)
             self._started(worker)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -33,7 +33,7 @@ class ProcessEngine:
         cpus: float = 1,
         gpus: float = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
-    ) -> Iterator[Finished[P] | Failed[P]]:
+    ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
         crew = _Processes((task, order, dict(reads or {})), max(1, int(cpus)))
         yield from GivingOut(crew, parts, workers or self.workers).run()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
@@ -40,7 +40,7 @@ class RayEngine:
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,
-    ) -> Iterator[Finished[P] | Failed[P]]:
+    ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
         with self.connected(workers, cpus) as ray:
             many = workers or _room(ray, cpus, gpus)

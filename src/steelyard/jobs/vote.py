@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
@@ -82,7 +83,7 @@ def voted(
     **options: Any,
 ) -> Voted:
     """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
-    voter = _voter(plan, method)
+    voter = voter_of(plan, method)
     if voter.weighs_sources and voter.fitted_on_ is None:
         kept = ("source", "n", "rename", "layout", "answers")
         voter = _fitted_here(voter, table, **{key: options[key] for key in kept})
@@ -103,7 +104,7 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
     return clone(voter).fit(pool, n=n)
 
 
-def _voter(plan: object, method: object) -> Method:
+def voter_of(plan: object, method: object) -> Method:
     """Who decides: the plan, or a method that needs none."""
     if plan is None:
         return unfitted("majority" if method is None else method)
@@ -141,6 +142,7 @@ class Decided:
     """What was decided a batch at a time, what was noticed meanwhile, and mean logits of some questions."""
 
     verdicts: list[pl.DataFrame] = field(default_factory=list)
+    questions: int = 0
     origin: Origin = field(default_factory=Origin)
     largest: int = 0  # the most samples a question had
     short: int = 0  # questions with fewer than n
@@ -148,7 +150,14 @@ class Decided:
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
 
 
-def decide_file(
+def decide_file(voter: Method, table: Any, *, n: int | None = None, **options: Any) -> pl.DataFrame:
+    """Return one row per question, decided by a fitted method on the score it was fitted on; say what was noticed."""
+    decided = decide(voter, table, n=n, **options)
+    tell(voter, decided, n)
+    return pl.concat(decided.verdicts)
+
+
+def decide(
     voter: Method,
     table: Any,
     *,
@@ -157,10 +166,10 @@ def decide_file(
     n: int | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str | AnswerReader = "math",
     progress: Callable[[float], None] | None = None,
-) -> pl.DataFrame:
-    """Return one row per question, decided by a fitted method on the score it was fitted on."""
+) -> Decided:
+    """Decide every question of a table, or of one part of it."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
     if voter.reads_scores() and score is not None and trained and not same_scores(score, trained):
@@ -174,14 +183,19 @@ def decide_file(
     }
     options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
     try:
-        decided = _decided(voter, table, n, score=trained if score is None else score, **options)
+        return _decided(voter, table, n, score=trained if score is None else score, **options)
     except ColumnError as error:
         if not trained or score is not None:
             raise
         if voter.reads_scores():
             your = "columns to its" if "+" in trained else "column to it"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
-        decided = _decided(voter, table, n, score=None, **options)  # it would only have broken ties
+        return _decided(voter, table, n, score=None, **options)  # it would only have broken ties
+
+
+def tell(voter: Method, decided: Decided, n: int | None) -> None:
+    """Warn of what may make the verdicts worse than the plan promises."""
+    fitted = voter.fitted_on_
     warn_of_plan(voter, decided.origin, decided.any_score)
     if n is not None and decided.short:
         warnings.warn(_short(n, decided), SteelyardWarning, stacklevel=2)
@@ -199,7 +213,6 @@ def decide_file(
     )
     if moved and moved.warning:
         warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
-    return pl.concat(decided.verdicts)
 
 
 def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decided:
@@ -215,6 +228,7 @@ def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decide
             if fitted and fitted.reference_scores and pool.scores is not None and pool.asked is None:
                 found.question_means.append(some_question_means(voter.mixed(used)))
             found.verdicts.append(voter.predict(used).to_polars())
+            found.questions += pool.n_questions
     return found
 
 
@@ -227,9 +241,9 @@ def _short(n: int, decided: Decided) -> str:
     """What to say where questions have fewer samples than were asked for."""
     if decided.largest < n:
         return too_many(n, decided.largest)
-    questions = sum(part.height for part in decided.verdicts)
     return (
-        f"{decided.short:,} of {questions:,} questions have fewer than n = {n} samples: they vote with what they have"
+        f"{decided.short:,} of {decided.questions:,} questions have fewer than n = {n} samples: "
+        "they vote with what they have"
     )
 
 

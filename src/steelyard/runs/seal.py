@@ -21,8 +21,13 @@ from steelyard.runs.manifest import sha256_of
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
-def write_sealed(path: Path, write: Callable[[Path], int], made_from: dict[str, Any]) -> None:
-    """Let `write` fill a file beside `path` and say its rows; check it as a reader would; then put it in place."""
+def write_sealed(
+    path: Path, write: Callable[[Path], int], made_from: dict[str, Any], *, safe: str = "the journal is safe"
+) -> None:
+    """Let `write` fill a file beside `path` and say its rows; check it as a reader would; then put it in place.
+
+    `safe` says what is not lost where it cannot be written.
+    """
     try:
         with replacing(path, durable=True, follow=False) as temporary:
             rows = write(temporary)
@@ -33,14 +38,14 @@ def write_sealed(path: Path, write: Callable[[Path], int], made_from: dict[str, 
         content = (json.dumps(seal, indent=2) + "\n").encode()
         write_atomically(_seal(path), content, durable=True, follow=False)
     except UnwritableError as error:
-        raise _refused(path, error.why) from None
+        raise _refused(path, error.why, safe) from None
     except DAMAGE as error:
-        raise _refused(path, reason(error)) from None
+        raise _refused(path, reason(error), safe) from None
 
 
-def _refused(path: Path, why: str) -> RunError:
+def _refused(path: Path, why: str, safe: str) -> RunError:
     return RunError(
-        f"cannot write {path}: {why} ({free_bytes(path.parent)}); the journal is safe: make room, or make the folder "
+        f"cannot write {path}: {why} ({free_bytes(path.parent)}); {safe}: make room, or make the folder "
         "writable, and run the command again"
     )
 

@@ -18,10 +18,9 @@ ROWS = 1_000  # turned into Python objects at a time
 class OpenedTable(Opened):
     """A table in memory, or a list of records that may be too nested for one."""
 
-    paths = ()
-
     def __init__(self, source: Any) -> None:
         self.source = source
+        self.paths = ()
 
     @cached_property
     def first(self) -> Record:

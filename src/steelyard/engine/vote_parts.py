@@ -1,0 +1,172 @@
+"""A plan and a folder of parts -> a folder of verdicts, part by part; bit for bit those of the vote on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.extract import AUTO
+from steelyard.answers.reader import AnswerReader
+from steelyard.confidence.drift import MOST_REFERENCES
+from steelyard.confidence.risk_control import RiskControl
+from steelyard.engine.engines import Engine
+from steelyard.engine.part_warnings import ToldOnce, caught
+from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
+from steelyard.errors import SettingError
+from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
+from steelyard.methods.base.method import Method
+from steelyard.pools.pool import Origin
+from steelyard.runs.manifest import sha256_of
+from steelyard.tables.layouts.long import Long
+from steelyard.tables.reading import first_rows, named
+from steelyard.tables.responses import open_responses
+from steelyard.tables.sources.damage import reading
+
+VERDICT = {
+    "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
+    "votes": pl.Int64, "responses": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VoteOrder:
+    """What every worker of a vote is told."""
+
+    plan: str | None
+    method: str | None
+    threshold: float | None  # of the confidence, where the risk is controlled
+    n: int | None
+    options: Mapping[str, Any]  # score, source, rename, layout
+    answers: str
+
+
+@dataclass
+class VotedParts:
+    """What became of all parts."""
+
+    voter: Method
+    risk_control: RiskControl | None
+    questions: int = 0
+    responses: int = 0
+    without_answer: int = 0
+    answered: int = 0
+    decided: Decided = field(default_factory=Decided)
+
+    def summary(self) -> dict[str, Any]:
+        """What summary.json says."""
+        counts = {"method": self.voter.name, "questions": self.questions, "responses": self.responses}
+        counts |= {"without_answer": self.without_answer}
+        held = self.risk_control
+        return counts | ({"risk_control": asdict(held), "answered": self.answered} if held else {})
+
+
+def vote_parts(
+    folder: Path,
+    target: Path,
+    engine: Engine,
+    *,
+    plan: Path | None = None,
+    method: str | None = None,
+    risk: float | None = None,
+    confidence_level: float = 0.9,
+    score: str | None = None,
+    source: str | None = None,
+    n: int | None = None,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+    answers: str = "math",
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> VotedParts:
+    """Decide every question of a folder of parts; the options are those of `steelyard.vote`."""
+    voter = voter_of(plan, method)
+    if voter.weighs_sources and voter.fitted_on_ is None:
+        raise SettingError(
+            f"{voter.name} learns from the whole table, and no worker sees it: make a plan first ('steelyard fit "
+            f"{folder} --method {voter.name} --source {source or 'COLUMN'} -o plan.json'), then give --plan plan.json"
+        )
+    control = voter.risk_control(risk, confidence_level) if risk is not None else None
+    options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
+    reader = reader_for(folder, answers, options["layout"], rename)
+    at = str(plan.absolute()) if plan else None
+    order = VoteOrder(at, method, control.threshold if control else None, n, options, reader.kind.name)
+    settings = {
+        "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
+        "answers": order.answers, **options,
+    }  # fmt: skip
+    job = PartsJob(folder, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
+    found, told = VotedParts(voter, control), ToldOnce()
+    means: list[float] = []
+    for part in job.run(engine, vote_part, order, workers=workers, progress=progress):
+        _add(found, part, reader)
+        means += part["means"]
+        told.hear(part["part"], part["said"])
+    found.decided.question_means = [np.array(means)] if means else []
+    told.tell()
+    tell(voter, found.decided, n)
+    reader.warn(f"steelyard answers {folder} --only-unreadable")
+    job.summarise(found.summary())
+    return found
+
+
+def reader_for(folder: Path, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
+    """A reader that knows the kind of answers of all parts; where the kind is to be told by the first rows, it is."""
+    reader = AnswerReader(answers)
+    if answers == AUTO:
+        with named(folder) as name, reading(name):
+            reader.look(first_rows(open_responses(folder, layout, rename)))
+    return reader
+
+
+def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
+    """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
+    reader = AnswerReader(order.answers)
+    found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
+    with caught() as said:
+        if part.rows:
+            voter = _voter(order.plan, order.method)
+            found = decide(voter, Path(part.path), n=order.n, answers=reader, **order.options)
+            verdicts = pl.concat(found.verdicts)
+    empty = verdicts["answer"].null_count()
+    if order.threshold is not None:
+        verdicts = abstaining(verdicts, order.threshold)
+    means = np.concatenate([np.empty(0), *found.question_means])
+    few = np.linspace(0, len(means) - 1, min(len(means), MOST_REFERENCES)).astype(np.int64)
+    origin = found.origin
+    summary = {
+        "part": part.name, "questions": verdicts.height, "responses": reader.responses, "without_answer": empty,
+        "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
+        "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
+        "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
+        "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
+        "said": [text for text in said if "have no readable answer and cast no vote" not in text],
+    }  # fmt: skip
+    seal_part(part, verdicts, summary)
+    return summary
+
+
+@cache
+def _voter(plan: str | None, method: str | None) -> Method:
+    return voter_of(plan, method)
+
+
+def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> None:
+    """Add what was noticed in one part to what was noticed in the others."""
+    for name in ("questions", "responses", "without_answer", "answered"):
+        setattr(found, name, getattr(found, name) + part[name])
+    for name in ("responses", "unreadable", "undecided", "costly"):
+        setattr(reader, name, getattr(reader, name) + part[name])
+    decided = found.decided
+    decided.questions += part["questions"]
+    decided.largest = max(decided.largest, part["largest"])
+    decided.short += part["short"]
+    decided.any_score |= part["any_score"]
+    llms = tuple(sorted({*decided.origin.llms, *filter(None, [decided.origin.llm]), *part["llms"]}))
+    single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+    decided.origin = Origin(decided.origin.score or part["score"], single, llms=several)

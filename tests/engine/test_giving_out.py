@@ -1,0 +1,109 @@
+"""Parts are given out one at a time, and those of dead workers again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from steelyard.engine import giving_out
+from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut
+from steelyard.errors import SettingError
+from tests.engine.tasks import Number, parts
+
+
+class Clerk:
+    """A worker that answers when it is asked; `script` says over which parts it dies, and what it starts with."""
+
+    def __init__(self, crew: Office) -> None:
+        self.crew, self.gone = crew, False
+        self.part: Any = None
+
+    def give(self, part: Any) -> None:
+        self.part = part
+        self.crew.given.append(part.value)
+        under_way = sum(1 for each in self.crew.hired if each.part is not None and not each.gone)
+        self.crew.most = max(self.crew.most, under_way)
+
+    def result(self) -> Any:
+        if self.part is None:
+            if self.crew.refusal == "dies":
+                raise DiedError("it died young")
+            return self.crew.refusal
+        part, self.part = self.part, None
+        if self.crew.deadly.get(part.value, 0) > 0:
+            self.crew.deadly[part.value] -= 1
+            raise DiedError("it died")
+        return True, 10 * part.value
+
+    def dismiss(self) -> None:
+        self.gone = True
+
+
+class Office:
+    def __init__(self, deadly: dict[int, int] | None = None, refusal: str | None = None) -> None:
+        self.deadly, self.refusal = deadly or {}, refusal
+        self.hired: list[Clerk] = []
+        self.given: list[int] = []
+        self.most = 0
+
+    def hire(self) -> Clerk:
+        self.hired.append(Clerk(self))
+        return self.hired[-1]
+
+    def wait(self, workers: Sequence[Clerk], seconds: float) -> Sequence[Clerk]:
+        return workers[:1]
+
+
+def test_every_part_is_done_once_by_no_more_workers_than_allowed_who_are_all_dismissed() -> None:
+    office = Office()
+    ended = list(GivingOut(office, parts(20), 3).run())
+    assert sorted(each.summary for each in ended if isinstance(each, Finished)) == [10 * i for i in range(20)]
+    assert sorted(office.given) == list(range(20))
+    assert len(office.hired) == 3
+    assert office.most <= 3
+    assert all(clerk.gone for clerk in office.hired)
+
+
+def test_no_more_workers_are_hired_than_there_are_parts() -> None:
+    office = Office()
+    assert len(list(GivingOut(office, parts(2), 50).run())) == 2
+    assert len(office.hired) == 2
+
+
+def test_a_part_whose_worker_died_is_given_to_another_and_one_that_kills_three_is_named() -> None:
+    office = Office(deadly={1: 2, 4: 99})
+    ended = {each.part.value: each for each in GivingOut(office, parts(6), 2).run()}
+    assert len(ended) == 6
+    assert isinstance(ended[1], Finished)
+    assert isinstance(ended[4], Failed)
+    assert "3 workers died over it" in ended[4].reason
+    assert office.given.count(1) == office.given.count(4) == 3
+
+
+def test_a_worker_that_may_not_work_ends_everything_and_one_that_dies_young_too() -> None:
+    office = Office(refusal="another version")
+    with pytest.raises(SettingError, match="another version"):
+        list(GivingOut(office, parts(3), 2).run())
+    assert not office.given
+    assert all(clerk.gone for clerk in office.hired)
+    with pytest.raises(SettingError, match="3 workers died while they started"):
+        list(GivingOut(Office(refusal="dies"), parts(3), 1).run())
+
+
+def test_workers_that_never_start_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving_out, "LIMIT", -1.0)
+    office = Office()
+    monkeypatch.setattr(office, "wait", lambda workers, seconds: [])
+    with pytest.raises(SettingError, match="no worker has started"):
+        list(GivingOut(office, [Number(1)], 1).run())
+
+
+def test_closing_the_iterator_dismisses_everyone() -> None:
+    office = Office()
+    going = GivingOut(office, parts(9), 2).run()
+    next(going)
+    going.close()
+    assert all(clerk.gone for clerk in office.hired)
+    assert len(office.given) < 9

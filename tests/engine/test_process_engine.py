@@ -1,0 +1,41 @@
+"""Real processes do parts, die over them, and are replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.engine.engines import engine_of
+from steelyard.engine.giving_out import Failed, Finished
+from steelyard.errors import SettingError
+from tests.engine.tasks import fatal, parts
+
+
+def test_what_kills_or_fails_is_named_and_the_rest_is_done(tmp_path: Path) -> None:
+    ended = {each.part.value: each for each in engine_of("processes:2").run(fatal, tmp_path, parts(6))}
+    assert {i: each.summary for i, each in ended.items() if isinstance(each, Finished)} == {0: 0, 1: 1, 5: 5}
+    reasons = {i: each.reason for i, each in ended.items() if isinstance(each, Failed)}
+    assert set(reasons) == {2, 3, 4}
+    assert reasons[2].endswith("ended with code -9")
+    assert reasons[3] == "three is refused: give another"
+    assert reasons[4] == "ValueError: four"
+
+
+def test_a_worker_that_reads_another_file_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text("{}")
+    with pytest.raises(SettingError, match=r"reads another .*plan.json than this command"):
+        list(engine_of("processes").run(fatal, tmp_path, parts(1), workers=1, reads={str(plan): "0" * 64}))
+
+
+def test_an_engine_that_is_none_is_refused_with_what_there_is() -> None:
+    for text in ("dask", "processes:0", "processes:x", "ray://host:10001"):
+        with pytest.raises(SettingError, match="no engine is called"):
+            engine_of(text)
+
+
+def test_a_missing_ray_is_one_line_with_the_fix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    with pytest.raises(SettingError, match=r"pip install 'steelyard\[ray\]'"):
+        list(engine_of("ray").run(fatal, tmp_path, parts(1)))

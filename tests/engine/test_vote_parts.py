@@ -1,0 +1,119 @@
+"""A vote over parts is the vote over all rows, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
+from steelyard.errors import RunError, SettingError, SteelyardWarning
+from steelyard.runs.seal import sealed
+from steelyard.tables.partitioning import partition
+from tests.engine.engines import Here
+
+
+def odd_table() -> pl.DataFrame:
+    """Ties, answers that are the same in other spellings, unreadable and missing ones, two scores with gaps."""
+    table = sy.simulate(60, 8, seed=3)
+    spelled = pl.when(pl.col("sample") == 1).then(pl.lit("1/2")).when(pl.col("sample") == 2).then(pl.lit("0.5"))
+    return table.with_columns(
+        answer=pl.when(pl.col("sample") == 5).then(None).otherwise(spelled.otherwise("answer")),
+        other=pl.when(pl.col("sample") == 3).then(None).otherwise(1 - pl.col("score")),
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parted") / "parts"
+    partition(odd_table(), folder, 5)
+    return folder
+
+
+def verdicts(folder: Path) -> pl.DataFrame:
+    return pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("part-*.parquet"))])
+
+
+@pytest.mark.parametrize("score", ["score", "score+other"])
+def test_verdicts_over_parts_are_bit_for_bit_those_over_all_rows(folder: Path, tmp_path: Path, score: str) -> None:
+    cal = sy.read_labelled(sy.simulate(200, 8, seed=9).with_columns(other=pl.col("score") / 2), score=score)
+    sy.CalibratedVote(reserve=0.5).fit(cal).save(tmp_path / "plan.json")
+    options: dict[str, Any] = {"risk": 0.4, "confidence_level": 0.7, "n": 6}
+    found = vote_parts(folder, tmp_path / "out", Here(), plan=tmp_path / "plan.json", **options)
+    whole = sy.vote(odd_table(), tmp_path / "plan.json", **options).sort("question")
+    over_parts = verdicts(tmp_path / "out").sort("question")
+    assert over_parts.equals(whole)
+    assert found.answered == whole["answered"].sum() > 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (summary["questions"], summary["responses"]) == (60, 480)
+    assert sy.vote(folder, tmp_path / "plan.json", **options).sort("question").equals(whole)
+
+
+def test_a_part_without_questions_has_a_table_without_verdicts(tmp_path: Path) -> None:
+    partition(sy.simulate(2, 3, seed=0), tmp_path / "parts", 40)
+    assert vote_parts(tmp_path / "parts", tmp_path / "out", Here()).questions == 2
+    assert verdicts(tmp_path / "out").equals(sy.vote(tmp_path / "parts"))
+    assert dict(sy.vote(tmp_path / "parts").schema) == VERDICT
+
+
+def stopped(folder: Path, target: Path) -> Here:
+    engine = Here(most=2)
+    with pytest.raises(KeyboardInterrupt):
+        vote_parts(folder, target, engine)
+    return engine
+
+
+def test_the_same_command_goes_on_with_what_is_not_sealed_and_then_does_nothing(folder: Path, tmp_path: Path) -> None:
+    first, out = stopped(folder, tmp_path / "out"), tmp_path / "out"
+    with pytest.raises(RunError, match="is not finished"):
+        sy.read(out)
+    torn = out / f"{first.asked[1]}.parquet"
+    torn.write_bytes(torn.read_bytes()[:-1])
+    assert not (out / "summary.json").exists()
+    second, third = Here(), Here()
+    found = vote_parts(folder, out, second)
+    assert sorted(second.asked) == sorted({f"part-{i:05d}" for i in range(5)} - {first.asked[0]})
+    assert verdicts(out).sort("question").equals(sy.vote(odd_table()).sort("question"))
+    again: VotedParts = vote_parts(folder, out, third)
+    assert third.asked == []
+    assert again.summary() == found.summary()
+
+
+def test_another_order_or_a_folder_of_something_else_is_refused(folder: Path, tmp_path: Path) -> None:
+    stopped(folder, tmp_path / "out")
+    with pytest.raises(SettingError, match=r"another command \(n was None, now 3\).*another folder with -o"):
+        vote_parts(folder, tmp_path / "out", Here(), n=3)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(SettingError, match="it is there already"):
+        vote_parts(folder, tmp_path / "mine", Here())
+
+
+def test_a_part_that_fails_is_named_and_the_others_are_kept(folder: Path, tmp_path: Path) -> None:
+    partition(odd_table(), tmp_path / "parts", 5)
+    bad = tmp_path / "parts" / "part-00003.parquet"
+    bad.write_bytes(b"x" * bad.stat().st_size)
+    with pytest.raises(RunError, match=r"1 of 5 parts failed \(part-00003: .*\); the others are done and kept"):
+        vote_parts(tmp_path / "parts", tmp_path / "out", Here())
+    assert [i for i in range(5) if sealed(tmp_path / "out" / f"part-{i:05d}.parquet")] == [0, 1, 2, 4]
+
+
+def test_what_learns_from_the_whole_table_is_not_learned_part_by_part(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"consensus learns from the whole table.*steelyard fit .* -o plan.json"):
+        vote_parts(folder, tmp_path / "out", Here(), method="consensus", source="llm")
+
+
+def test_a_warning_of_many_parts_is_told_once_and_that_of_all_rows_as_for_one_table(
+    folder: Path, tmp_path: Path
+) -> None:
+    with pytest.warns(SteelyardWarning) as told:
+        vote_parts(folder, tmp_path / "out", Here(), n=9)
+    texts = [str(each.message) for each in told]
+    assert len([text for text in texts if "fewer" in text or "n = 9" in text]) == 1
+    with pytest.warns(SteelyardWarning) as alone:
+        sy.vote(folder, n=9)
+    assert {str(each.message) for each in alone} == set(texts)
