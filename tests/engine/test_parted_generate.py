@@ -137,7 +137,7 @@ def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
         ("--engine", "ray", "--parts", "3"): "--parts was 2, now 3",
         (*map(str, words), "--seed", "5"): "seed was 0, now 5",
         (): "is a run in parts",
-        ("--parts", "2"): "--parts is for many workers",
+        ("--parts", "2"): "--parts is for an engine",
         (*map(str, words), "--workers", "8:2"): "cannot read --workers",
         (*map(str, words), "--fork", str(tmp_path / "other")): "--fork makes a run of one process",
     }.items():

@@ -108,7 +108,7 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
         "is no run in parts": (plain, *words, *ENGINE),
         "is a run in parts": (run, *words),
         "--frugal is not for runs in parts": (run, *words, *ENGINE, "--frugal", "exact"),
-        "--gpus-per-worker is for many workers": (plain, *words, "--gpus-per-worker", 1),
+        "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
         "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
     }.items():
         done = steelyard("score", *given)

@@ -12,6 +12,7 @@ from steelyard.cli.options import (
     ANSWERS_BY_PROMPT,
     PROMPT,
     SEED,
+    EngineName,
     Json,
     KeyEnvs,
     MaxFailures,
@@ -25,7 +26,7 @@ from steelyard.cli.options import (
     renames,
     upstream_options,
 )
-from steelyard.cli.run_engine import EngineName, Workers
+from steelyard.cli.run_engine import WorkerRange
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
@@ -108,7 +109,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    workers: Workers = None,
+    workers: WorkerRange = None,
     json: Json = False,
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""

@@ -16,26 +16,15 @@ from steelyard.errors import SettingError
 if TYPE_CHECKING:
     from steelyard.jobs.progress import Progress
 
-    Watch = Callable[[Progress], None]
-
 LOG = "progress.log"
 EVERY = 30.0  # seconds between lines of the log, unless a part is finished
 
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="ENGINE",
-        help="Many workers: ray, ray:ADDRESS or processes:2. Default: this process.",
-        show_default=False,
-    ),
-]
-Workers = Annotated[
+WorkerRange = Annotated[
     str | None,
     typer.Option(
         "--workers",
-        metavar="COUNT",
-        help="With --engine: most workers at once, or a range as 2:8. Default: as many as there is room for.",
+        metavar="COUNT|FROM:TO",
+        help="With --engine: how many parts are under way at once, or a range as 2:8. Default: what there is room for.",
         show_default=False,
     ),
 ]
@@ -46,7 +35,7 @@ def need_engine(**options: Any) -> None:
     for name, value in options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            raise SettingError(f"{option} is for many workers: name them with --engine ray, or leave {option} away")
+            raise SettingError(f"{option} is for an engine: give --engine ray or --engine processes:2 too")
 
 
 @contextmanager

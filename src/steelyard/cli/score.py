@@ -14,6 +14,7 @@ from steelyard.cli.options import (
     MODEL,
     Answers,
     AnyUpstream,
+    EngineName,
     FrugalRule,
     Json,
     KeyEnv,
@@ -26,7 +27,7 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
-from steelyard.cli.run_engine import EngineName, Workers
+from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.scores_view import show_scored, show_verifiers
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
@@ -88,7 +89,7 @@ def run(
     rename: Rename = None,
     layout: LayoutName = None,
     engine: EngineName = None,
-    workers: Workers = None,
+    workers: WorkerRange = None,
     gpus_per_worker: Annotated[
         float | None,
         typer.Option(

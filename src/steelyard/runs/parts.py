@@ -125,6 +125,8 @@ def is_parted_run(folder: Path) -> bool:
 def part_tables(folder: Path) -> tuple[Parts, list[Path]]:
     """Return what a finished folder says of itself and the tables of its parts; name what is missing or cut short."""
     found = Parts.read(folder)
+    if is_parted_run(folder):
+        raise RunError(f"{folder} is a run in parts: make tables of it with 'steelyard partition {folder} -o FOLDER'")
     if not found.finished:
         raise RunError(f"{folder} is not finished: run the command that makes it again, or {AGAIN}")
     paths = found.paths(folder)
