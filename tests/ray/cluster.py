@@ -1,0 +1,58 @@
+"""A Ray cluster of two nodes on this machine, and the processes in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+STORE = 100 << 20
+
+
+@contextmanager
+def two_nodes() -> Iterator[Any]:
+    """Start a head without CPUs and two nodes with one each; `cluster.address` is what --engine ray: takes."""
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+    )
+    try:
+        cluster.nodes = [add_node(cluster) for _ in range(2)]
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+def add_node(cluster: Any) -> Any:
+    return cluster.add_node(num_cpus=1, object_store_memory=STORE)
+
+
+def workers(of: int | None = None) -> list[int]:
+    """The processes of Steelyard's workers in the clusters that a process has started."""
+    found = descendants(of or os.getpid())
+    return [process for process in found if "SteelyardWorker" in _command(process)]
+
+
+def descendants(process: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        parents.setdefault(parent, []).append(int(status.parent.name))
+    found = list(parents.get(process, []))
+    for each in found:
+        found += parents.get(each, [])
+    return found
+
+
+def _command(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:
+        return ""
