@@ -6,7 +6,7 @@ FUZZ ?= 60
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */kernels/*,*/pools/*,*/counting/*,*/fitting/*,*/confidence/*,*/stopping/*,*/methods/*,*/evaluation/*
 
-.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm check bench docs clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray check bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -16,7 +16,7 @@ local: .venv/.installed .venv/.local
 # Minutes: the checks, and every test that is not marked long or experiments.
 test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long and not experiments"
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --ignore=tests/ray -m "not long and not experiments"
 
 # The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
 test-all: .venv/.developing
@@ -24,6 +24,7 @@ test-all: .venv/.developing
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
 	$(MAKE) test-models
+	$(MAKE) test-ray
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing
@@ -32,12 +33,12 @@ compiled: .venv/.developing
 # All tests but the long ones with another machine's log and exp (tests/nudging.py), measured for coverage.
 nudged: .venv/.developing
 	$(BIN)/python -m coverage erase
-	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long" \
+	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --ignore=tests/ray -m "not long" \
 	  --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 
 long: .venv/.developing
-	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m long
+	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models --ignore=tests/ray -m long
 
 fuzz: .venv/.developing
 	$(BIN)/python -m tests.answers.fuzz_answers $(FUZZ) 0
@@ -54,6 +55,14 @@ test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 # Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
 test-vllm: .venv/.models .venv/vocabularies/.made .venv-vllm/.installed
 	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py
+
+# Real Ray clusters of two nodes, in an environment of their own; where we may, in a network of their own that leads
+# nowhere: the nodes of a cluster listen on every address that there is.
+NOWHERE := ip link set lo up; ip addr add 10.9.9.9/32 dev lo; ip route add default dev lo src 10.9.9.9
+test-ray: .venv-ray/.installed
+	if unshare -n sh -c '$(NOWHERE)' 2>/dev/null; \
+	then unshare -n sh -c '$(NOWHERE); exec .venv-ray/bin/python -m pytest tests/ray'; \
+	else .venv-ray/bin/python -m pytest tests/ray; fi
 
 check: .venv/.developing
 	$(BIN)/ruff check .
@@ -106,5 +115,11 @@ VLLM := 0.32.0
 	.venv-vllm/bin/python -m pip install --quiet -r .venv-vllm/requirements.txt torch==2.13.0
 	touch $@
 
+.venv-ray/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
+	  -e '.[ray]' hypothesis pytest pyarrow
+	touch $@
+
 clean:
-	rm -rf .venv .venv-vllm demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm .venv-ray demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

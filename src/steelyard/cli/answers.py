@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
+    EngineName,
     Files,
     Json,
     LayoutName,
     Overwrite,
     Rename,
+    Workers,
+    folder_for,
     output_option,
     renames,
     source_of,
@@ -40,12 +43,16 @@ def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
 def run(
     files: Files,
     answers: Answers = "math",
-    output: Annotated[Path | None, output_option("the table with answer, rule and class")] = None,
+    output: Annotated[
+        Path | None, output_option("the table with answer, rule and class; with --engine a folder")
+    ] = None,
     unreadable: Annotated[
         bool, typer.Option("--only-unreadable", help="Show (and write) only the responses without a readable answer.")
     ] = False,
     rename: Rename = None,
     layout: LayoutName = None,
+    engine: EngineName = None,
+    workers: Workers = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -54,6 +61,13 @@ def run(
     from steelyard.tables.known_outputs import ANSWERS
     from steelyard.tables.writing import check_output, put
 
+    folder = folder_for(files, output, engine, workers)
+    if folder and output and engine:
+        _over_parts(
+            folder, output, engine, json, answers=answers, only_unreadable=unreadable, rename=renames(rename),
+            layout=layout, workers=workers,
+        )  # fmt: skip
+        return
     if output:
         check_output(output, ANSWERS, inputs=files, overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
@@ -77,22 +91,48 @@ def run(
         show.table(title, ("question", "end of the response"), shown, text=True)
         show.say(f"Table written to {output}" if output else "Not saved: add -o unreadable.parquet to keep them all.")
         return
-    rows = [(rule, f"{count:,}", percent(share)) for rule, count, share in found.rules.iter_rows()]
-    show.table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
-    merges = [
-        (question, str(count), show.shortened("  =  ".join(spellings)))
-        for question, _, spellings, count in found.merged.head(SHOWN).iter_rows()
-    ]
-    if merges:
-        title = f"The same answer in several spellings: the first of {found.merged.height:,}"
-        show.table(title, ("question", "responses", "spellings"), merges)
+    _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     if found.unreadable:
         named = shlex.join(map(str, files))
         show.say(f"To see them: steelyard answers {named} --answers {answers} --only-unreadable")
-    if found.undecided:
-        show.say(f"{found.undecided:,} answers could not be told from another one in time: they stay apart.")
-    if found.costly:
-        show.say(f"{found.costly:,} answers are too costly to read for their length: they are compared as written.")
+    _show_doubts(found.undecided, found.costly)
     show.say(f"Table written to {output}" if output else "Not saved: add -o read.parquet to keep the table.")
+
+
+def _over_parts(folder: Path, output: Path, engine: str, json: bool, **options: Any) -> None:
+    """Let an engine read the answers of a folder of parts, and say what came of it."""
+    from steelyard.engine.answers_parts import answers_of_parts
+    from steelyard.engine.engines import engine_of
+
+    with show.progress(f"Reading {folder}") as progress:
+        found = answers_of_parts(folder, output, engine_of(engine), progress=progress, **options)
+    summary = found.summary()
+    if json:
+        show.as_json(summary)
+        return
+    _show_rules(found.responses, summary["rules"], found.classes, found.merged)
+    part = percent(found.unreadable / max(1, found.responses))
+    show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    _show_doubts(found.undecided, found.costly)
+    show.say(f"Tables written to {output}, one part for every part that was read")
+
+
+def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: list[dict[str, Any]]) -> None:
+    """Print how answers were read, and some that are the same in several spellings."""
+    rows = [(each["rule"], f"{each['responses']:,}", percent(each["share"])) for each in rules]
+    show.table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
+    merges = [
+        (each["question"], str(each["responses"]), show.shortened("  =  ".join(each["spellings"]))) for each in merged
+    ]
+    if merges:
+        title = f"The same answer in several spellings: the first of {classes:,}"
+        show.table(title, ("question", "responses", "spellings"), merges)
+
+
+def _show_doubts(undecided: int, costly: int) -> None:
+    if undecided:
+        show.say(f"{undecided:,} answers could not be told from another one in time: they stay apart.")
+    if costly:
+        show.say(f"{costly:,} answers are too costly to read for their length: they are compared as written.")

@@ -97,6 +97,7 @@ def run(
     from steelyard.methods import configured
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
+    from steelyard.tables.labelled_parts import labelled_questions
     from steelyard.tables.source_column import source_of_run
 
     check_frugal(frugal, price_score)
@@ -116,7 +117,10 @@ def run(
     with show.progress(f"Reading {spoken(files)}") as progress:
         options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         reads: dict[str, Any] = {"need_score": voter.scored, "texts": frugal is not None, "progress": progress}
-        pool = sy.read(source_of(files), score=score, **reads, **options)
+        named_files = source_of(files)
+        table = labelled_questions(named_files, layout=layout, rename=renames(rename))
+        named_so = options if table is named_files else options | {"rename": {}, "layout": None}
+        pool = sy.read(table, score=score, **reads, **named_so)
     more = _unlabelled(voter, unlabelled, options)
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]

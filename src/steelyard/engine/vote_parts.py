@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.confidence.risk_control import RiskControl
+from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
@@ -24,9 +24,6 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
 from steelyard.tables.layouts.long import Long
-from steelyard.tables.reading import first_rows, named
-from steelyard.tables.responses import open_responses
-from steelyard.tables.sources.damage import reading
 
 VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
@@ -113,15 +110,6 @@ def vote_parts(
     reader.warn(f"steelyard answers {folder} --only-unreadable")
     job.summarise(found.summary())
     return found
-
-
-def reader_for(folder: Path, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
-    """A reader that knows the kind of answers of all parts; where the kind is to be told by the first rows, it is."""
-    reader = AnswerReader(answers)
-    if answers == AUTO:
-        with named(folder) as name, reading(name):
-            reader.look(first_rows(open_responses(folder, layout, rename)))
-    return reader
 
 
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:

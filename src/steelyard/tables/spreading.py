@@ -79,8 +79,8 @@ def gathered(folders: Iterable[Path], part: int, schema: pl.Schema) -> pl.DataFr
     heads = rows["question"].rle().struct.field("value")
     if heads.n_unique() == len(heads):
         return rows
-    first = pl.int_range(pl.len()).min().over("question").alias(PART)
-    return rows.with_columns(first).sort(PART, maintain_order=True).drop(PART)
+    first = pl.col(PART).min().over("question")
+    return rows.with_row_index(PART).with_columns(first).sort(PART, maintain_order=True).drop(PART)
 
 
 def _chunks(path: Path) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,106 @@
+"""A folder of parts -> a folder of the same rows with their answers, part by part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.answers import annotated
+from steelyard.answers.reader import AnswerReader
+from steelyard.engine.answer_kind import reader_for
+from steelyard.engine.engines import Engine
+from steelyard.engine.part_warnings import ToldOnce, caught
+from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
+from steelyard.tables.columns import check_columns
+from steelyard.tables.layouts.long import Long
+from steelyard.tables.reading import named
+from steelyard.tables.responses import open_responses
+from steelyard.tables.sources.damage import reading
+
+KEPT = 15  # classes with several spellings that are told of
+
+
+@dataclass(frozen=True)
+class AnswersOrder:
+    """What every worker that reads answers is told."""
+
+    answers: str
+    rename: Mapping[str, str]
+    layout: str
+    only_unreadable: bool
+
+
+@dataclass
+class AnswersOfParts:
+    """What was read out of all parts."""
+
+    responses: int = 0
+    unreadable: int = 0
+    undecided: int = 0
+    costly: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    classes: int = 0  # with several spellings
+    merged: list[dict[str, Any]] = field(default_factory=list)  # the largest of these
+
+    def summary(self) -> dict[str, Any]:
+        """What summary.json says, in the words of `steelyard answers --json`."""
+        counts = {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
+        share = max(1, self.responses)
+        rules = sorted(self.rules.items(), key=lambda each: (-each[1], each[0]))
+        told = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
+        return counts | {"costly": self.costly, "rules": told, "classes": self.classes, "merged": self.merged}
+
+
+def answers_of_parts(
+    folder: Path,
+    target: Path,
+    engine: Engine,
+    *,
+    answers: str = "math",
+    only_unreadable: bool = False,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> AnswersOfParts:
+    """Read and group the answers of a folder of parts; the options are those of `steelyard answers`."""
+    layout = layout or Long.name
+    reader = reader_for(folder, answers, layout, rename)
+    order = AnswersOrder(reader.kind.name, rename or {}, layout, only_unreadable)
+    job = PartsJob(folder, target, "answers", vars(order), {})
+    found, told = AnswersOfParts(), ToldOnce()
+    for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
+        for name in ("responses", "unreadable", "undecided", "costly", "classes"):
+            setattr(found, name, getattr(found, name) + part[name])
+        found.rules.update(part["rules"])
+        largest = sorted([*found.merged, *part["merged"]], key=lambda each: (-each["responses"], each["question"]))
+        found.merged = largest[:KEPT]
+        told.hear(part["part"], part["said"])
+    told.tell()
+    job.summarise(found.summary())
+    return found
+
+
+def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
+    """Read the answers of one part, write its rows with them and seal them; what a worker does."""
+    reader = AnswerReader(order.answers)
+    with caught() as said, named(part.path) as name, reading(name):
+        table = open_responses(part.path, order.layout, dict(order.rename)).collect()
+        check_columns(table.schema)
+        try:
+            found = annotated.read_answers(table, reader)
+        finally:
+            reader.close()
+    summary = {
+        "part": part.name, "responses": table.height, "unreadable": found.unreadable, "undecided": found.undecided,
+        "costly": found.costly, "rules": dict(found.rules.select("rule", "responses").rows()),
+        "classes": found.merged.height, "merged": found.merged.head(KEPT).to_dicts(), "said": said,
+    }  # fmt: skip
+    lost = found.table.filter(pl.col("same_as").is_null())
+    seal_part(part, lost if order.only_unreadable else found.table, summary)
+    return summary
