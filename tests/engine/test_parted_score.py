@@ -74,7 +74,7 @@ def test_every_reader_sees_one_table(runs: tuple[Path, Path], tmp_path: Path) ->
     assert verdicts[0]["question"].to_list() == [f"q{i}" for i in range(9)]
     assert (tmp_path / "run.jsonl").read_text() == (tmp_path / "plain.jsonl").read_text()
     pools = [sy.read(run, score="logprob") for run in runs]
-    assert np.array_equal(pools[0].scores, pools[1].scores)
+    assert np.array_equal(np.asarray(pools[0].scores), np.asarray(pools[1].scores))
 
 
 def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, 
 from steelyard.errors import SettingError
 from steelyard.version import __version__
 
+REACH = 10.0  # seconds for the head of a cluster to answer
 STORE = 100 << 20  # bytes of the object store of a node that is started here: no rows travel through it
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -67,6 +69,7 @@ class RayEngine:
     def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self.address:
+            _reach(self.address)
             ray.init(address=self.address, **options)
             return
         enough = max(os.cpu_count() or 1, int((workers or 1) * cpus + 0.999))
@@ -138,6 +141,13 @@ def _worker_class() -> type:
             return attempt(task, order, part)
 
     return SteelyardWorker
+
+
+def _reach(address: str) -> None:
+    """Raise an OSError if nobody answers at HOST:PORT; Ray itself would try for minutes. `auto` is left to Ray."""
+    host, found, port = address.rpartition(":")
+    if found and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH).close()
 
 
 def _room(ray: Any, cpus: float, gpus: float) -> int:
