@@ -114,11 +114,13 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
+    reading: dict[str, Any] = {
+        "score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers
+    }  # fmt: skip
     if plan is not None:
         beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
         beside |= {"price_score": price_score is not None, "engine": engine}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
-        reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
         return
     if price is not None or cost is not None:
@@ -131,16 +133,8 @@ def run(
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
-            source_of(files),
-            score=score,
-            source=source,
-            rename=renames(rename),
-            layout=layout,
-            answers=answers,
-            need_score=scored,
-            texts=frugal is not None,
-            progress=counted,
-        )
+            source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
+        )  # fmt: skip
     pool = need_labels(read)
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
@@ -150,8 +144,8 @@ def run(
         test = test.with_shuffled_scores(seed)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if frugal is not None:
+        prices = {} if price_score is None else {"price": price_score}
         with show.progress("Replaying"):
-            prices = {} if price_score is None else {"price": price_score}
             replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=numbers(n), seed=seed, **prices)
         frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
@@ -161,15 +155,13 @@ def run(
     if engine is None:
         result, trust = _measured(listed, cal, test, **drawn)
     else:
-        reads = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
-        part = PART if calibrate is None else calibrate
-        split = {"calibrate": part, "shuffle_scores": shuffle_scores, **drawn}
-        result, trust = measured_by(engine, workers, listed, files, reads | {"need_score": scored}, **split)
-    about = {**sizes, "score": pool.origin.score, "resamples": draws}
-    if json:
-        show.as_json({"rows": result.to_dicts(), **about, "confidence": trust.to_dicts()})
-    else:
+        split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
+        result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
+    if not json:
         _show(result, trust, listed, test.n, sizes)
+        return
+    found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
+    show.as_json(found | {"confidence": trust.to_dicts()})
 
 
 def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, sizes: dict[str, int]) -> None:
