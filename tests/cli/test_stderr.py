@@ -18,7 +18,7 @@ SCRIPT = """
 import os, sys
 import polars as pl
 from steelyard.cli import main, show
-from steelyard.tables import reading
+from steelyard.tables import answers_read as reading
 def crash(*_, **__):
     os.write(2, {crash!r})
     os.abort()
