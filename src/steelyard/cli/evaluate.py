@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import prices_of
+from steelyard.cli.engine_evaluation import MethodsEngine, check_engine, measured_by
 from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
     Answers,
@@ -21,6 +22,7 @@ from steelyard.cli.options import (
     ScorePrice,
     Seed,
     SourceName,
+    Workers,
     calibrate_option,
     method_option,
     n_option,
@@ -31,6 +33,11 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.replay_view import refuse_beside_plan, replay, show_replay
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from steelyard.pools.pool import LabelledPool
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 PART = 0.3  # of the questions to calibrate on
@@ -94,27 +101,31 @@ def run(
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
+    engine: MethodsEngine = None,
+    workers: Workers = None,
     json: Json = False,
 ) -> None:
     """Fit every method on a part of the questions and measure it on the others."""
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
-    from steelyard.evaluation.confidence_quality import confidence_table
     from steelyard.evaluation.curves import all_methods
     from steelyard.evaluation.frugal import evaluate_frugal
     from steelyard.tables.columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
+    reading: dict[str, Any] = {
+        "score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers
+    }  # fmt: skip
     if plan is not None:
         beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
-        beside |= {"price_score": price_score is not None}
+        beside |= {"price_score": price_score is not None, "engine": engine}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
-        reading = {"score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
         return
     if price is not None or cost is not None:
         raise sy.SettingError("--price and --cost are for the cascade of a plan: give --plan plan.json too")
+    check_engine(engine, workers, files, frugal)
     chosen = names(method)
     check_frugal(frugal, price_score)
     if frugal is not None and chosen is None:
@@ -122,16 +133,8 @@ def run(
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
     with show.progress(f"Reading {spoken(files)}") as counted:
         read = sy.read(
-            source_of(files),
-            score=score,
-            source=source,
-            rename=renames(rename),
-            layout=layout,
-            answers=answers,
-            need_score=scored,
-            texts=frugal is not None,
-            progress=counted,
-        )
+            source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
+        )  # fmt: skip
     pool = need_labels(read)
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
@@ -141,30 +144,46 @@ def run(
         test = test.with_shuffled_scores(seed)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if frugal is not None:
+        prices = {} if price_score is None else {"price": price_score}
         with show.progress("Replaying"):
-            prices = {} if price_score is None else {"price": price_score}
             replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=numbers(n), seed=seed, **prices)
         frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
-    with show.progress("Evaluating") as progress:
-        result = sy.evaluate(chosen, cal, test, n=numbers(n), resamples=draws, seed=seed, progress=progress)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sy.SteelyardWarning)
-        trust = confidence_table(chosen or all_methods(cal), cal, test)
-    if json:
-        show.as_json(
-            {
-                "rows": result.to_dicts(),
-                **sizes,
-                "score": pool.origin.score,
-                "resamples": draws,
-                "confidence": trust.to_dicts(),
-            }
-        )
+    listed = chosen or all_methods(cal)
+    drawn: dict[str, Any] = {"n": numbers(n), "resamples": draws, "seed": seed}
+    if engine is None:
+        result, trust = _measured(listed, cal, test, **drawn)
+    else:
+        split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
+        result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
+    if not json:
+        _show(result, trust, listed, test.n, sizes)
         return
-    oracles = {name for name in chosen or all_methods(cal) if sy.method_class(name).oracle}
-    show.accuracy_table(result, cal.n_questions, test.n_questions, oracles)
+    found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
+    show.as_json(found | {"confidence": trust.to_dicts()})
+
+
+def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, sizes: dict[str, int]) -> None:
+    """Print the accuracy of every method, and how good its confidence is."""
+    from steelyard.methods import method_class
+
+    oracles = {name for name in methods if method_class(name).oracle}
+    show.accuracy_table(result, sizes["calibration_questions"], sizes["test_questions"], oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
-        show.table(f"Is the confidence calibrated? At n = {test.n}, smaller is better", trust.columns, rows)
+        show.table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
+
+
+def _measured(
+    methods: list[str], cal: LabelledPool, test: LabelledPool, **drawn: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Measure methods in this process: their accuracy, and how good their confidence is."""
+    import steelyard as sy
+    from steelyard.evaluation.confidence_quality import confidence_table
+
+    with show.progress("Evaluating") as progress:
+        result = sy.evaluate(methods, cal, test, progress=progress, **drawn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sy.SteelyardWarning)
+        return result, confidence_table(methods, cal, test)

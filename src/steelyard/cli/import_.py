@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+
+import typer
 
 from steelyard.cli import show
-from steelyard.cli.options import Files, Json, LayoutName, Overwrite, Rename, output_option, renames, source_of
+from steelyard.cli.options import (
+    EngineName,
+    Files,
+    Json,
+    LayoutName,
+    Overwrite,
+    Rename,
+    Workers,
+    output_option,
+    renames,
+    source_of,
+    spoken,
+)
+from steelyard.errors import SettingError
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
 
 def run(
     files: Files,
-    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow)")],
+    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow); with --engine a folder")],
     layout: LayoutName = None,
     rename: Rename = None,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: Annotated[
+        int | None,
+        typer.Option(metavar="COUNT", help="With --engine: cut the table into so many parts, by question.", min=1),
+    ] = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -23,12 +44,32 @@ def run(
     from steelyard.tables.importing import import_table
     from steelyard.tables.writing import check_output, put
 
+    if engine is not None:
+        _over_parts(files, output, engine, parts, json, layout=layout, rename=renames(rename), workers=workers)
+        return
+    if parts is not None or workers is not None:
+        raise SettingError("--parts and --workers are for an engine: give --engine too, or use 'steelyard partition'")
     check_output(output, inputs=files, overwrite=overwrite)
     table = import_table(source_of(files), layout=layout, rename=renames(rename))
     put(table, output)
-    sizes = {"responses": table.height, "questions": table["question"].n_unique(), "columns": table.columns}
+    _tell(output, json, table.height, table["question"].n_unique(), table.columns)
+
+
+def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None, json: bool, **options: Any) -> None:
+    """Let an engine read the files, one per worker, into a folder of parts."""
+    from steelyard.engine.engines import engine_of
+    from steelyard.engine.import_parts import import_parts
+
+    if parts is None:
+        raise SettingError("--engine writes a folder of parts: say how many with --parts, as --parts 64")
+    with show.progress(f"Reading {spoken(files)}") as progress:
+        found = import_parts(files, output, parts, engine_of(engine), progress=progress, **options)
+    _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))
+
+
+def _tell(output: Path, json: bool, responses: int, questions: int, columns: list[str]) -> None:
     if json:
-        show.as_json(sizes)
+        show.as_json({"responses": responses, "questions": questions, "columns": columns})
         return
-    show.say(f"{sizes['responses']:,} responses to {sizes['questions']:,} questions written to {output}")
-    show.say(f"Columns: {', '.join(table.columns)}")
+    show.say(f"{responses:,} responses to {questions:,} questions written to {output}")
+    show.say(f"Columns: {', '.join(columns)}")

@@ -29,7 +29,8 @@ def _matters(category: type[Warning]) -> bool:
 class ToldOnce:
     """Collects the warnings of parts; the first of its kind is told with the name of its part."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "parts") -> None:
+        self.what = what
         self.first: dict[str, str] = {}
         self.times: dict[str, int] = {}
 
@@ -44,5 +45,5 @@ class ToldOnce:
         """Warn of everything that was heard."""
         for kind, text in self.first.items():
             more = self.times[kind] - 1
-            also = f" (and {more:,} more parts say so)" if more else ""
+            also = f" (and {more:,} more {self.what} say so)" if more else ""
             warnings.warn(text + also, SteelyardWarning, stacklevel=2)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.evaluation.accuracy import estimates
-from steelyard.evaluation.curves import all_methods, curves
+from steelyard.evaluation.curves import Curves, all_methods, curves
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
@@ -42,20 +42,33 @@ def evaluate(
     >>> table.select("method", "n").rows()
     [('majority', 8), ('logit', 8)]
     """
+    chosen: list[Method | str] = list(all_methods(cal) if methods is None else methods)
+    listed = len(chosen)
+    chosen = with_baseline(chosen, baseline)
+    found = curves(chosen, cal, test, n=n, resamples=resamples, seed=seed, recalibrate=recalibrate, progress=progress)
+    return table_of_curves(found, listed, n=n, seed=seed, baseline=baseline)
+
+
+def with_baseline(methods: Sequence[Method | str], baseline: str = "majority") -> list[Method | str]:
+    """Add the baseline at the end, if it is not among the methods."""
+    names = [each if isinstance(each, str) else each.name for each in methods]
+    if not methods or baseline in names:
+        return list(methods)
+    method_class(baseline)
+    return [*methods, baseline]
+
+
+def table_of_curves(
+    found: Curves, listed: int, *, n: Sequence[int] | None = None, seed: int = 0, baseline: str = "majority"
+) -> pl.DataFrame:
+    """Return the rows of the first `listed` methods of some curves; the baseline is among all of them."""
     import polars as pl
 
-    chosen: list[Method | str] = list(all_methods(cal) if methods is None else methods)
-    names = [m if isinstance(m, str) else m.name for m in chosen]
-    listed = len(chosen)
-    if chosen and baseline not in names:
-        method_class(baseline)
-        chosen, names = [*chosen, baseline], [*names, baseline]
-    found = curves(chosen, cal, test, n=n, resamples=resamples, seed=seed, recalibrate=recalibrate, progress=progress)
     rows = []
     for size in dict.fromkeys(n or found.sizes):
         t = found.sizes.index(size)
         values = found.correct[:, t]
-        gains = estimates(values - values[:, [names.index(baseline)]], seed=seed)
+        gains = estimates(values - values[:, [found.methods.index(baseline)]], seed=seed)
         cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
         rows += [
             {"method": name, "n": size, "accuracy": float(a), "se": a.se, "low": a.low, "high": a.high}

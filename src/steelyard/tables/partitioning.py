@@ -112,9 +112,14 @@ def spread(found: Unparted, chunks: Path, parts: int, progress: Callable[[float]
     return schema
 
 
+def gathered_table(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path]) -> pl.DataFrame:
+    """The table of one part; questions about which the files that they come from do not agree are refused."""
+    return parted(gathered(chunks, part, schema).lazy(), paths)[0].collect()
+
+
 def gather(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path], folder: Path) -> Gathered:
-    """Make the table of one part; refuse questions about which the files that they come from do not agree."""
-    table = parted(gathered(chunks, part, schema).lazy(), paths)[0].collect()
+    """Write the table of one part."""
+    table = gathered_table(chunks, part, schema, paths)
     path = folder / f"{part_name(part)}.parquet"
     put(table, path)
     return Gathered(table.height, path.stat().st_size, table["question"].n_unique())

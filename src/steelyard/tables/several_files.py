@@ -52,7 +52,7 @@ class Joined(Opened):
     @cached_property
     def _frame(self) -> pl.LazyFrame:
         frames = [part.frame() for part in self.opened.parts()]
-        _check_alike([frame.collect_schema() for frame in frames], self.paths)
+        check_alike([frame.collect_schema() for frame in frames], self.paths)
         marked = [frame.with_columns(pl.lit(i, pl.Int32).alias(FILE)) for i, frame in enumerate(frames)]
         return pl.concat(marked, how="diagonal_relaxed")
 
@@ -62,7 +62,7 @@ def joined(opened: Opened) -> Opened:
     return Joined(opened) if len(opened.paths) > 1 else opened
 
 
-def _check_alike(schemas: Sequence[pl.Schema], paths: Sequence[Path]) -> None:
+def check_alike(schemas: Sequence[pl.Schema], paths: Sequence[Path]) -> None:
     """Refuse a file that lacks a column that matters and that another has: its rows would be read as empty there."""
     for i, schema in enumerate(schemas):
         for other, theirs in zip(paths, schemas, strict=False):

@@ -1,0 +1,164 @@
+"""Files -> a folder of parts: every file is read by one worker, then every part is put together by one.
+
+Between the two, the rows of a file lie in chunks, one file per part (steelyard/tables/spreading.py). Only layouts whose
+files stand for themselves are read so: one row per response, or one per question that has an id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+
+from steelyard.engine.engines import Engine
+from steelyard.engine.giving_out import Failed
+from steelyard.engine.parts_folder import finish, held, wanted_parts
+from steelyard.engine.parts_job import TablePart, seal_part, told_failures
+from steelyard.errors import RunError, TableError
+from steelyard.files import write_atomically
+from steelyard.runs.parts import Parts, check_parts, part_name
+from steelyard.runs.seal import read_seal, sealed
+from steelyard.tables.partitioning import gathered_table, spread
+from steelyard.tables.reading import named
+from steelyard.tables.responses import open_unparted
+from steelyard.tables.several_files import FILE, check_alike
+from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.listing import all_listed
+
+CHUNKS = "chunks"
+ABOUT, SCHEMA = "about.json", "schema.arrow"
+ALONE = ("long", "wide")  # layouts
+READ_AS = re.compile(r"'[^']*' read as '[^']*'")
+NUMBERED = "'row number' read as 'question'"
+TOGETHER = "import these without --engine, and cut the table with 'steelyard partition'"
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file that is read, and the folder where its chunks go."""
+
+    name: str
+    number: int
+    target: str
+
+
+@dataclass(frozen=True)
+class ImportOrder:
+    """What every worker of an import is told."""
+
+    parts: int
+    layout: str | None
+    rename: dict[str, str]
+    files: tuple[str, ...]
+
+
+def import_parts(
+    files: Sequence[str | Path],
+    target: Path,
+    parts: int,
+    engine: Engine,
+    *,
+    layout: str | None = None,
+    rename: dict[str, str] | None = None,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Parts:
+    """Read files of one layout into a folder of parts, as `partition` does, with many workers."""
+    check_parts(parts)
+    paths = [path.absolute() for path in all_listed(files)]
+    order = ImportOrder(parts, layout, rename or {}, tuple(map(str, paths)))
+    state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    made = {"from": [str(path) for path in files], "layout": layout, "rename": order.rename}
+    wanted = wanted_parts("responses", parts, made, {"settings": made, "files": state})
+    with held(target, wanted):
+        chunks = target.absolute() / CHUNKS
+        inputs = [InputFile(str(path), i, str(chunks / f"file-{i:05d}")) for i, path in enumerate(paths)]
+        tables = [
+            TablePart(part_name(i), "", 0, str(target.absolute() / f"{part_name(i)}.parquet"), wanted.order)
+            for i in range(parts)
+        ]
+        missing = [table for table in tables if (sealed(Path(table.target)) or {}).get("order") != wanted.order]
+        if missing:
+            unread = [each for each in inputs if not Path(each.target).exists()]
+            done = [0, len(unread) + len(missing)]
+            _all(engine, spread_file, order, unread, workers, progress, done)
+            _check_agreement(inputs)
+            _all(engine, gather_part, order, missing, workers, progress, done)
+        paths = [Path(table.target) for table in tables]
+        questions = sum((read_seal(path) or {})["summary"]["questions"] for path in paths)
+        found = finish(target, replace(wanted, made=made | {"questions": questions}), paths)
+        shutil.rmtree(chunks, ignore_errors=True)
+    return found
+
+
+def _all(
+    engine: Engine,
+    task: Callable[[Any, Any], Any],
+    order: ImportOrder,
+    parts: Sequence[Any],
+    workers: int | None,
+    progress: Callable[[float], None] | None,
+    done: list[int],
+) -> None:
+    """Let an engine do all parts; those that fail are an error when the others are done."""
+    failed = []
+    for each in engine.run(task, order, parts, workers=workers) if parts else ():
+        done[0] += 1
+        if progress:
+            progress(done[0] / done[1])
+        if isinstance(each, Failed):
+            failed.append(each)
+    if failed:
+        raise RunError(told_failures(failed, len(parts)))
+
+
+def spread_file(order: ImportOrder, file: InputFile) -> None:
+    """Read one file and spread its rows over chunks; the folder of these appears when they are all there."""
+    target = Path(file.target)
+    beside = target.with_name(f".{target.name}.{uuid4().hex}")  # a worker that is taken for dead may still be writing
+    with named(file.name) as name, reading(name):
+        found = open_unparted(Path(file.name), order.layout, order.rename)
+        if found.layout is None or found.layout.name not in ALONE:
+            title = found.layout.title if found.layout else name
+            raise TableError(f"files of this layout ({title}) may belong together: {TOGETHER}")
+        if NUMBERED in found.told and len(order.files) > 1:
+            raise TableError(f"its questions have no id, and every file would number its own: {TOGETHER}")
+        numbered = found._replace(frame=found.frame.with_columns(pl.lit(file.number, pl.Int32).alias(FILE)))
+        schema = spread(numbered, beside, order.parts)
+    pl.DataFrame(schema=schema).write_ipc(beside / SCHEMA)
+    about = {"layout": found.layout.name, "read_as": sorted(READ_AS.findall(found.told))}
+    write_atomically(beside / ABOUT, json.dumps(about).encode())
+    if target.exists():
+        shutil.rmtree(beside)
+    else:
+        beside.rename(target)
+
+
+def _check_agreement(inputs: Sequence[InputFile]) -> None:
+    """Refuse files that were not read alike: together they would have meant something else."""
+    paths = [Path(each.name) for each in inputs]
+    abouts = [json.loads((Path(each.target) / ABOUT).read_text()) for each in inputs]
+    for path, about in zip(paths, abouts, strict=True):
+        if about != abouts[0]:
+            raise TableError(f"{path} is not read as {paths[0]} is ({about} and {abouts[0]}): {TOGETHER}")
+    check_alike([_schema(each.target) for each in inputs], paths)
+
+
+def _schema(folder: str | Path) -> pl.Schema:
+    return pl.Schema(pl.read_ipc_schema(Path(folder) / SCHEMA))
+
+
+def gather_part(order: ImportOrder, part: TablePart) -> None:
+    """Put one part together and seal it; what a worker does."""
+    folders = sorted((Path(part.target).parent / CHUNKS).glob("file-*"))
+    empties = [pl.DataFrame(schema=_schema(folder)) for folder in folders]
+    schema = pl.concat(empties, how="diagonal_relaxed").schema
+    table = gathered_table(folders, int(part.name.rpartition("-")[2]), schema, [Path(file) for file in order.files])
+    seal_part(part, table, {"questions": table["question"].n_unique()})

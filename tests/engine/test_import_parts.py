@@ -1,0 +1,73 @@
+"""Files that are read one by one become the parts of the table that they are together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.engine.import_parts import import_parts
+from steelyard.errors import RunError, SettingError, TableError
+from steelyard.runs.parts import part_tables
+from steelyard.tables.importing import import_table
+from steelyard.tables.partitioning import partition
+from tests.engine.engines import Here
+from tests.running import steelyard
+
+
+def three_files(folder: Path) -> list[Path]:
+    """Each with other samples of the same questions, in other words than ours; one has a column more."""
+    table = sy.simulate(30, 6, seed=1).rename({"question": "question_id", "answer": "prediction"})
+    files = []
+    for i in range(3):
+        rows = table.filter(pl.col("sample") % 3 == i)
+        files.append(folder / f"{i}.csv")
+        (rows.with_columns(note=pl.lit("x")) if i == 1 else rows).write_csv(files[-1])
+    return files
+
+
+def test_the_parts_are_those_of_the_table_that_the_files_are_together(tmp_path: Path) -> None:
+    files = three_files(tmp_path)
+    made = import_parts(files, tmp_path / "out", 4, Here())
+    partition(files, tmp_path / "parts", 4)
+    for one, other in zip(part_tables(tmp_path / "out")[1], part_tables(tmp_path / "parts")[1], strict=True):
+        assert pl.read_parquet(one).equals(pl.read_parquet(other).select(pl.read_parquet(one).columns))
+    assert (sum(made.rows), made.made["questions"]) == (180, 30)
+    assert sorted(made.columns) == sorted(import_table(files).columns)
+    assert not (tmp_path / "out" / "chunks").exists()
+
+
+def test_a_stopped_import_goes_on_with_the_files_and_parts_that_are_missing(tmp_path: Path) -> None:
+    files = three_files(tmp_path)
+    for most, asked in ((2, ["0.csv", "1.csv"]), (3, ["2.csv", "part-00000", "part-00001"])):
+        engine = Here(most)
+        with pytest.raises(KeyboardInterrupt):
+            import_parts(files, tmp_path / "out", 4, engine)
+        assert [Path(name).name for name in engine.asked] == asked
+    last = Here()
+    assert sum(import_parts(files, tmp_path / "out", 4, last).rows) == 180
+    assert last.asked == ["part-00002", "part-00003"]
+    with pytest.raises(SettingError, match="another command"):
+        import_parts(files[:2], tmp_path / "out", 4, Here())
+
+
+def test_files_that_mean_something_else_together_are_refused(tmp_path: Path) -> None:
+    for i in range(2):
+        pl.DataFrame({"completions": [["1", "2"]]}).write_ndjson(tmp_path / f"{i}.jsonl")
+    with pytest.raises(RunError, match=r"every file would number its own: import these without --engine"):
+        import_parts(sorted(tmp_path.glob("*.jsonl")), tmp_path / "out", 2, Here())
+    pl.DataFrame({"question": ["a"], "answer": ["1"], "gold": ["1"]}).write_csv(tmp_path / "a.csv")
+    pl.DataFrame({"question_id": ["b"], "answer": ["1"], "gold": ["1"]}).write_csv(tmp_path / "b.csv")
+    with pytest.raises(TableError, match=r"b.csv is not read as .*a.csv is"):
+        import_parts([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "more", 2, Here())
+
+
+def test_the_command_wants_a_number_of_parts(tmp_path: Path) -> None:
+    files = three_files(tmp_path)
+    done = steelyard("import", *files, "-o", tmp_path / "out", "--engine", "processes:2")
+    assert (done.code, done.err.strip()) == (
+        2,
+        "error: --engine writes a folder of parts: say how many with --parts, as --parts 64",
+    )
