@@ -13,7 +13,8 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.errors import SteelyardWarning
 from steelyard.runs.lock import RunLock
-from tests.engine.in_process import InProcess, engine
+from tests.engine.engines import Here
+from tests.engine.in_process import engine
 from tests.jobs.generating import SUFFIX, ask_for
 from tests.running import Done, steelyard
 from tests.upstreams import FaultUpstream
@@ -33,7 +34,7 @@ def table(run: Path) -> pl.DataFrame:
 
 
 def test_the_table_of_all_parts_is_that_of_a_run_without_parts(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess, monkeypatch: pytest.MonkeyPatch
+    upstream: FaultUpstream, tmp_path: Path, engine: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions = ask_for(tmp_path, 12)
     assert generated(upstream, questions, tmp_path / "plain", "same").code == 0
@@ -46,7 +47,7 @@ def test_the_table_of_all_parts_is_that_of_a_run_without_parts(
     monkeypatch.setattr("steelyard.runs.parted_table.BUCKET", 4)
     assert_frame_equal(table(tmp_path / "run"), table(tmp_path / "plain"))
     assert not list((tmp_path / "run").glob("*.working"))
-    assert len(engine.given) == len(list((tmp_path / "run").glob("part-*"))) < 12  # some parts have no question
+    assert len(engine.asked) == len(list((tmp_path / "run").glob("part-*"))) < 12  # some parts have no question
     assert "24/24" in (tmp_path / "run" / "progress.log").read_text().splitlines()[-1]
     again = generated(upstream, questions, tmp_path / "run", "same", "--engine", "ray")
     assert "Nothing to ask" in again.out
@@ -54,7 +55,7 @@ def test_the_table_of_all_parts_is_that_of_a_run_without_parts(
 
 
 def test_a_part_that_fails_is_named_and_the_same_command_asks_for_nothing_but_what_it_lacks(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess
+    upstream: FaultUpstream, tmp_path: Path, engine: Here
 ) -> None:
     questions = ask_for(tmp_path, 8, bad=1)
     model = "fault:422?BAD"
@@ -73,16 +74,14 @@ def test_a_part_that_fails_is_named_and_the_same_command_asks_for_nothing_but_wh
     assert status["samples"]["wanted"] == 16
     done = generated(upstream, questions, tmp_path / "run", model, *words[:-1], "100%")
     assert done.code == 0, done.err
-    assert engine.given == [begun.stem]
+    assert engine.asked[4:] == [begun.stem]
     new = upstream.samples(model) - asked
     assert {prompt for prompt, _ in new} == {f"0 + 1? BAD{SUFFIX}"}
     assert table(tmp_path / "run").filter(pl.col("question") == "q0")["failure"].null_count() == 0
     assert "part-0" in steelyard("status", tmp_path / "run").out  # a part with failures is named
 
 
-def test_more_samples_go_into_the_parts_that_are_there(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess
-) -> None:
+def test_more_samples_go_into_the_parts_that_are_there(upstream: FaultUpstream, tmp_path: Path, engine: Here) -> None:
     questions = ask_for(tmp_path, 4)
     words = ("--engine", "ray", "--parts", 2)
     for n in (1, 3):
@@ -94,7 +93,7 @@ def test_more_samples_go_into_the_parts_that_are_there(
 
 
 def test_a_part_that_another_worker_holds_is_reported_and_not_done_twice(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess, monkeypatch: pytest.MonkeyPatch
+    upstream: FaultUpstream, tmp_path: Path, engine: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steelyard.runs.part_folders.PATIENCE", 0.0)
     questions, words = ask_for(tmp_path, 8), ("--engine", "ray", "--parts", 2)
@@ -111,7 +110,7 @@ def test_a_part_that_another_worker_holds_is_reported_and_not_done_twice(
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/run", "gs://bucket/run"])
-def test_an_object_store_cannot_hold_a_run(tmp_path: Path, engine: InProcess, address: str) -> None:
+def test_an_object_store_cannot_hold_a_run(tmp_path: Path, engine: Here, address: str) -> None:
     words = ("--upstream", "http://127.0.0.1:1/v1", "--model", "m", "--engine", "ray", "-o", address)
     done = steelyard("generate", ask_for(tmp_path, 2), *words)
     assert done.code == 2
@@ -119,7 +118,7 @@ def test_an_object_store_cannot_hold_a_run(tmp_path: Path, engine: InProcess, ad
 
 
 def test_a_folder_that_gives_a_lock_twice_cannot_hold_a_run(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess, monkeypatch: pytest.MonkeyPatch
+    upstream: FaultUpstream, tmp_path: Path, engine: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)
     done = generated(upstream, ask_for(tmp_path, 2), tmp_path / "run", "m", "--engine", "ray")
@@ -128,7 +127,7 @@ def test_a_folder_that_gives_a_lock_twice_cannot_hold_a_run(
 
 
 def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess
+    upstream: FaultUpstream, tmp_path: Path, engine: Here
 ) -> None:
     questions, run = ask_for(tmp_path, 4), tmp_path / "run"
     words = ("--engine", "ray", "--parts", 2)
@@ -147,9 +146,7 @@ def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
         assert done.err.count("\n") == 1
 
 
-def test_a_table_is_not_replaced_by_one_of_fewer_parts(
-    upstream: FaultUpstream, tmp_path: Path, engine: InProcess
-) -> None:
+def test_a_table_is_not_replaced_by_one_of_fewer_parts(upstream: FaultUpstream, tmp_path: Path, engine: Here) -> None:
     assert generated(upstream, ask_for(tmp_path, 6), tmp_path / "run", "m", "--engine", "ray", "--parts", 2).code == 0
     before = table(tmp_path / "run")
     (tmp_path / "run" / "part-00001").rename(tmp_path / "elsewhere")

@@ -17,7 +17,8 @@ import steelyard as sy
 from steelyard.engine import score_part
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.scored_items import Item, Results
-from tests.engine.in_process import InProcess, engine
+from tests.engine.engines import Here
+from tests.engine.in_process import engine
 from tests.engine.test_parted_generate import generated, table
 from tests.jobs.generating import ask_for
 from tests.jobs.test_score import p_true_words, questions_asked
@@ -31,7 +32,7 @@ ENGINE = ("--engine", "ray")
 
 
 @pytest.fixture
-def runs(upstream: FaultUpstream, tmp_path: Path, engine: InProcess) -> tuple[Path, Path]:
+def runs(upstream: FaultUpstream, tmp_path: Path, engine: Here) -> tuple[Path, Path]:
     """The same samples as one run, and as a run in parts."""
     questions = ask_for(tmp_path, 9)
     for name, words in {"plain": (), "run": (*ENGINE, "--parts", "4")}.items():

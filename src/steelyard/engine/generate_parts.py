@@ -39,13 +39,13 @@ def generate_parts(
     into, by default 4 per worker; a part that cannot be done is named in the RunError at the end, and the others are
     finished.
     """
-    chosen, (_, most) = engine_of(engine), read_workers(workers)
+    chosen, many = engine_of(engine), read_workers(workers)
     if parts is not None:
         check_parts(parts)
     asked, table = read_order(questions, **options)
     folder = folder_of(run)
     if parts is None:
-        parts = len(PartedRun.read(folder).parts) if is_parted_run(folder) else PER_WORKER * (most or 2)
+        parts = len(PartedRun.read(folder).parts) if is_parted_run(folder) else PER_WORKER * (many[1] or 2)
     placed = with_parts(table, parts)
     started = PartedRun.start(folder, asked.manifest, placed, parts_of(placed, parts))
     asked = replace(asked, manifest=started.manifest)
@@ -59,7 +59,7 @@ def generate_parts(
             left.append(part)
         else:
             board.finished[part.name] = PartDone(held, held, 0, 0, 0)
-    failed = over_parts(chosen, generate_part, order, started, left, board, workers=most)
+    failed = over_parts(chosen, generate_part, order, started, left, board, workers=many)
     if failed:
         raise unfinished(started, failed, len(started.wanted))
     return board.total

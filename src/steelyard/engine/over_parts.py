@@ -19,14 +19,14 @@ FAILURES = 10  # parts in a row that end the work: the next ones would fail as w
 NAMED = 3  # parts that a message names
 
 
-def read_workers(text: str | int | None) -> tuple[int | None, int | None]:
-    """Read `--workers`: 8 at most, or 2:8 for at least 2 and at most 8.
+def read_workers(text: str | int | None) -> tuple[int, int | None]:
+    """Read `--workers`: 8 at most, or 2:8 for at least 2 and at most 8; None is as many as there is room for.
 
     >>> read_workers("2:8"), read_workers(4), read_workers(None)
-    ((2, 8), (1, 4), (None, None))
+    ((2, 8), (1, 4), (1, None))
     """
     if text is None:
-        return None, None
+        return 1, None
     low, found, high = str(text).partition(":")
     try:
         least, most = (int(low), int(high)) if found else (1, int(low))
@@ -45,17 +45,20 @@ def over_parts(
     parts: Sequence[RunPart],
     board: Board,
     *,
-    workers: int | None,
+    workers: tuple[int, int | None],
     gpus: float = 0,
 ) -> dict[str, str]:
-    """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name."""
+    """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name.
+
+    `workers` is how many must start, and how many may be at work at once.
+    """
     failed: dict[str, str] = {}
     if not parts:
         board.tell()
         return failed
     in_a_row = 0
     reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
-    ended = engine.run(task, order, parts, workers=workers, gpus=gpus, reads=reads)
+    ended = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
     with board.watching():
         try:
             for each in ended:

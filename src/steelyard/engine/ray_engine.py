@@ -39,6 +39,7 @@ class RayEngine:
         parts: Sequence[P],
         *,
         workers: int | None = None,
+        least: int = 1,
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,
@@ -46,7 +47,7 @@ class RayEngine:
         """Do as every engine does (steelyard/engine/engines.py)."""
         with self.connected(workers, cpus) as ray:
             many = workers or _room(ray, cpus, gpus)
-            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many).run()
+            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many, least).run()
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:

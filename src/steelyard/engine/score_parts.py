@@ -36,7 +36,7 @@ def score_parts(
     Every worker loads the verifier once, and keeps it from part to part. The scores are those of `score` with the same
     options. A part that cannot be scored is named in the RunError at the end, and the others are scored.
     """
-    chosen, (_, most) = engine_of(engine), read_workers(workers)
+    chosen, many = engine_of(engine), read_workers(workers)
     order = ScoreOrder(verifier, **options)
     order.check()
     folder = Path(run)
@@ -61,7 +61,7 @@ def score_parts(
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     board = Board(folder, responses, len(parts), "responses", progress)
     wanted = PartsScoreOrder(folder.resolve(), order, gpus_per_worker > 0)
-    failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=most, gpus=gpus_per_worker)
+    failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus_per_worker)
     if failed:
         raise unfinished(parted, failed, len(parts))
     return _added_up(folder, board)
