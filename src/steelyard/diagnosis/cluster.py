@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import socket
@@ -20,7 +21,7 @@ from steelyard.version import __version__
 
 PATIENCE = 60.0  # seconds for a node to answer
 REACH = 5.0  # seconds for a port to answer
-FENCE = "let nobody but the nodes reach them: docs/scale.md says how"
+FENCE = "give it a token (RAY_AUTH_MODE=token), and let nobody but the nodes reach them: docs/scale.md says how"
 
 
 def look(engine: str, folder: Path) -> list[Finding]:
@@ -142,7 +143,8 @@ def _ports(nodes: list[dict[str, Any]]) -> Finding:
     listed = ", ".join(f"{host}:{port}" for host, port in addresses)
     if all(re.match(r"127\.|::1", host) for host, _ in addresses):
         return Finding("ports", GOOD, f"{listed}: all on this machine alone")
-    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray asks nobody for a password", FENCE)
+    token = "only those who have its token" if os.environ.get("RAY_AUTH_MODE") == "token" else "everybody"
+    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {token} run programs there", FENCE)
 
 
 def _probe() -> Any:

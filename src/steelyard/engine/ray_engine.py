@@ -61,7 +61,10 @@ class RayEngine:
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
             said = " ".join(str(error).split())[:200]
-            raise SettingError(f"cannot reach {where}: {said}; is it started ('ray status')?") from None
+            raise SettingError(
+                f"cannot reach {where}: {said}; is it started ('ray status'), and RAY_AUTH_MODE=token set here if "
+                "it wants a token?"
+            ) from None
         try:
             yield ray
         finally:
