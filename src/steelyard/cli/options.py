@@ -165,7 +165,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="Who does the parts of a folder: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
+        help="Who does the work: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
         show_default=False,
     ),
 ]
@@ -192,6 +192,13 @@ def n_option(more: str = "") -> Any:
 def output_option(what: str, metavar: str = "FILE", *, show_default: bool = False) -> Any:
     """The option -o."""
     return typer.Option("-o", "--output", metavar=metavar, help=f"Where to write: {what}.", show_default=show_default)
+
+
+def parts_option(more: str) -> Any:
+    """The option --parts, with what a verb does with it."""
+    return typer.Option(
+        "--parts", metavar="COUNT", help=f"Parts that the questions are cut into: {more}.", min=1, show_default=False
+    )
 
 
 def calibrate_option(why: str = "") -> Any:
