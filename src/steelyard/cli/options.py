@@ -217,9 +217,11 @@ def method_option(more: str) -> Any:
     )
 
 
-def source_of(files: list[Path]) -> Path | list[Path]:
-    """What is read: the one file (a run, grid:LLM/VERIFIER), or several as one table."""
-    return files[0] if len(files) == 1 else files
+def source_of(files: list[Path]) -> str | Path | list[Path]:
+    """What is read: the one file (a run, grid:LLM/VERIFIER, s3://bucket/a.parquet), or several as one table."""
+    from steelyard.tables.sources.remote_tables import remote
+
+    return (remote(files[0]) or files[0]) if len(files) == 1 else files
 
 
 def folder_for(files: list[Path], output: Path | None, engine: str | None, workers: int | None) -> Path | None:
