@@ -20,7 +20,8 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 HERE = Path(__file__).parent
 VERBS = (
     "demo", "ask", "serve", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote",
-    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import", "layouts",
+    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import",
+    "partition", "layouts",
 )  # fmt: skip
 
 

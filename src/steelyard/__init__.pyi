@@ -85,6 +85,7 @@ from steelyard.tables.answers_read import read_answers as read_answers
 from steelyard.tables.grid_pools import load_grid as load_grid
 from steelyard.tables.importing import import_table as import_table
 from steelyard.tables.labelled import read_labelled as read_labelled
+from steelyard.tables.partitioning import partition as partition
 from steelyard.tables.reading import read as read
 from steelyard.tables.responses import layouts as layouts
 from steelyard.tables.sources.bundled_grid import grid_names as grid_names

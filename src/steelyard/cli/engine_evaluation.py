@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
 from steelyard.errors import SettingError
 
 if TYPE_CHECKING:
     import polars as pl
-
-MethodsEngine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        help="Who measures, each worker one method: ray, ray:ADDRESS, or processes:2. Default: this process.",
-        show_default=False,
-    ),
-]
 
 
 def check_engine(engine: str | None, workers: int | None, files: list[Path], frugal: str | None) -> None:

@@ -10,10 +10,11 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import prices_of
-from steelyard.cli.engine_evaluation import MethodsEngine, check_engine, measured_by
+from steelyard.cli.engine_evaluation import check_engine, measured_by
 from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
     Answers,
+    EngineName,
     Files,
     Json,
     LayoutName,
@@ -101,7 +102,7 @@ def run(
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
-    engine: MethodsEngine = None,
+    engine: EngineName = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:

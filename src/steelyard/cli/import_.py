@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from steelyard.cli import show
 from steelyard.cli.options import (
     EngineName,
@@ -17,6 +15,7 @@ from steelyard.cli.options import (
     Rename,
     Workers,
     output_option,
+    parts_option,
     renames,
     source_of,
     spoken,
@@ -33,10 +32,7 @@ def run(
     rename: Rename = None,
     engine: EngineName = None,
     workers: Workers = None,
-    parts: Annotated[
-        int | None,
-        typer.Option(metavar="COUNT", help="With --engine: cut the table into so many parts, by question.", min=1),
-    ] = None,
+    parts: Annotated[int | None, parts_option("with --engine only")] = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:

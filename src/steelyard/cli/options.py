@@ -165,7 +165,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="Who does the parts of a folder: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
+        help="Who does the work: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
         show_default=False,
     ),
 ]
@@ -194,6 +194,13 @@ def output_option(what: str, metavar: str = "FILE", *, show_default: bool = Fals
     return typer.Option("-o", "--output", metavar=metavar, help=f"Where to write: {what}.", show_default=show_default)
 
 
+def parts_option(more: str) -> Any:
+    """The option --parts, with what a verb does with it."""
+    return typer.Option(
+        "--parts", metavar="COUNT", help=f"Parts that the questions are cut into: {more}.", min=1, show_default=False
+    )
+
+
 def calibrate_option(why: str = "") -> Any:
     """The option --calibrate, with the reason where its default is not that of the other verbs."""
     return typer.Option(
@@ -210,9 +217,11 @@ def method_option(more: str) -> Any:
     )
 
 
-def source_of(files: list[Path]) -> Path | list[Path]:
-    """What is read: the one file (a run, grid:LLM/VERIFIER), or several as one table."""
-    return files[0] if len(files) == 1 else files
+def source_of(files: list[Path]) -> str | Path | list[Path]:
+    """What is read: the one file (a run, grid:LLM/VERIFIER, s3://bucket/a.parquet), or several as one table."""
+    from steelyard.tables.sources.remote_tables import remote
+
+    return (remote(files[0]) or files[0]) if len(files) == 1 else files
 
 
 def folder_for(files: list[Path], output: Path | None, engine: str | None, workers: int | None) -> Path | None:

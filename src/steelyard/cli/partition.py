@@ -6,10 +6,18 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from steelyard.cli import show
-from steelyard.cli.options import Files, Json, LayoutName, Rename, output_option, renames, source_of, spoken
+from steelyard.cli.options import (
+    Files,
+    Json,
+    LayoutName,
+    Rename,
+    output_option,
+    parts_option,
+    renames,
+    source_of,
+    spoken,
+)
 
 EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 
@@ -17,9 +25,7 @@ EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 def run(
     files: Files,
     output: Annotated[Path, output_option("the folder of parts", "FOLDER")],
-    parts: Annotated[
-        int, typer.Option(metavar="COUNT", help="How many parts; a good part has 1 to 10 million rows.", min=1)
-    ],
+    parts: Annotated[int, parts_option("1 to 10 million rows each are a good size")],
     layout: LayoutName = None,
     rename: Rename = None,
     json: Json = False,

@@ -141,4 +141,4 @@ def _check_samples(frame: pl.LazyFrame, paths: Sequence[Path]) -> None:
 
 def _spoken(paths: Sequence[Path]) -> str:
     more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
-    return f"{paths[0]}, {paths[1]}{more}"
+    return f"{', '.join(map(str, paths[:2]))}{more}"

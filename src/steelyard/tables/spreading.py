@@ -19,7 +19,7 @@ from steelyard.errors import ColumnError, RunError
 from steelyard.files import free_bytes, reason
 from steelyard.runs.parts import part_name, part_of
 
-HELD = 128 << 20  # bytes of rows in memory
+HELD = 32 << 20  # bytes of rows in memory
 PART = "number of the part"
 LENGTH = struct.Struct("<Q")
 

@@ -10,11 +10,13 @@ import polars as pl
 from steelyard.errors import TableError
 from steelyard.runs.parts import is_parted
 from steelyard.tables.recognition import Opened
+from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
 from steelyard.tables.sources.listing import all_listed
 from steelyard.tables.sources.opened_files import OpenedFile, OpenedFiles
 from steelyard.tables.sources.opened_parts import OpenedParts
 from steelyard.tables.sources.opened_tables import OpenedTable
+from steelyard.tables.sources.remote_tables import RemoteTable, remote
 
 
 def opened(source: Any) -> Opened:
@@ -22,6 +24,11 @@ def opened(source: Any) -> Opened:
     if is_grid(source):
         return OpenedTable(open_grid(str(source)))
     named = [source] if isinstance(source, str | Path) else source
+    addresses = [each for each in named if remote(each)] if isinstance(named, list | tuple) else []
+    if addresses and len(named) > 1:
+        raise TableError(f"{addresses[0]} is a table of its own: give it alone, with a pattern (*) for several files")
+    if addresses:
+        return RemoteTable(str(remote(addresses[0])), FILE)
     if isinstance(named, list | tuple) and len(named) == 1 and _is_parted(named[0]):
         return OpenedParts(Path(named[0]))
     if isinstance(named, list | tuple) and named and all(isinstance(each, str | Path) for each in named):

@@ -1,0 +1,43 @@
+"""Parquet on an object store is read where it is: polars opens the address, here one of local files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from steelyard.errors import TableError
+from steelyard.runs.parts import part_tables
+from steelyard.tables.partitioning import partition
+from tests.running import steelyard
+
+
+def test_a_table_at_an_address_is_read_like_a_file(tmp_path: Path) -> None:
+    table = sy.simulate(12, 4, seed=1)
+    table.write_parquet(tmp_path / "t.parquet")
+    done = steelyard("vote", f"file://{tmp_path}/t.parquet", "-o", tmp_path / "verdicts.parquet")
+    assert done.code == 0, done.err
+    assert pl.read_parquet(tmp_path / "verdicts.parquet").equals(sy.vote(table))
+
+
+def test_a_pattern_is_one_table_and_files_that_do_not_agree_are_refused(tmp_path: Path) -> None:
+    table = sy.simulate(12, 4, seed=1)
+    for i in range(2):
+        table.filter(pl.col("sample") % 2 == i).write_parquet(tmp_path / f"{i}.parquet")
+    partition(f"file://{tmp_path}/*.parquet", tmp_path / "parts", 3)
+    assert sum(part_tables(tmp_path / "parts")[0].rows) == 48
+    assert sy.vote(tmp_path / "parts").sort("question").equals(sy.vote(table).sort("question"))
+    table.write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(TableError, match="in more than one of the files"):
+        sy.vote(f"file://{tmp_path}/*.parquet")
+
+
+def test_what_is_not_there_or_no_parquet_is_one_line(tmp_path: Path) -> None:
+    done = steelyard("vote", f"file://{tmp_path}/none.parquet")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    with pytest.raises(TableError, match="is not Parquet, and of object stores only that is read"):
+        sy.read("s3://bucket/t.csv")
+    with pytest.raises(TableError, match="give it alone"):
+        sy.read(["s3://bucket/t.parquet", "a.parquet"])
