@@ -105,7 +105,7 @@ def run(
             "--parts",
             min=1,
             metavar="COUNT",
-            help="With --engine: parts that the questions are cut into. Default: 4 per worker.",
+            help="Parts that the questions are cut into; only with --engine. Default: 4 per worker.",
             show_default=False,
         ),
     ] = None,

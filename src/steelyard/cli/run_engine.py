@@ -23,7 +23,7 @@ WorkerRange = Annotated[
     str | None,
     typer.Option(
         "--workers",
-        metavar="COUNT|FROM:TO",
+        metavar="COUNT",
         help="With --engine: how many parts are under way at once, or a range as 2:8. Default: what there is room for.",
         show_default=False,
     ),
