@@ -24,6 +24,7 @@ from tests.fault_upstream.wire import (
     lines,
     long_text,
     many,
+    newer,
     no_http,
     non,
     picky,
@@ -75,6 +76,11 @@ async def knows(asked: Asked) -> None:
     for j, made in enumerate(body["choices"]):
         made["message"]["content"] = knowing(asked, j)
     await asked.reply(json.dumps(body).encode())
+
+
+async def alias(asked: Asked) -> None:
+    """As llama.cpp: n_cmpl is n."""
+    await asked.reply(json.dumps(good(asked, int(asked.body.get("n_cmpl", asked.n)))).encode())
 
 
 def by_seed(make: Callable[[int], dict[str, Any]]) -> Callable[[Asked], Awaitable[None]]:
@@ -142,6 +148,7 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
     "rich": changed(rich),
+    "alias": alias,
     "long-logprobs": changed(long_logprobs),
     "same-id": changed(set_top("id", "chatcmpl-always")),
     "replay": replay,
@@ -177,6 +184,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "slots": slots,
     "no-n": non,
     "picky": picky,
+    "newer": newer,
     "same": same,
     "echo": echo,
     "echo-elsewhere": echo_elsewhere,

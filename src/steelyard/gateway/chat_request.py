@@ -13,7 +13,8 @@ OURS = "steelyard"  # the one object of ours in a request and in a reply
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1
 LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")  # the last as llama.cpp calls it
-MANY = ("n_cmpl", "best_of")  # other names for n: of llama.cpp, and of servers that keep the best
+ALIAS = "n_cmpl"  # of n, by llama.cpp
+MANY = (ALIAS, "best_of")  # how many an upstream draws where it is not n: the last of servers that keep the best
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class ChatRequest:
     def drawn_at_most(self) -> int:
         """The samples that an upstream may draw for it, by any name that servers have for n."""
         return max(self.choices, *(self.members.values.get(name) or 1 for name in MANY))
+
+    @property
+    def sent_back(self) -> int:
+        """The choices that an upstream sends back, by either name of n."""
+        return max(self.choices, self.members.values.get(ALIAS) or 1)
 
     @property
     def messages(self) -> list[dict[str, Any]]:

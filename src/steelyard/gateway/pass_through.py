@@ -18,6 +18,7 @@ from aiohttp import web
 from steelyard.gateway.api_errors import ApiError, of_fault, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.finished_choices import FinishedChoices
 from steelyard.gateway.json_text import is_strict, json_bytes
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
@@ -40,15 +41,19 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
     limit = sample_limit(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices)
-    changed: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
-    if limit is not None and asked.max_tokens is None:
-        changed["max_tokens"] = limit
-    body = asked.members.text(without=frozenset({OURS}), **changed).encode("utf-8", "surrogatepass")
+    model: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
     headers = {"x-request-id": request[REQUEST_ID]}
-    try:
+
+    async def send(**limit: int) -> web.StreamResponse:
+        body = asked.members.text(without=frozenset({OURS}), **model, **limit).encode("utf-8", "surrogatepass")
         if asked.stream:
             return await _streamed(request, asked, source, body, headers, until)
         return await _whole(asked, source, body, headers, until)
+
+    try:
+        if limit is None or asked.max_tokens is not None:
+            return await send()
+        return await source.limited(lambda name: send(**{name: limit}))
     except TryError as error:
         raise of_fault(error) from None
 
@@ -67,7 +72,7 @@ async def _whole(
 def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
     """The reply as it was written, unless clients cannot read that: NaN, another encoding, choices that are none."""
     address, content = source.client.address, reply.content
-    choices = good_choices(content, checked_reply(content, asked.choices, address))
+    choices = good_choices(content, checked_reply(content, asked.sent_back, address))
     try:
         text = reply.body.decode("utf-8")
     except UnicodeDecodeError:
@@ -104,8 +109,7 @@ class Relay:
     def __init__(self, request: web.Request, asked: ChatRequest, source: Source) -> None:
         self.request, self.asked, self.source = request, asked, source
         self.response: web.StreamResponse | None = None
-        self.open: set[int] = set()  # choices that have begun and not finished
-        self.finished = False
+        self.choices = FinishedChoices(asked.sent_back)
         self.headers: dict[str, str] = {}
 
     async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
@@ -115,7 +119,7 @@ class Relay:
             return await self._plain(upstream, until)
         try:
             done = await self._events(upstream, until)
-            if not self.finished or self.open:
+            if not self.choices.may_end(done=done):
                 raise TryError(CUT)
         except (TryError, aiohttp.ClientError, OSError, ValueError) as error:
             if self.response is None:
@@ -123,8 +127,7 @@ class Relay:
             reason = error.reason if isinstance(error, TryError) else CUT
             return await self._failed(self.response, reason)
         response = self.response or await begun(self.request, self.headers)
-        if done or self.finished:
-            await response.write(event(DONE))
+        await response.write(event(DONE))
         await response.write_eof()
         return response
 
@@ -162,18 +165,10 @@ class Relay:
             return None
         choices = chunk["choices"]
         for choice in choices:
-            self._note(choice)
+            self.choices.note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
         return event(data if b"\n" not in data and is_strict(data) else chunk)
-
-    def _note(self, choice: dict[str, Any]) -> None:
-        index = choice.get("index", 0)
-        if choice.get("finish_reason") is not None:
-            self.open.discard(index)
-            self.finished = True
-        else:
-            self.open.add(index)
 
     async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""
@@ -184,7 +179,7 @@ class Relay:
                 if len(body) > MOST_BYTES:
                     raise TooLargeError("the reply is too long")
         content = parsed(body)
-        reply = checked_reply(content, self.asked.choices, self.source.client.address)
+        reply = checked_reply(content, self.asked.sent_back, self.source.client.address)
         self.response = await begun(self.request, self.headers)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}

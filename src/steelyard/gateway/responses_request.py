@@ -39,8 +39,6 @@ def as_chat(members: Members) -> Members:
             )  # fmt: skip
     chat: dict[str, Any] = {}
     chat["messages"] = [*_instructions(values.get("instructions")), *_messages(values.get("input"))]
-    if values.get("max_output_tokens") is not None:
-        chat["max_tokens"] = values["max_output_tokens"]
     if values.get("tools"):
         chat["tools"] = [_tool(tool, i) for i, tool in enumerate(_listed(values["tools"], "tools"))]
     if values.get("tool_choice") is not None:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from steelyard.errors import UpstreamError
+from steelyard.gateway.limit_names import other_name
 from steelyard.gateway.most_choices import MostChoices
 from steelyard.llm.client import Client
-from steelyard.llm.faults import BusyError, LateError, SpentError, TooLargeError
+from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError
 from steelyard.llm.pace import Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.retry import persistently
@@ -43,6 +44,7 @@ class Source:
         self.most_choices = MostChoices()
         self.problem: str | None = None
         self.put_off = "HTTP 429"  # what the upstream said when it last asked to be left alone
+        self._limit_name: str | None = None  # of a limit on tokens, where a refusal has told it
         self._sampling = Sampling(model, n)
         self._probing: asyncio.Task[None] | None = None
         self._failed = -AGAIN
@@ -52,7 +54,8 @@ class Source:
         if self.abilities is None:
             await self.probed()
         found = self.abilities or Abilities(most=1, logprobs=False)
-        return replace(found, most=self.most_choices.of(found.most))
+        name = self._limit_name or found.limit_name
+        return replace(found, most=self.most_choices.of(found.most), limit_name=name)
 
     async def probed(self) -> bool:
         """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""
@@ -84,6 +87,22 @@ class Source:
 
         most = 1 + RETRIES
         return await persistently(self.pace, once, tries=tries, most=most, until=until, final=FINAL)
+
+    async def limited(self, send: Callable[[str], Awaitable[Result]]) -> Result:
+        """Send what holds a limit on tokens that the client did not write, under the upstream's own name for it.
+
+        A refusal that speaks of the other name is followed once, and remembered when that works.
+        """
+        name = (await self.able()).limit_name
+        try:
+            return await send(name)
+        except RefusedError as error:
+            other = other_name(name, error.reason)
+            if other is None:
+                raise
+        result = await send(other)
+        self._limit_name = other
+        return result
 
     def _check_gate(self, wait: float, until: float, reason: str = "") -> None:
         if wait > until - time.monotonic():
