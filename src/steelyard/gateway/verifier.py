@@ -56,7 +56,11 @@ class VerifierSettings:
         async def ready() -> Runner:
             if own or place is None:
                 return await connect(protocol, model, address if own else None)
-            return await connect(protocol, model, await stack.enter_async_context(started(served, place, self.key_env)))
+            async with AsyncExitStack() as trial:  # what does not connect is let go of at once
+                there = await trial.enter_async_context(started(served, place, self.key_env))
+                runner = await connect(protocol, model, there)
+                stack.push_async_callback(trial.pop_all().aclose)
+            return runner
 
         made = Verified(
             ready, score=score, split=known.split, timeout=self.timeout, priced_as=upstream.name if own else None
