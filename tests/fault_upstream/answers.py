@@ -157,6 +157,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
     "algebra": by_seed(lambda seed: {"content": f"\\boxed{{{'(x+1)^2' if seed % 2 else 'x^2+2x+1'}}}"}),
+    "integrals": by_seed(lambda seed: {"content": rf"\boxed{{\int_0^1 f_{{{seed % 2}}}(x)\,dx}}"}),
     "cut": cut,
     "chunk-cut": chunk_cut,
     "bad-chunk": bad_chunk,

@@ -9,6 +9,7 @@ import pytest
 
 import steelyard as sy
 from tests.gateway.gateways import Answered, gateway
+from tests.gateway.stuck_algebra import stuck_algebra
 from tests.jobs.test_ask_cascade import AGREE, DEAD, DIFFER, PRICED
 from tests.jobs.test_cascade_ballot import voter
 from tests.upstreams import FaultUpstream
@@ -86,6 +87,15 @@ def test_at_the_deadline_it_decides_by_who_has_answered(upstream: FaultUpstream,
     assert "deadline" in told["notes"][0]
     assert told["sources"][2]["why"] == "it gave no sample: nothing came in time"
     assert told["sources"][2]["samples"]["cancelled"] == 1
+
+
+def test_at_the_deadline_it_decides_without_algebra_that_does_not_end(upstream: FaultUpstream, plan: Path) -> None:
+    with stuck_algebra():
+        models = {name: f"fault:integrals@{name}" for name in "abc"}
+        answered, _ = ask(upstream, plan, models, steelyard={"deadline_s": 1.0})
+    told = answered.json["steelyard"]
+    assert told["answers"][0]["votes"] == told["samples"]["drawn"] > 0
+    assert "deadline" in told["notes"][0]
 
 
 def test_a_risk_that_a_cascade_cannot_promise_is_refused(upstream: FaultUpstream, plan: Path) -> None:

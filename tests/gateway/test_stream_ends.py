@@ -1,4 +1,4 @@
-"""Where a stream that is passed through may end: all its choices have finished, and what comes later changes nothing."""
+"""Where a stream that is passed through may end: all its choices have finished, and what comes later is no news."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ that came do. Only the vote at the end decides.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -35,7 +36,7 @@ class LiveVote:
     """Votes on the samples of one request after each of them."""
 
     def __init__(self, voting: Voting, asked: ChatRequest, settings: VoteSettings) -> None:
-        self.counting = voting.counting
+        self.counting, self.until = voting.counting, time.monotonic() + settings.deadline_s
         self.method = method_class(settings.method)() if settings.method else voting.voter.method
         self.policy = policy_of(asked, voting.voter.answers, settings.vote_on)
         self.samples: list[Sample] = []
@@ -62,7 +63,7 @@ class LiveVote:
             for one in samples
         ]  # fmt: skip
         method = self.method or unplanned(any(row.score is not None for row in rows), bool(rows[0].source))
-        outcome, _ = await self.counting.outcome(rows, method, self.policy.kind)
+        outcome, _ = await self.counting.outcome(rows, method, self.policy.kind, self.until)
         told = standing(outcome)
         if rule is not None and rule.thresholds:
             told["rule"] = {"value": _signal(rule, outcome), "threshold": rule.threshold}

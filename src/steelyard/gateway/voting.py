@@ -34,7 +34,7 @@ from steelyard.stopping.cascade import Cascade
 
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
 UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
-MARGIN = 0.02  # of the time of a request that is kept for the vote itself
+MARGIN = 0.02  # of the time of a request that is kept for the vote itself, half of it for algebra
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class Voting:
         if asked.temperature == 0 and not cascade and settings.n > 1:
             wanted, notes = dict.fromkeys(wanted, 1), [GREEDY]
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
+        decided = until + settings.deadline_s * MARGIN / 2
         scorer = None if cascade else self.voter.scorer  # a cascade looks at answers alone
         drawings = [
             Drawing(
@@ -95,8 +96,8 @@ class Voting:
             )
             for source in ([only] if only else self.sources) if source.name in wanted
         ]  # fmt: skip
-        drawn = Drawn(self.counting, policy, method, drawings, cascade)
-        stopped = await drawn.all(until, watch)
+        drawn = Drawn(self.counting, policy, method, drawings, cascade, until=until)
+        stopped = await drawn.all(watch)
         if not any(sample.choice for sample in drawn.samples):
             raise _no_sample(drawn, settings.deadline_s)
         if stopped == DEADLINE:
@@ -108,12 +109,13 @@ class Voting:
         chosen = method or unplanned(any(one.score is not None for one in counted), several)
         turns: CascadeAsked | None = None
         if cascade and drawn.standing:
-            outcome, turns = await self.counting.cascaded(
+            (outcome, turns), late = await self.counting.cascaded(
                 counted, _draws(drawn), chosen, cascade, drawn.standing, policy.kind,
-                [source.name for source in self.sources],
+                [source.name for source in self.sources], decided,
             )  # fmt: skip
+            notes += late
         else:
-            outcome, late = await self.counting.outcome(counted, chosen, policy.kind)
+            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, decided)
             notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
