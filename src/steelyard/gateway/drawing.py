@@ -104,7 +104,7 @@ class Drawing:
         alone = await self._batch(first, 1)
         if isinstance(alone[0].error, RefusedError):
             return alone + self._failed(first + 1, count - 1, error)
-        self.source.most_choices.refused(error.reason, self._headers[REQUEST])
+        self.source.refused_choices(error.reason)
         return alone + await self._singly(range(first + 1, first + count))
 
     async def _singly(self, numbers: Iterable[int]) -> list[Sample]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from steelyard.errors import UpstreamError
 from steelyard.gateway.limit_names import other_name
-from steelyard.gateway.most_choices import MostChoices
+from steelyard.gateway.most_choices import MostChoices, names_n
 from steelyard.llm.client import Client
 from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError
 from steelyard.llm.pace import Pace
@@ -23,6 +24,7 @@ OF_EMBEDDED = 120.0  # of the embedded LLM, which shares a laptop with everythin
 RETRIES = 2
 TICK = 0.05  # seconds
 AGAIN = 1.0  # seconds until a probe that failed is made again
+DOUBTED = 60.0  # seconds between two probes that refusals give rise to
 
 Result = TypeVar("Result")
 
@@ -47,6 +49,8 @@ class Source:
         self._limit_name: str | None = None  # of a limit on tokens, where a refusal has told it
         self._sampling = Sampling(model, n)
         self._probing: asyncio.Task[None] | None = None
+        self._counting: asyncio.Task[None] | None = None  # a probe of how many choices it gives
+        self._doubted = -DOUBTED
         self._failed = -AGAIN
 
     async def able(self) -> Abilities:
@@ -109,11 +113,23 @@ class Source:
             self.put_off = reason or self.put_off
             raise PutOffError(self.put_off, wait)
 
+    def refused_choices(self, reason: str) -> None:
+        """Note that a request was refused which was good for one choice: where it is about `n`, the probe decides."""
+        if names_n(reason) and time.monotonic() - self._doubted >= DOUBTED:
+            self._doubted = time.monotonic()
+            self._counting = asyncio.create_task(self._count_choices())
+
     async def close(self) -> None:
         """End a probe that is under way."""
-        if self._probing and not self._probing.done():
-            self._probing.cancel()
-            await asyncio.gather(self._probing, return_exceptions=True)
+        tasks = [task for task in (self._probing, self._counting) if task and not task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _count_choices(self) -> None:
+        with suppress(UpstreamError):
+            found = await probe(self.client, self._sampling, patience=self.patience)
+            self.most_choices.found(found.most)
 
     async def _probe(self) -> None:
         try:
