@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from steelyard.gateway.allowance import Allowance
 from steelyard.gateway.chat_request import LIMITS, MANY, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
-from steelyard.gateway.source import RETRIES, Source
+from steelyard.gateway.source import RETRIES, Source, TooDearError
 from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
@@ -35,6 +37,7 @@ class Wanted(NamedTuple):
     scored: bool
     at_once: bool  # by `n` of the upstream, where it has it
     max_tokens: int | None = None  # per sample, where the client names none
+    allowance: Allowance | None = None  # for other tries, where something is limited
 
 
 class Drawing:
@@ -49,6 +52,8 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
+        self._billed: set[int] = set()  # samples of which a try may have been billed
+        self._why = "a sample was not given"  # why a try failed, the last that did
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
@@ -130,15 +135,17 @@ class Drawing:
         """One request with its tries: the samples that came, and what was read of them."""
         able = await self.source.able()
         if self._limit is None:
-            content, reply = await self._sent(self._body(able, first, count), count)
+            content, reply = await self._sent(self._body(able, first, count), first, count)
         else:
             limit = self._limit
             content, reply = await self.source.limited(
-                lambda name: self._sent(self._body(able, first, count, **{name: limit}), count)
+                lambda name: self._sent(self._body(able, first, count, **{name: limit}), first, count)
             )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
+        if self.wanted.allowance:
+            self.wanted.allowance.billed(self.source.name, count, rest.get("usage"))
         name = rest.get("id") if count == 1 else None
         response = name if isinstance(name, str) and name else None
         came = [
@@ -147,19 +154,38 @@ class Drawing:
         ]
         return came, reply
 
-    async def _sent(self, body: bytes, count: int) -> tuple[Any, Reply]:
+    async def _sent(self, body: bytes, first: int, count: int) -> tuple[Any, Reply]:
         """Send a request, and again where that may help."""
 
         async def send() -> tuple[Any, Reply]:
             if self.attempts >= self.wanted.n * (1 + RETRIES):
                 raise SpentError("all tries of this request are used up")
-            self.attempts += 1
-            left = self.wanted.until - time.monotonic()
-            content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
-            return content, checked_reply(content, count, self.source.client.address)
+            with self._counted(range(first, first + count)):
+                self.attempts += 1
+                left = self.wanted.until - time.monotonic()
+                content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
+                return content, checked_reply(content, count, self.source.client.address)
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.wanted.until)
+
+    @contextmanager
+    def _counted(self, numbers: range) -> Iterator[None]:
+        """Count a try; one more of samples that may have been billed already needs room in the limits."""
+        name, rest = self.source.name, self.wanted.allowance
+        before = self._billed.intersection(numbers)
+        if rest and before and not rest.again(name, len(before)):
+            raise TooDearError(f"{self._why}; what the request may cost at most leaves no other try")
+        self._billed.update(numbers)
+        try:
+            yield
+        except TryError as error:
+            self._why = error.reason
+            if isinstance(error, BusyError | GoneError | RefusedError):  # nobody is billed for these
+                self._billed.difference_update(set(numbers) - before)
+                if rest:
+                    rest.give_back(name, len(before))
+            raise
 
     @property
     def _limit(self) -> int | None:

@@ -24,7 +24,7 @@ from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.vote_stream import chunks
-from steelyard.gateway.worst_case import sample_limit
+from steelyard.gateway.worst_case import budget
 from steelyard.llm.address import CHAT
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.client import Written
@@ -40,7 +40,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = sample_limit(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices)
+    limit = budget(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices).each
     model: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
     headers = {"x-request-id": request[REQUEST_ID]}
 

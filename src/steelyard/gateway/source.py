@@ -13,7 +13,7 @@ from steelyard.errors import UpstreamError
 from steelyard.gateway.limit_names import other_name
 from steelyard.gateway.most_choices import MostChoices, names_n
 from steelyard.llm.client import Client
-from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError
+from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.retry import persistently
@@ -33,7 +33,11 @@ class PutOffError(BusyError):
     """The upstream asks for more time than there is."""
 
 
-FINAL = (PutOffError, TooLargeError)  # the same request again would only cost the same again
+class TooDearError(TryError):
+    """Another try might cost more than the request may."""
+
+
+FINAL = (PutOffError, TooDearError, TooLargeError)  # the same request again would only cost the same again
 
 
 class Source:

@@ -23,6 +23,7 @@ from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
+from steelyard.gateway.worst_case import NOTHING, Prices, Reading
 from steelyard.jobs.ask import SCORE, by_score, rule_applies, unplanned
 from steelyard.jobs.ask_upstreams import unscored, without_scores
 from steelyard.jobs.cascade_outcome import CascadeAsked
@@ -66,6 +67,10 @@ class Voting:
             source.name: cascade.samples_of(source.name) for source in self.sources if source.name in cascade.sources
         }
 
+    def reading(self, asked: ChatRequest, settings: VoteSettings, prices: Prices) -> Reading:
+        """What the verifier of a request is billed per sample at worst; a cascade asks none."""
+        return NOTHING if self._cascade(settings) else self.voter.scorer.reading(asked.question, prices)
+
     async def decide(
         self,
         asked: ChatRequest,
@@ -91,6 +96,7 @@ class Voting:
                 Wanted(
                     wanted[source.name], until, scored=scorer is not None and scorer.logprobs,
                     at_once=not rule_applies(method) and not settings.apart, max_tokens=settings.max_tokens,
+                    allowance=settings.allowance,
                 ),
                 request_id, scorer,
             )
@@ -131,7 +137,7 @@ class Voting:
             replies=[reply for drawing in used for reply in drawing.replies], stopped=stopped, verifier=drawn.fault,
             threshold=threshold, notes=notes, cascade=turns,
             parties=[Party.of(drawing, came, kept) for drawing in used] if several else [],
-            scoring=_scoring(scorer, drawn.samples), scored_by=scorer.priced_as if scorer else None,
+            scoring=_scoring(scorer, came), scored_by=scorer.priced_as if scorer else None,
         )  # fmt: skip
 
     def _cascade(self, settings: VoteSettings) -> Cascade | None:
