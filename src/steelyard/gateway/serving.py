@@ -103,7 +103,7 @@ async def _keep_feedback(
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
     kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
-    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers))
+    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers), configuration.caps.feedback)
     stack.push_async_callback(kept.close)
     state.feedback = kept
     state.finished.append(kept.decided)
