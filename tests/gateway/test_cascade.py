@@ -61,6 +61,19 @@ def test_it_asks_and_decides_to_the_last_bit_as_ask_does(
     assert told["cascade"] == asked.cascade.described
 
 
+def test_the_page_shows_its_samples_as_they_come_and_the_vote_when_it_is_decided(
+    upstream: FaultUpstream, plan: Path
+) -> None:
+    urls = ",".join(f"{name}={upstream.url}" for name in AGREE)
+    with gateway(urls, model=",".join(f"{name}={model}" for name, model in AGREE.items()), plan=plan) as running:
+        asked = {"model": "steelyard/turns", "messages": [{"role": "user", "content": PROMPT}], "seed": 0}
+        begun, *told, last = running.send("POST", "/page/ask", asked).events
+    assert begun["begun"] == {"samples": 3, "upstreams": 3, "cascade": True}
+    assert sorted((each["sample"]["number"], each["vote"]) for each in told) == [(0, None), (1, None)]
+    assert (last["decided"]["vote"]["answer"], sorted(last["decided"]["places"])) == ("3", [0, 1])
+    assert last["decided"]["side_by_side"] == []
+
+
 def test_who_is_not_needed_is_not_asked_and_it_says_why(upstream: FaultUpstream, plan: Path) -> None:
     answered, sent = ask(upstream, plan, AGREE)
     told = answered.json["steelyard"]
