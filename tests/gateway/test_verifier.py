@@ -107,6 +107,13 @@ def test_the_llm_can_verify_itself(verifier: FaultVerifier) -> None:
         assert _scores(running)
 
 
+def test_a_sample_that_is_not_voted_on_is_not_scored(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
+    with served(upstream, verifier, "good") as running:
+        before = len(verifier.asked())
+        assert running.send("POST", "/v1/responses", {"model": "good", "input": PROMPT}).status == 200
+        assert len(verifier.asked()) == before
+
+
 def _scores(running: Gateway) -> bool:
     told = running.chat(PROMPT, ASK, steelyard={"n": 2, "ballots": True}).json["steelyard"]
     return all(vote["score"] is not None for vote in told["ballots"])

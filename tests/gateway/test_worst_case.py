@@ -77,3 +77,14 @@ def test_a_try_that_may_have_been_billed_is_made_again_only_within_the_limit(
     assert answered.status in (502, 503)
     assert attempts(upstream, prompt) == tries or fault == "503"
     assert attempts(upstream, prompt) >= tries
+
+
+@pytest.mark.parametrize(("limit", "tries"), [(100, 1), (200, 2), (None, 3)])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_request_that_is_passed_through_is_sent_again_only_within_the_limit(
+    upstream: FaultUpstream, limit: int | None, tries: int
+) -> None:
+    model, prompt = "fault:html?now", f"now passed {limit}"
+    with gateway(upstream.url, model=model, caps=Caps(tokens=limit)) as running:
+        assert running.chat(prompt, model, max_tokens=100).status == 502
+    assert attempts(upstream, prompt) == tries

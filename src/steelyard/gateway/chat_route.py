@@ -42,7 +42,7 @@ def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) 
     """How a request is voted on, within what the operator allows; `only` one upstream gives one sample."""
     settings = read_vote_settings(asked, state.n, state.caps, len(state.sources))
     samples = state.voting.samples(settings, only)
-    reading = state.voting.reading(asked, settings, state.prices)
+    reading = state.voting.reading(asked, settings, state.prices, only)
     found = budget(asked, samples, state.caps, state.prices, settings.max_total_tokens, reading)
     return replace(settings, max_tokens=found.each, allowance=found.allowance)
 

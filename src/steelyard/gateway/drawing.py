@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
 from steelyard.gateway.allowance import Allowance
+from steelyard.gateway.billed_tries import BilledTries
 from steelyard.gateway.chat_request import LIMITS, MANY, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
-from steelyard.gateway.source import RETRIES, Source, TooDearError
+from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
@@ -52,8 +52,7 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
-        self._billed: set[int] = set()  # samples of which a try may have been billed
-        self._why = "a sample was not given"  # why a try failed, the last that did
+        self._tries = BilledTries(source.name, wanted.allowance)
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
@@ -160,7 +159,7 @@ class Drawing:
         async def send() -> tuple[Any, Reply]:
             if self.attempts >= self.wanted.n * (1 + RETRIES):
                 raise SpentError("all tries of this request are used up")
-            with self._counted(range(first, first + count)):
+            with self._tries.one(range(first, first + count)):
                 self.attempts += 1
                 left = self.wanted.until - time.monotonic()
                 content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
@@ -168,24 +167,6 @@ class Drawing:
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.wanted.until)
-
-    @contextmanager
-    def _counted(self, numbers: range) -> Iterator[None]:
-        """Count a try; one more of samples that may have been billed already needs room in the limits."""
-        name, rest = self.source.name, self.wanted.allowance
-        before = self._billed.intersection(numbers)
-        if rest and before and not rest.again(name, len(before)):
-            raise TooDearError(f"{self._why}; what the request may cost at most leaves no other try")
-        self._billed.update(numbers)
-        try:
-            yield
-        except TryError as error:
-            self._why = error.reason
-            if isinstance(error, BusyError | GoneError | RefusedError):  # nobody is billed for these
-                self._billed.difference_update(set(numbers) - before)
-                if rest:
-                    rest.give_back(name, len(before))
-            raise
 
     @property
     def _limit(self) -> int | None:

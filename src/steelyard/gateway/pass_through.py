@@ -10,12 +10,13 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError, of_fault, public
+from steelyard.gateway.billed_tries import BilledTries
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
 from steelyard.gateway.finished_choices import FinishedChoices
@@ -36,19 +37,32 @@ RATE_LIMIT = "x-ratelimit-"
 CUT = "the upstream's stream ended before its response did"
 
 
+class Tries(NamedTuple):
+    """The tries of one request, the samples that each of them asks for, and until when."""
+
+    billed: BilledTries
+    samples: range
+    until: float  # by the monotonic clock
+
+    @property
+    def left(self) -> float:
+        return self.until - time.monotonic()
+
+
 async def pass_through(request: web.Request, asked: ChatRequest, source: Source) -> web.StreamResponse:
     """Answer with the upstream's own response."""
     state = request.app[STATE]
     until = time.monotonic() + state.caps.deadline
-    limit = budget(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices).each
+    limit, allowance = budget(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices)
+    tries = Tries(BilledTries(source.name, allowance), range(asked.drawn_at_most), until)
     model: dict[str, Any] = {} if asked.model == source.model else {"model": source.model}
     headers = {"x-request-id": request[REQUEST_ID]}
 
     async def send(**limit: int) -> web.StreamResponse:
         body = asked.members.text(without=frozenset({OURS}), **model, **limit).encode("utf-8", "surrogatepass")
         if asked.stream:
-            return await _streamed(request, asked, source, body, headers, until)
-        return await _whole(asked, source, body, headers, until)
+            return await _streamed(request, asked, source, body, headers, tries)
+        return await _whole(asked, source, body, headers, tries)
 
     try:
         if limit is None or asked.max_tokens is not None:
@@ -59,13 +73,14 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 
 
 async def _whole(
-    asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
+    asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
 ) -> web.Response:
     async def send() -> tuple[Written, bytes]:
-        reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
-        return reply, _relayed(reply, asked, source)
+        with tries.billed.one(tries.samples):
+            reply = await source.client.written(CHAT, body, timeout=tries.left, headers=headers)
+            return reply, _relayed(reply, asked, source)
 
-    reply, relayed = await source.send(send, tries=1 + RETRIES, until=until)
+    reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
     return web.Response(body=relayed, content_type="application/json", headers=_rate_limits(reply.headers))
 
 
@@ -91,16 +106,16 @@ def _rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _streamed(
-    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], until: float
+    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
 ) -> web.StreamResponse:
     """Open the upstream's stream, again if it fails before it begins, and relay it."""
-    relayed = Relay(request, asked, source)
 
     async def send() -> web.StreamResponse:
-        async with source.client.streamed(CHAT, body, timeout=until - time.monotonic(), headers=headers) as upstream:
-            return await relayed.all(upstream, until)
+        with tries.billed.one(tries.samples):
+            async with source.client.streamed(CHAT, body, timeout=tries.left, headers=headers) as upstream:
+                return await Relay(request, asked, source).all(upstream, tries.until)
 
-    return await source.send(send, tries=1 + RETRIES, until=until)
+    return await source.send(send, tries=1 + RETRIES, until=tries.until)
 
 
 class Relay:
@@ -154,11 +169,12 @@ class Relay:
         """An event to send on, None for one that is dropped; an error of the upstream is raised."""
         try:
             chunk = json.loads(data)
+            said = json.dumps(chunk, ensure_ascii=False)
         except (ValueError, RecursionError):
-            chunk = None
+            chunk, said = None, ""
         if isinstance(chunk, dict) and chunk.get("error"):
             raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
-        if self.source.client.address.betrayed(json.dumps(chunk, ensure_ascii=False)):
+        if self.source.client.address.betrayed(said):
             raise TryError("the upstream sent its key")
         if not is_chunk(chunk):
             self.request.app[STATE].metrics.repaired.add()

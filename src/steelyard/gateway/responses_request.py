@@ -50,7 +50,10 @@ def as_chat(members: Members) -> Members:
         chat["verbosity"] = wanted["verbosity"]
     if isinstance(thinking, dict) and thinking.get("effort") is not None:
         chat["reasoning_effort"] = thinking["effort"]
-    return read_members(members.text(without=OTHERWISE, **chat))
+    try:
+        return read_members(members.text(without=OTHERWISE, **chat))
+    except (ValueError, RecursionError):  # it was just readable as it came
+        raise ApiError(400, "the body is nested too deeply", code="invalid_json") from None
 
 
 def _instructions(given: Any) -> list[dict[str, Any]]:

@@ -49,9 +49,9 @@ class State:
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counting)
 
-    def replied(self, decision: Decision) -> dict[str, Any]:
+    def replied(self, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""
-        reply = completion(decision, self.prices)
+        reply = completion(decision, self.prices, named)
         for told in self.finished if decision.asked.model == self.name else ():
             told(reply["id"], decision)
         return reply

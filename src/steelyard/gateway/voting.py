@@ -67,9 +67,11 @@ class Voting:
             source.name: cascade.samples_of(source.name) for source in self.sources if source.name in cascade.sources
         }
 
-    def reading(self, asked: ChatRequest, settings: VoteSettings, prices: Prices) -> Reading:
-        """What the verifier of a request is billed per sample at worst; a cascade asks none."""
-        return NOTHING if self._cascade(settings) else self.voter.scorer.reading(asked.question, prices)
+    def reading(
+        self, asked: ChatRequest, settings: VoteSettings, prices: Prices, only: Source | None = None
+    ) -> Reading:
+        """What the verifier of a request is billed per sample at worst; a cascade, or a single sample, needs none."""
+        return NOTHING if only or self._cascade(settings) else self.voter.scorer.reading(asked.question, prices)
 
     async def decide(
         self,
@@ -89,7 +91,7 @@ class Voting:
             wanted, notes = dict.fromkeys(wanted, 1), [GREEDY]
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
         decided = until + settings.deadline_s * MARGIN / 2
-        scorer = None if cascade else self.voter.scorer  # a cascade looks at answers alone
+        scorer = None if cascade or only else self.voter.scorer  # a cascade looks at answers alone
         drawings = [
             Drawing(
                 source, asked,
