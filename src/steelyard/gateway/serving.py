@@ -78,8 +78,8 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         if configuration.feedback:
             await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
         state.finished.append(state.metrics.decided)
-        warm = state.counting.warm(method or unplanned(scored=True))
-        ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
+        state.warming = asyncio.create_task(state.counting.warm(method or unplanned(scored=True)))
+        ready = [state.warming, *(asyncio.create_task(source.probed()) for source in sources)]
         stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,7 @@ class State:
     keys: int = 1  # of clients
     feedback: Feedback | None = None
     prices: Prices = field(default_factory=dict)
+    warming: asyncio.Task[None] | None = None  # what the first vote would have to wait for
 
     def __post_init__(self) -> None:
         self.under_way = UnderWay()
