@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.source import Source
+from steelyard.llm.faults import SpentError
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts, until
 from tests.upstreams import FaultUpstream
@@ -47,6 +51,17 @@ def test_short_deadlines_of_one_client_do_not_slow_the_others_down(
         for i in range(6):
             assert running.chat(f"now {i}", steelyard={"deadline_s": 0.05}).status == 504
         assert sources[0].pace.limit == before
+
+
+def test_a_deadline_that_is_over_is_no_word_of_the_upstream() -> None:
+    """On a busy machine it may be over before anything was sent: then nobody has said 429."""
+
+    async def run() -> None:
+        source = Source("", "m", cast(Any, None), n=1, most=1)
+        await source.send(lambda: asyncio.sleep(0), tries=1, until=time.monotonic() - 1)
+
+    with pytest.raises(SpentError):
+        asyncio.run(run())
 
 
 def test_an_upstream_that_forgets_n_costs_one_request_and_is_remembered(upstream: FaultUpstream) -> None:

@@ -113,7 +113,7 @@ class Source:
         return result
 
     def _check_gate(self, wait: float, until: float, reason: str = "") -> None:
-        if wait > until - time.monotonic():
+        if wait > max(0.0, until - time.monotonic()):
             self.put_off = reason or self.put_off
             raise PutOffError(self.put_off, wait)
 
