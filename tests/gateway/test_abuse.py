@@ -60,7 +60,7 @@ ABUSES: list[tuple[bytes, str | None]] = [
     (with_(N=10**9), "N"),  # what a server may read as n, and ours would not count
     (with_(model="good", Model="gpt-9"), "Model"),
     (with_(max_tokens=1, Max_Tokens=10**9), "Max_Tokens"),
-    (with_(ſtream=True), "\u017ftream"),
+    (with_(odd=True).replace(b"odd", "\u017ftream".encode()), "\u017ftream"),
     (with_(stream="yes"), "stream"),
     (with_(stream_options={"include_usage": True}), "stream_options"),
     (with_(messages=[]), "messages"),

@@ -20,7 +20,6 @@ from steelyard.answers.extract import kind_of
 from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.jobs.ask import Entered, Outcome, outcome_of
-from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.standing import Standing
@@ -175,38 +174,6 @@ def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple
     pools = EntryPool(voter, reader)
     pools.group(entries)
     return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
-
-
-class RunningBallot:
-    """The ballot of one request by its stopping rule, while samples come; it goes by their numbers, not their order."""
-
-    def __init__(self, counting: Counting, voter: Method, kind: str, until: float = math.inf) -> None:
-        self.counting, self.voter, self.kind, self.until = counting, voter, kind, until
-        self.counted: list[Counted] = []
-        self._seen = 0  # how many of them the standing goes by
-        self._ballot = Ballot(voter, answers=AnswerReader(kind))
-        self.standing = self._ballot.standing
-
-    async def add(self, *more: Counted) -> Standing:
-        """Count samples, and those before them whose counting was broken off."""
-        self.counted += more
-        if len(self.counted) == self._seen:
-            return self.standing
-        answers = [each.answer for each in self.counted]
-        if not needs_checker(self.kind, answers):
-            self.standing = [_added(self._ballot, one) for one in self.counted[self._seen :]][-1]
-        else:
-            self.standing = await self.counting.run(self.kind, answers, self._anew, self.until)
-        self._seen = len(answers)
-        return self.standing
-
-    def _anew(self, reader: AnswerReader) -> Standing:
-        ballot = Ballot(self.voter, answers=reader)
-        return [_added(ballot, one) for one in self.counted][-1]
-
-
-def _added(ballot: Ballot, one: Counted) -> Standing:
-    return ballot.add(one.answer, one.score, one.number, one.source or None)
 
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:

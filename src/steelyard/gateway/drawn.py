@@ -11,10 +11,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from steelyard.gateway.counting import Counted, Counting, RunningBallot
+from steelyard.gateway.counting import Counted, Counting
 from steelyard.gateway.drawing import Drawing
 from steelyard.gateway.policies import Policy
 from steelyard.gateway.replays import Replays
+from steelyard.gateway.running_ballot import RunningBallot
 from steelyard.gateway.samples import Sample
 from steelyard.jobs.ask import place_of, rule_applies
 from steelyard.jobs.ask_cascade import absent_samples, along

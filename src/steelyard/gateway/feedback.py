@@ -95,7 +95,8 @@ class Feedback:
             raise AssertionError(f"{reply} is an id of ours")
         record = request_record(name, decision, model=self.model, texts=self.texts)
         self._know(name, None, [sample["score"] for sample in record["samples"]])
-        self._pending[name] = task = asyncio.create_task(self._written(name, self.folder.add(record)))
+        writing = self.folder.add(record, lambda place: self._placed(name, place))
+        self._pending[name] = task = asyncio.create_task(self._written(writing))
         task.add_done_callback(lambda _: self._pending.pop(name, None))
 
     async def kept(self, reply: str) -> None:
@@ -103,15 +104,17 @@ class Feedback:
         if task := self._pending.get(_name(reply) or ""):
             await asyncio.shield(task)
 
-    async def _written(self, name: str, writing: asyncio.Task[int]) -> None:
+    def _placed(self, name: str, place: int) -> None:
+        if name in self.known:
+            self.known[name] = place
+
+    async def _written(self, writing: asyncio.Task[int]) -> None:
         try:
-            place = await writing
+            await writing
         except RunError as error:
             LOG.error("a request could not be kept for feedback: %s", error)  # noqa: TRY400 - one line says it
             self.metrics.lost.add()
             return
-        if name in self.known:
-            self.known[name] = place
         if self.folder.is_long and (self._trimming is None or self._trimming.done()):
             self._trimming = asyncio.create_task(self._trim())
 
@@ -143,6 +146,8 @@ class Feedback:
         await self.kept(reply)
         try:
             record = await self.folder.read(lambda: self._place(reply, name))
+            if record["question"] != name:
+                raise RunError("another request stands in the place of this one")
             flags = await self._flags(record, correct, answer)
             verdict = record["verdict"] is not None and flags[record["verdict"]]
             said: Record = {"kind": "label", "question": name, "at": time.time(), "correct": flags, "verdict": verdict}

@@ -81,11 +81,14 @@ class FeedbackFolder:
             self._lock.release()
             raise
 
-    def add(self, record: Record) -> asyncio.Task[int]:
-        """Begin to write a record; the task returns its place when it is on the disk."""
-        return asyncio.create_task(self._add(encode(record)))
+    def add(self, record: Record, placed: Callable[[int], None] = lambda _: None) -> asyncio.Task[int]:
+        """Begin to write a record; the task returns its place when it is on the disk.
 
-    async def _add(self, line: bytes) -> int:
+        `placed` is told the place before it can change.
+        """
+        return asyncio.create_task(self._add(encode(record), placed))
+
+    async def _add(self, line: bytes, placed: Callable[[int], None]) -> int:
         while not self._open.is_set():
             await self._open.wait()
         offset = self._end
@@ -94,6 +97,7 @@ class FeedbackFolder:
         self._settled.clear()
         try:
             await self._journal.add(line)  # which queues it before it waits: places are in the order of the lines
+            placed(offset)
         finally:
             self._writing -= 1
             if not self._writing:
