@@ -107,6 +107,24 @@ def test_what_learns_from_the_whole_table_is_not_learned_part_by_part(folder: Pa
         vote_parts(folder, tmp_path / "out", Here(), method="consensus", source="llm")
 
 
+def test_a_plan_of_sources_votes_the_same_where_a_part_has_not_heard_all_of_them(tmp_path: Path) -> None:
+    table = sy.simulate(40, 6, seed=2)
+    llm = (
+        pl.when(pl.col("sample") < 2)
+        .then(pl.lit("a"))
+        .when(pl.col("sample") < 4)
+        .then(pl.lit("b"))
+        .otherwise(pl.lit("c"))
+    )
+    rare = (pl.col("sample") < 4) | pl.col("question").is_in(["q03", "q17"])
+    table = table.with_columns(llm=llm).filter(rare)
+    sy.ConsensusVote().fit(sy.read(table, source="llm", score="none")).save(tmp_path / "plan.json")
+    partition(table, tmp_path / "parts", 12)
+    vote_parts(tmp_path / "parts", tmp_path / "out", Here(), plan=tmp_path / "plan.json")
+    whole = sy.vote(table, tmp_path / "plan.json").sort("question")
+    assert verdicts(tmp_path / "out").sort("question").equals(whole)
+
+
 def test_a_warning_of_many_parts_is_told_once_and_that_of_all_rows_as_for_one_table(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -126,14 +126,24 @@ def test_a_worker_with_another_version_is_refused(
         list(engine_of(f"ray:{cluster.address}").run(fatal, tmp_path, parts(6)))
 
 
-def test_ray_that_is_started_for_one_command_listens_on_loopback_and_is_gone_afterwards(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from steelyard.engine.engines import engine_of; "
-        "from tests.engine.tasks import doubled, parts\n"
-        "import tests.ray.listening as listening\n"
-        "engine = engine_of('ray')\n"
-        "run = engine.run(doubled, 2, parts(3), workers=1)\n"
-        "next(run); print(*listening.addresses(), sep=','); run.close()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "127.0.0.1", done.stderr
+ALONE = """
+import os, time
+import tests.ray.listening as listening
+from steelyard.engine.engines import engine_of
+from tests.engine.tasks import doubled, parts
+from tests.ray.cluster import descendants
+
+run = engine_of("ray").run(doubled, 2, parts(3), workers=1)
+next(run)
+print(*listening.addresses(), sep=",")
+run.close()
+until = time.monotonic() + 20
+while descendants(os.getpid()) and time.monotonic() < until:
+    time.sleep(0.1)
+print(len(descendants(os.getpid())))
+"""
+
+
+def test_ray_that_is_started_for_one_command_listens_on_loopback_and_is_gone_afterwards() -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["127.0.0.1", "0"], done.stderr

@@ -14,10 +14,11 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.errors import RunError
+from steelyard.errors import RunError, SettingError
 from steelyard.evaluation.confidence_quality import confidence_table
 from steelyard.evaluation.curves import Curves, curves
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline
+from steelyard.methods import method_names
 from steelyard.pools.pool import LabelledPool
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import FILE, is_parted
@@ -53,6 +54,8 @@ def evaluate_methods(
     progress: Callable[[float], None] | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the table of `steelyard.evaluate`, and how good the confidence of every method is."""
+    if not methods:
+        raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
     chosen = [OneMethod(str(name)) for name in with_baseline(methods)]
     found: dict[str, dict[str, Any]] = {}
     told = ToldOnce("methods")

@@ -88,7 +88,7 @@ class Parts:
             found = cls(**{each.name: content[each.name] for each in fields(cls)})
             found._check()
             return found
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise RunError(
                 f"{folder} is no folder of parts: it has no {FILE}; make one with 'steelyard partition'"
             ) from None
