@@ -21,8 +21,8 @@ with a mask, as it did before; and with a mask in float32. With each reading's s
 questions, and the other {each} questions of every LLM were voted on with 64 samples each.
 """
 BETWEEN = """
-Of {verdicts:,} verdicts **{equal:.1%} are the same** in packs and with a mask: {differ} differ. Both are in bf16, whose
-noise is of that size: {packed} verdicts differ between packs and float32, {masked} between the mask and float32.
+Of {verdicts:,} verdicts **{same:,} are the same** in packs and with a mask ({share:.2%}). Both are in bf16, whose noise is of
+that size: between packs and float32 {packed:,} are the same, between the mask and float32 {masked:,}.
 Accuracy in % with standard errors; the gain is that of packs over the mask, question by question:
 """
 
@@ -31,15 +31,14 @@ def section(results: Mapping[str, Any]) -> str:
     """The text of the section."""
     llms = results["llms"]
     verdicts = sum(llm["questions"] for llm in llms)
-    differ, packed, masked = (sum(llm["verdicts"][pair]["differ"] for llm in llms) for pair in PAIRS)
+    same, packed, masked = (verdicts - sum(llm["verdicts"][pair]["differ"] for llm in llms) for pair in PAIRS)
     head = HEAD.format(
         learned=next(line["seconds"] for line in results["log"] if line["stage"] == "learn"),
         taught=results["taught"],
         texts=sum(llm["texts_read"] for llm in llms),
         each=llms[0]["questions"],
     )
-    share = 1 - differ / verdicts
-    between = BETWEEN.format(verdicts=verdicts, equal=share, differ=differ, packed=packed, masked=masked)
+    between = BETWEEN.format(verdicts=verdicts, same=same, share=same / verdicts, packed=packed, masked=masked)
     scores = ["| scores of steps | correlation | mean difference | largest difference |", "|---|---:|---:|---:|"]
     for pair, words in PAIRS.items():
         apart = results["scores"][pair]

@@ -21,7 +21,7 @@ class Sizes:
     heads: int = 8
     key_heads: int = 2
     middle: int = 1536
-    epochs: int = 2
+    epochs: int = 5
     rate: float = 6e-4
     tokens: int = 32_768  # a training batch
     llms: int = 5
