@@ -21,8 +21,8 @@ with a mask, as it did before; and with a mask in float32. With each reading's s
 questions, and the other {each} questions of every LLM were voted on with 64 samples each.
 """
 BETWEEN = """
-Of {verdicts:,} verdicts **{same:,} are the same** in packs and with a mask ({share:.2%}). Both are in bf16, whose noise is of
-that size: between packs and float32 {packed:,} are the same, between the mask and float32 {masked:,}.
+Of {verdicts:,} verdicts **{same:,} are the same** in packs and with a mask ({share:.2%}). Both are in bf16, whose noise
+is of that size: between packs and float32 {packed:,} are the same, between the mask and float32 {masked:,}.
 Accuracy in % with standard errors; the gain is that of packs over the mask, question by question:
 """
 
