@@ -31,6 +31,7 @@ from steelyard.jobs.starting import started
 from steelyard.llm.client import Client
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import Serve, served
+from steelyard.plain_loops import choose_plain_loops
 from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024  # connections that wait to be taken
@@ -42,7 +43,11 @@ QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless som
 async def serve_forever(
     configuration: Configuration, tell: Callable[[str], None] = lambda _: None, serve: Serve = served
 ) -> int:
-    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address."""
+    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address.
+
+    This process is a server's own, so its loops need not be compiled.
+    """
+    choose_plain_loops()
     async with serving(configuration, serve) as address:
         tell(address)
         return await first_signal()
