@@ -6,14 +6,16 @@ compiled loops, and numba takes 130 MB and a second. The results are the same to
 
 from __future__ import annotations
 
-_chosen = False
+
+class _Chosen:
+    plain = False
 
 
 def choose_plain_loops() -> None:
     """Run the loops as plain Python from here on; where they have been imported already, nothing changes."""
-    global _chosen
-    _chosen = True
+    _Chosen.plain = True
 
 
 def plain_loops() -> bool:
-    return _chosen
+    """Whether this process has chosen them."""
+    return _Chosen.plain

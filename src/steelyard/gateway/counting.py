@@ -54,13 +54,15 @@ class Counting:
         self._readers: list[AnswerReader] = []
         self._at_work = 0  # counts that are in a thread, or wait for one
 
-    async def outcome(self, counted: Sequence[Counted], voter: Method, kind: str) -> tuple[Outcome, list[str]]:
+    async def outcome(
+        self, counted: Sequence[Counted], voter: Method, kind: str, *, losses: bool = False
+    ) -> tuple[Outcome, list[str]]:
         """Vote on samples in the order of their numbers; what was not compared in time is told in notes."""
         rows = _in_order(counted)
 
         def work(reader: AnswerReader) -> tuple[Outcome, list[str]]:
             before = reader.undecided
-            outcome = _outcome(rows, voter, reader)
+            outcome = _outcome(rows, voter, reader, losses=losses)
             late = reader.undecided - before
             return outcome, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
 
@@ -131,9 +133,9 @@ def _in_order(counted: Sequence[Counted]) -> list[Counted]:
     return sorted(counted, key=lambda one: (one.number, one.source))
 
 
-def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> Outcome:
+def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader, *, losses: bool = False) -> Outcome:
     pool, entered = _pool(rows, voter, reader)
-    return outcome_of(pool, voter, entered)
+    return outcome_of(pool, voter, entered, losses=losses)
 
 
 def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:

@@ -49,6 +49,7 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
+        self._bodies: dict[tuple[Abilities, int, int], bytes] = {}
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
@@ -58,10 +59,14 @@ class Drawing:
             asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
             for first in range(0, self.wanted.n, size)
         }
+        done: asyncio.Queue[asyncio.Task[list[Sample]]] = asyncio.Queue()
+        for task in tasks:
+            task.add_done_callback(done.put_nowait)
         try:
             while tasks:
-                done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                came = [sample for task in done for sample in task.result()]
+                ready = [await done.get(), *(done.get_nowait() for _ in range(done.qsize()))]
+                tasks -= set(ready)
+                came = [sample for task in ready for sample in task.result()]
                 self.came += came
                 for sample in sorted(came, key=lambda one: one.number):
                     yield sample
@@ -77,7 +82,7 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
-        if self.scorer.logprobs:  # it asks nobody, so there is nothing to wait for
+        if self.scorer.logprobs or len(samples) == 1:  # there is nothing to wait for at once
             return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 
@@ -153,7 +158,13 @@ class Drawing:
         return came, reply
 
     def _body(self, able: Abilities, first: int, count: int) -> bytes:
-        """What the client sent, for the upstream's own model and without what is ours."""
+        """What the client sent, for the upstream's own model and without what is ours; made once per seed."""
+        key = able, 0 if self.asked.seed is None else first, count
+        if key not in self._bodies:
+            self._bodies[key] = self._new_body(able, first, count)
+        return self._bodies[key]
+
+    def _new_body(self, able: Abilities, first: int, count: int) -> bytes:
         changed: dict[str, Any] = {"model": self.source.model}
         if count > 1:
             changed["n"] = count

@@ -17,6 +17,7 @@ from aiohttp import web
 from steelyard.errors import SettingError
 from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
+from steelyard.gateway.collecting import settle
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
@@ -45,10 +46,11 @@ async def serve_forever(
 ) -> int:
     """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address.
 
-    This process is a server's own, so its loops need not be compiled.
+    This process is a server's own: its loops need not be compiled, and its garbage is looked for as suits a server.
     """
     choose_plain_loops()
     async with serving(configuration, serve) as address:
+        settle()
         tell(address)
         return await first_signal()
 

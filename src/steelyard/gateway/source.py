@@ -52,7 +52,8 @@ class Source:
         if self.abilities is None:
             await self.probed()
         found = self.abilities or Abilities(most=1, logprobs=False)
-        return replace(found, most=self.most_choices.of(found.most))
+        most = self.most_choices.of(found.most)
+        return found if most == found.most else replace(found, most=most)
 
     async def probed(self) -> bool:
         """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""

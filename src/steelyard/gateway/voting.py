@@ -113,7 +113,7 @@ class Voting:
                 [source.name for source in self.sources],
             )  # fmt: skip
         else:
-            outcome, late = await self.counting.outcome(counted, chosen, policy.kind)
+            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, losses=settings.ballots)
             notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
