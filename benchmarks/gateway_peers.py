@@ -2,9 +2,10 @@
 
     python -m benchmarks.gateway_peers [--its-hub PATH/its-iaas] [--optillm PATH/optillm] [--clients 10] [--each 10]
 
-Each serves the same upstream, which takes 200 ms, with eight samples per request, one server after the other. One that
-is not installed is left out. Give them environments of their own: `pip install its_hub[iaas]`, `pip install
-optillm`. The figures go to docs/gateway_peers.json, and from there onto docs/benchmarks.md.
+Each serves the same upstream, which takes 200 ms, with eight samples per request, one server after the other: by `n` of
+the upstream where the server knows that, else by eight calls. One that is not installed is left out. Give them
+environments of their own: `pip install its_hub[iaas]`, `pip install optillm`. The figures go to
+docs/gateway_peers.json, and from there onto docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ BOXED = r"\\boxed\{(.*?)\}"
 STEELYARD = "Steelyard"
 
 
+class NotStartedError(Exception):
+    """A server that does not come up."""
+
+
 @contextmanager
 def its_hub(program: str, upstream: str, model: str) -> Iterator[Served]:
     """Its server, which is told over HTTP to vote on what stands in a box."""
@@ -44,8 +49,8 @@ def its_hub(program: str, upstream: str, model: str) -> Iterator[Served]:
 
 @contextmanager
 def optillm(program: str, upstream: str, model: str) -> Iterator[Served]:  # noqa: ARG001
-    """Its server with the majority of eight samples."""
-    words = [program, "--base-url", upstream, "--approach", "majority_voting", "--n", str(N), "--port"]
+    """Its server with the majority of the samples, of which the request says how many."""
+    words = [program, "--base-url", upstream, "--approach", "majority_voting", "--port"]
     with _listening(words, {"OPENAI_API_KEY": "none"}) as server:
         yield server
 
@@ -61,7 +66,7 @@ def _listening(command: list[str], more: dict[str, str]) -> Iterator[Served]:
         until = time.monotonic() + PATIENCE
         while not _answers(port):
             if process.poll() is not None or time.monotonic() > until:
-                raise AssertionError(f"{command[0]} does not start: run it by hand")
+                raise NotStartedError(f"{command[0]} does not listen within {PATIENCE:g} s")
             time.sleep(0.2)
         yield Served(port, 0, process.pid)
     finally:
@@ -94,8 +99,9 @@ def upstream() -> Iterator[int]:
 def measured(name: str, program: str | None, clients: int, each: int) -> dict[str, Any]:
     """One server: its time against the upstream's own, CPU and memory, and what is lost, also where samples fail."""
     how: dict[str, Any] = {"clients": clients, "spread": DELAY}
+    more: dict[str, Any] = {"k": N} if name == "optillm" else {}
     lost, row = {}, dict[str, Any]()
-    for model in ("single", "eighth"):
+    for model in ("plain", "eighth"):
         with ExitStack() as stack:
             port = stack.enter_context(upstream())
             asked = model
@@ -105,18 +111,18 @@ def measured(name: str, program: str | None, clients: int, each: int) -> dict[st
             else:
                 start = {"its_hub": its_hub, "optillm": optillm}[name]
                 server = stack.enter_context(start(program, f"http://127.0.0.1:{port}/v1", model))
-            asyncio.run(load(server.port, asked, **how, each=1))
-            bare = asyncio.run(load(port, "single", **how, each=each))
+            asyncio.run(load(server.port, asked, **how, **more, each=1))
+            bare = asyncio.run(load(port, "plain", **how, each=each))
             before = server.cpu
-            tally: Tally = asyncio.run(load(server.port, asked, **how, each=each))
+            tally: Tally = asyncio.run(load(server.port, asked, **how, **more, each=each))
             lost[model] = tally.lost
-            if model == "single":
+            if model == "plain":
                 row = {
                     "name": name, "asked": clients * each, "p50": tally.percentile(0.5) / bare.percentile(0.5),
                     "cpu_ms": 1000 * (server.cpu - before) / (clients * each), "memory": server.memory("VmHWM"),
                     "mixed_up": tally.mixed_up,
                 }  # fmt: skip
-    return {**row, "lost": lost["single"], "lost_of_failing": lost["eighth"]}
+    return {**row, "lost": lost["plain"], "lost_of_failing": lost["eighth"]}
 
 
 def main() -> None:
@@ -131,8 +137,11 @@ def main() -> None:
         if program and not shutil.which(program):
             print(f"{name} is left out: there is no program {program}")
             continue
-        rows.append(measured(name, program, given.clients, given.each))
-        print(json.dumps(rows[-1]), flush=True)
+        try:
+            rows.append(measured(name, program, given.clients, given.each))
+            print(json.dumps(rows[-1]), flush=True)
+        except NotStartedError as error:
+            print(f"{name} is left out: {error}")
     store(PEERS, {"load": round(before, 1), "clients": given.clients, "rows": rows})
 
 

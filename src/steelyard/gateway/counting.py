@@ -174,4 +174,4 @@ def _added(ballot: Ballot, one: Counted) -> Standing:
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
     """Whether there is algebra among the answers, which is not compared here but by a worker process."""
-    return few_keys([text for text in answers if text is not None], kind_of(kind)) is None
+    return few_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None
