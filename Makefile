@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 FUZZ ?= 60
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)  # one more than cores: many tests wait for a process
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */kernels/*,*/pools/*,*/counting/*,*/fitting/*,*/confidence/*,*/stopping/*,*/methods/*,*/evaluation/*
 
@@ -16,7 +17,7 @@ local: .venv/.installed .venv/.local
 # Minutes: the checks, and every test that is not marked long or experiments.
 test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long and not experiments"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models -m "not long and not experiments"
 
 # The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
 test-all: .venv/.developing
@@ -32,12 +33,12 @@ compiled: .venv/.developing
 # All tests but the long ones with another machine's log and exp (tests/nudging.py), measured for coverage.
 nudged: .venv/.developing
 	$(BIN)/python -m coverage erase
-	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m "not long" \
+	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models -m "not long" \
 	  --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 
 long: .venv/.developing
-	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/models -m long
+	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models -m long
 
 fuzz: .venv/.developing
 	$(BIN)/python -m tests.answers.fuzz_answers $(FUZZ) 0
@@ -49,7 +50,7 @@ nudged-reproduction: .venv/.developing
 	NUDGE=2 $(BIN)/python -c 'import tests.nudging, docs.reproduction as r; r.check()'
 
 test-models: .venv/.models .venv/.local .venv/vocabularies/.made
-	$(BIN)/python -m pytest -n auto tests/models
+	$(BIN)/python -m pytest -n $(WORKERS) tests/models
 
 # Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
 test-vllm: .venv/.models .venv/vocabularies/.made .venv-vllm/.installed

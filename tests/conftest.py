@@ -21,7 +21,7 @@ from tests.upstreams import CANARY, FaultUpstream, fault_upstream
 settings.register_profile(
     "quick", max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
+settings.register_profile("all", settings.get_profile("quick"), max_examples=40)
 settings.register_profile("long", settings.get_profile("quick"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,20 @@ def nudge(y: Any, ulps: int) -> Any:
     return moved if isinstance(y, np.ndarray) else moved[()]
 
 
+def nudge_number(y: float, ulps: int) -> float:
+    """Move one float as `nudge` does, in a tenth of the time.
+
+    >>> all(nudge_number(v, 2) == nudge(np.float64(v), 2) for v in (0.0, 1.0, -1.0, np.inf, 0.1, -0.3, 5e-324, 1e300))
+    True
+    """
+    if not math.isfinite(y) or y == 0 or abs(y) == 1:
+        return y
+    (bits,) = struct.unpack("<q", struct.pack("<d", y))
+    mixed = (bits * ODD % 2**64) >> 61
+    step = (-1 if mixed < 4 else 1) * (ulps if mixed % 4 < 2 else 1)
+    return float(struct.unpack("<d", struct.pack("<q", bits + step))[0])
+
+
 def _array_function(name: str, ulps: int) -> Callable[..., Any]:
     true = getattr(np, name)
 
@@ -57,7 +72,7 @@ def _number_function(name: str, ulps: int) -> Callable[..., Any]:
     true = getattr(math, name)
 
     def nudged(x: float, *base: float) -> float:
-        return float(nudge(np.float64(true(x, *base)), ulps))
+        return nudge_number(float(true(x, *base)), ulps)
 
     return nudged
 

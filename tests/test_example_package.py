@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "steelyard-example"
 PAIRS = sy.simulate(60, 8, seed=0)
 
+pytestmark = pytest.mark.long  # every command is a process
+
 
 def install(source: Path, target: Path) -> None:
     """Do what pip would: copy the package, and write down its name and its entry points beside it."""

@@ -306,7 +306,7 @@ def test_a_second_interrupt_while_the_command_ends_changes_nothing() -> None:
         "    try: signal.raise_signal(signal.SIGINT)\n"
         "    except KeyboardInterrupt: os.write(2, b'stopped again')\n"
         "atexit.register(late)\n"
-        "steelyard.cli.app = lambda *words, **options: 130; m.main()"
+        "steelyard.cli.parser = lambda: lambda *words, **options: 130; m.main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (130, "stopped\n")

@@ -31,7 +31,7 @@ class Chatty(sy.MajorityVote):
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("settings") / "t.parquet"
-    sy.write(sy.simulate(80, 4, seed=0), path)
+    sy.write(sy.simulate(50, 4, seed=0), path)
     return path
 
 

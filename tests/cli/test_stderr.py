@@ -18,7 +18,7 @@ SCRIPT = """
 import os, sys
 import polars as pl
 from steelyard.cli import main, show
-from steelyard.tables import reading
+from steelyard.tables import answers_read as reading
 def crash(*_, **__):
     os.write(2, {crash!r})
     os.abort()
@@ -29,13 +29,13 @@ def murmur(schema, checked=reading.check_columns):
     os.write(2, {crash!r})
     return checked(schema)
 {where} = {what}
-sys.argv = ["steelyard", "vote", {file!r}, "--method", "majority"]
+sys.argv = ["steelyard", "answers", {file!r}]
 main()
 """
 
 
 def run(tmp_path: Path, where: str, what: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Vote on a file in a process of its own, in which one function is another."""
+    """Read the answers of a file in a process of its own, in which one function is another."""
     sy.write(sy.simulate(5, 4), tmp_path / "t.parquet")
     script = SCRIPT.format(where=where, what=what, crash=CRASH, panic=PANIC, file=str(tmp_path / "t.parquet"))
     quiet = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}

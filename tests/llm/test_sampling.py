@@ -45,7 +45,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
         yield server
 
 
-def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 5.0, prompt: str = "1 + 1?") -> Reply:
+def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 60.0, prompt: str = "1 + 1?") -> Reply:
     """Ask once, with a key the server knows."""
 
     async def once() -> Reply:
@@ -57,7 +57,7 @@ def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 5.0
 
 def found(upstream: FaultUpstream, model: str, n: int = 16, temperature: float = 0.7) -> Abilities:
     async def once() -> Abilities:
-        async with Client(Address(upstream.url, CANARY), try_timeout=5) as client:
+        async with Client(Address(upstream.url, CANARY), try_timeout=60) as client:
             return await probe(client, Sampling(model, n=n, temperature=temperature))
 
     return asyncio.run(once())

@@ -37,21 +37,26 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...
             yield from paths(value[i], (*at, i))
 
 
-def damaged(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every plan that differs in one place, with the place and what was put there."""
+def damages(content: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every place of a plan with everything that is put there."""
     for at, value in paths(content):
         texts = TEXTS if isinstance(value, str) else []
         lists = LISTS if isinstance(value, list | dict) else []
         for new in [*NUMBERS, *texts, *lists, *([GONE] if isinstance(at[-1], str) else [])]:
-            copy = json.loads(json.dumps(content))
-            inner = copy
-            for step in at[:-1]:
-                inner = inner[step]
-            if new is GONE:
-                del inner[at[-1]]
-            else:
-                inner[at[-1]] = new
-            yield f"{at} = {'gone' if new is GONE else repr(new)[:30]}", copy
+            yield at, new
+
+
+def damaged(content: dict[str, Any], at: tuple[Any, ...], new: Any) -> dict[str, Any]:
+    """A copy of a plan that differs in one place."""
+    copy: dict[str, Any] = json.loads(json.dumps(content))
+    inner: Any = copy
+    for step in at[:-1]:
+        inner = inner[step]
+    if new is GONE:
+        del inner[at[-1]]
+    else:
+        inner[at[-1]] = new
+    return copy
 
 
 def plans() -> dict[str, tuple[Any, dict[str, Any]]]:
@@ -86,9 +91,10 @@ def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
     fitted.save(path)
     content = json.loads(path.read_text())
     voted, refused = 0, list[str]()
-    every = list(damaged(content))
-    for what, changed in random.Random(0).sample(every, min(most, len(every))):
-        path.write_text(json.dumps(changed))
+    every = list(damages(content))
+    for at, new in random.Random(0).sample(every, min(most, len(every))):
+        what = f"{at} = {'gone' if new is GONE else repr(new)[:30]}"
+        path.write_text(json.dumps(damaged(content, at, new)))
         try:
             loaded = sy.load(path)
         except sy.PlanError as error:

@@ -313,6 +313,7 @@ def _run(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | environment)
 
 
+@pytest.mark.long  # four processes
 def test_every_stream_may_be_closed_full_or_ascii(tmp_path: Path) -> None:
     file = tmp_path / "t.parquet"
     sy.write(GOOD.with_columns(pl.lit("ü[/x]") + pl.col("answer")).drop("answer").rename({"literal": "answer"}), file)
@@ -336,6 +337,6 @@ def test_a_parquet_file_with_a_few_wrong_bytes_is_read_or_refused(tmp_path: Path
         for at in rng.integers(4, len(data) - 8, 3):
             data[at] = rng.integers(256)
         (tmp_path / "t.parquet").write_bytes(data)
-        done = steelyard("fit", tmp_path / "t.parquet", "--method", "logit")
+        done = steelyard("vote", tmp_path / "t.parquet", "--method", "vanilla")
         assert done.code in (0, 2), (trial, done.err)
         assert "Traceback" not in done.err

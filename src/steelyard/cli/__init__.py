@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import typer
@@ -96,7 +97,7 @@ def main() -> None:
             print(word)
         return
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
+        code = parser()(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         if SHARES and not code and "--json" not in sys.argv:
             print("\n".join(SHARES))
         sys.stdout.flush()
@@ -125,7 +126,13 @@ def main() -> None:
 
 def commands() -> dict[str, Any]:
     """The verbs as the parser knows them."""
-    return dict(getattr(typer.main.get_command(app), "commands", {}))
+    return dict(getattr(parser(), "commands", {}))
+
+
+@cache
+def parser() -> Any:
+    """The parser of all verbs; to make it takes longer than many a command."""
+    return typer.main.get_command(app)
 
 
 def _prepare_streams() -> None:

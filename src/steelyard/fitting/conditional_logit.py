@@ -12,6 +12,7 @@ another, votes keep the coefficient of the majority vote.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from steelyard.fitting.answer_features import FEATURES, AnswerFeatures
 from steelyard.fitting.choice_likelihood import log_likelihood
-from steelyard.fitting.newton import maximise, ridge
-from steelyard.pools.arrays import Ints
+from steelyard.fitting.newton import Objective, maximise, ridge
+from steelyard.pools.arrays import Bools, Ints
 
 LOOSE = 0.01  # the penalty on votes and mean: enough to keep them finite
 HEAVIEST = 1e6
@@ -35,26 +36,39 @@ Theta = NDArray[np.float64]
 
 def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:
     """Return theta [5] in the units of the features; the majority vote where nothing can be learned."""
+    return _fits(features, (penalty,))[0]
+
+
+def _fits(features: AnswerFeatures, penalties: Sequence[float]) -> list[Theta]:
+    """Return theta [5] for every penalty; each fit begins where the one before it ended."""
     known = features.take(features.open)
     if not len(known.starts):
-        return MAJORITY
+        return [MAJORITY] * len(penalties)
     centred = known.x - np.repeat(np.add.reduceat(known.x, known.starts) / known.sizes[:, None], known.sizes, axis=0)
     spread = np.sqrt((centred**2).mean(axis=0))
-    free = (spread > 1e-9) & ((PENALTY_FACTOR == 0) | (penalty < np.inf))
-    x = centred / np.where(free, spread, 1.0)
+    varies = spread > 1e-9
+    likelihood = partial(log_likelihood, known.starts, centred / np.where(varies, spread, 1.0), known.correct)
+    thetas, start = [], MAJORITY
+    for penalty in penalties:
+        start, free = _most_likely(likelihood, penalty, start, varies)
+        theta = np.where(free, start / np.where(varies, spread, 1.0), 0.0)
+        if not varies[VOTES]:
+            theta[VOTES] = MAJORITY[VOTES]
+        thetas.append(theta if theta.any() else MAJORITY)
+    return thetas
+
+
+def _most_likely(likelihood: Objective, penalty: float, start: Theta, varies: Bools) -> tuple[Theta, Bools]:
+    """Return the likeliest theta [5] without a feature that would speak against an answer, and which ones are left."""
     penalties = np.where(PENALTY_FACTOR == 0, LOOSE, PENALTY_FACTOR * min(penalty, HEAVIEST))
-    likelihood = partial(log_likelihood, known.starts, x, known.correct)
+    free = varies & ((PENALTY_FACTOR == 0) | (penalty < np.inf))
     while True:
         free[SHARE] &= free[SUM]
-        theta = maximise(ridge(likelihood, penalties), np.where(free, MAJORITY, 0.0), free=free)
+        theta = maximise(ridge(likelihood, penalties), np.where(free, start, 0.0), free=free)
         negative = np.where(ONLY_FOR & free, theta, 0.0)
         if negative.min() >= 0:
-            break
+            return theta, free
         free = free & (np.arange(len(free)) != negative.argmin())
-    theta = np.where(free, theta / np.where(spread > 1e-9, spread, 1.0), 0.0)
-    if spread[VOTES] <= 1e-9:
-        theta[VOTES] = MAJORITY[VOTES]
-    return theta if theta.any() else MAJORITY
 
 
 def choice_probabilities(features: AnswerFeatures, theta: Theta) -> NDArray[np.float64]:
@@ -77,8 +91,8 @@ def cross_validate(features: AnswerFeatures, fold: Ints, se_tolerance: float) ->
     found = np.empty((len(PENALTIES), len(fold)))
     for k in np.unique(fold):
         rest, held = known.take(fold != k), known.take(fold == k)
-        for row, penalty in enumerate(PENALTIES):
-            correct = np.where(held.correct, choice_probabilities(held, fit_conditional_logit(rest, penalty)), 0.0)
+        for row, theta in enumerate(_fits(rest, PENALTIES)):
+            correct = np.where(held.correct, choice_probabilities(held, theta), 0.0)
             found[row, fold == k] = np.log(np.maximum(np.add.reduceat(correct, held.starts), 1e-12))
     behind = found[found.mean(axis=1).argmax()] - found
     error = behind.std(axis=1) / np.sqrt(len(fold))
