@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ from benchmarks.clients import Tally, load
 from benchmarks.gateway import ROOT, Served, served
 from benchmarks.gateway_page import PEERS, store
 
-N, DELAY = 8, 0.2
+N, DELAY, TURNS = 8, 0.2, 5
 PATIENCE = 180.0  # seconds until a server listens
 BOXED = r"\\boxed\{(.*?)\}"
 STEELYARD = "Steelyard"
@@ -112,15 +113,19 @@ def measured(name: str, program: str | None, clients: int, each: int) -> dict[st
                 start = {"its_hub": its_hub, "optillm": optillm}[name]
                 server = stack.enter_context(start(program, f"http://127.0.0.1:{port}/v1", model))
             asyncio.run(load(server.port, asked, **how, **more, each=1))
-            bare = asyncio.run(load(port, "plain", **how, each=each))
-            before = server.cpu
-            tally: Tally = asyncio.run(load(server.port, asked, **how, **more, each=each))
-            lost[model] = tally.lost
+            ratios, tallies, used = [], list[Tally](), 0.0
+            for _ in range(TURNS):
+                bare = asyncio.run(load(port, "plain", **how, each=each))
+                before = server.cpu
+                tallies.append(asyncio.run(load(server.port, asked, **how, **more, each=each)))
+                used += server.cpu - before
+                ratios.append(tallies[-1].percentile(0.5) / bare.percentile(0.5))
+            lost[model] = sum(tally.lost for tally in tallies)
             if model == "plain":
                 row = {
-                    "name": name, "asked": clients * each, "p50": tally.percentile(0.5) / bare.percentile(0.5),
-                    "cpu_ms": 1000 * (server.cpu - before) / (clients * each), "memory": server.memory("VmHWM"),
-                    "mixed_up": tally.mixed_up,
+                    "name": name, "asked": TURNS * clients * each, "p50": statistics.median(ratios),
+                    "cpu_ms": 1000 * used / (TURNS * clients * each), "memory": server.memory("VmHWM"),
+                    "mixed_up": sum(tally.mixed_up for tally in tallies),
                 }  # fmt: skip
     return {**row, "lost": lost["plain"], "lost_of_failing": lost["eighth"]}
 
