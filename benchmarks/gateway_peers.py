@@ -1,11 +1,11 @@
 """The gateway beside others that vote on several samples: `python -m benchmarks.gateway_peers`.
 
-    python -m benchmarks.gateway_peers [--its-hub PATH/its-iaas] [--optillm PATH/optillm] [--clients 10] [--each 10]
+    python -m benchmarks.gateway_peers [--its-hub PATH/its-iaas] [--clients 10] [--each 10]
 
 Each serves the same upstream, which takes 200 ms, with eight samples per request, one server after the other: by `n` of
-the upstream where the server knows that, else by eight calls. One that is not installed is left out. Give them
-environments of their own: `pip install its_hub[iaas]`, `pip install optillm`. The figures go to
-docs/gateway_peers.json, and from there onto docs/benchmarks.md.
+the upstream where the server knows that, else by eight calls. One that is not installed is left out; give it an
+environment of its own: `pip install its_hub[iaas]`. The figures go to docs/gateway_peers.json, and from there onto
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -42,27 +42,19 @@ class NotStartedError(Exception):
 @contextmanager
 def its_hub(program: str, upstream: str, model: str) -> Iterator[Served]:
     """Its server, which is told over HTTP to vote on what stands in a box."""
-    with _listening([program, "--port"], {}) as server:
+    with _listening([program, "--port"]) as server:
         told = {"endpoint": upstream, "api_key": "none", "model": model, "alg": "self-consistency", "budget": N}
         _send(server.port, "/configure", told | {"regex_patterns": [BOXED]})
         yield server
 
 
 @contextmanager
-def optillm(program: str, upstream: str, model: str) -> Iterator[Served]:  # noqa: ARG001
-    """Its server with the majority of the samples, of which the request says how many."""
-    words = [program, "--base-url", upstream, "--approach", "majority_voting", "--port"]
-    with _listening(words, {"OPENAI_API_KEY": "none"}) as server:
-        yield server
-
-
-@contextmanager
-def _listening(command: list[str], more: dict[str, str]) -> Iterator[Served]:
+def _listening(command: list[str]) -> Iterator[Served]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([*command, str(port)], env={**os.environ, **more}, **quiet)
+    process = subprocess.Popen([*command, str(port)], **quiet)
     try:
         until = time.monotonic() + PATIENCE
         while not _answers(port):
@@ -100,7 +92,6 @@ def upstream() -> Iterator[int]:
 def measured(name: str, program: str | None, clients: int, each: int) -> dict[str, Any]:
     """One server: its time against the upstream's own, CPU and memory, and what is lost, also where samples fail."""
     how: dict[str, Any] = {"clients": clients, "spread": DELAY}
-    more: dict[str, Any] = {"k": N} if name == "optillm" else {}
     lost, row = {}, dict[str, Any]()
     for model in ("plain", "eighth"):
         with ExitStack() as stack:
@@ -110,14 +101,13 @@ def measured(name: str, program: str | None, clients: int, each: int) -> dict[st
                 server = stack.enter_context(served(DELAY, "--method", "majority", model=model))
                 asked, port = "steelyard/majority", server.direct
             else:
-                start = {"its_hub": its_hub, "optillm": optillm}[name]
-                server = stack.enter_context(start(program, f"http://127.0.0.1:{port}/v1", model))
-            asyncio.run(load(server.port, asked, **how, **more, each=1))
+                server = stack.enter_context(its_hub(program, f"http://127.0.0.1:{port}/v1", model))
+            asyncio.run(load(server.port, asked, **how, each=1))
             ratios, tallies, used = [], list[Tally](), 0.0
             for _ in range(TURNS):
                 bare = asyncio.run(load(port, "plain", **how, each=each))
                 before = server.cpu
-                tallies.append(asyncio.run(load(server.port, asked, **how, **more, each=each)))
+                tallies.append(asyncio.run(load(server.port, asked, **how, each=each)))
                 used += server.cpu - before
                 ratios.append(tallies[-1].percentile(0.5) / bare.percentile(0.5))
             lost[model] = sum(tally.lost for tally in tallies)
@@ -133,12 +123,11 @@ def measured(name: str, program: str | None, clients: int, each: int) -> dict[st
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("--its-hub", default="its-iaas")
-    told.add_argument("--optillm", default="optillm")
     told.add_argument("--clients", type=int, default=10)
     told.add_argument("--each", type=int, default=10)
     given = told.parse_args()
     before, rows = os.getloadavg()[0], []
-    for name, program in ((STEELYARD, None), ("its_hub", given.its_hub), ("optillm", given.optillm)):
+    for name, program in ((STEELYARD, None), ("its_hub", given.its_hub)):
         if program and not shutil.which(program):
             print(f"{name} is left out: there is no program {program}")
             continue
