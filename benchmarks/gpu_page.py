@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gpu_page`: the figures of docs/gpu_scoring.json in docs/benchmarks.md."""
+"""`python -m benchmarks.gpu_page`: the figures that were measured on a GPU, in docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks import verdicts_section, vllm_section
 from benchmarks.page_sections import PAGE, with_section
 
 RESULTS = Path(__file__).parent.parent / "docs" / "gpu_scoring.json"
@@ -27,10 +28,6 @@ than what was read before:
 | size | scores of steps | correlation | mean difference | largest difference |
 |---|---|---:|---:|---:|
 {differences}
-
-vLLM was not measured: the machine with the GPU has none, and nothing could be installed there. To compare, start
-`vllm serve MODEL --enable-prefix-caching` with the options of [vllm.md](vllm.md), and time `steelyard score RUN
---verifier qwen-prm --upstream http://127.0.0.1:8000` against `--local`.
 """
 PAIRS = {
     "packed_against_mask": "packed, against with a mask",
@@ -76,5 +73,13 @@ def _lines(size: Mapping[str, Any]) -> list[str]:
     return [f"| {about}: {what} | {got} | {goal} | {'yes' if met else '**no**'} |" for what, got, goal, met in rows]
 
 
+def with_sections(page: str) -> str:
+    """The page with the stored figures of every section that needs a GPU."""
+    page = with_section(page, TITLE, section(json.loads(RESULTS.read_text())))
+    for other in (vllm_section, verdicts_section):
+        page = with_section(page, other.TITLE, other.section(json.loads(other.RESULTS.read_text())))
+    return page
+
+
 if __name__ == "__main__":
-    PAGE.write_text(with_section(PAGE.read_text(), TITLE, section(json.loads(RESULTS.read_text()))))
+    PAGE.write_text(with_sections(PAGE.read_text()))

@@ -19,9 +19,8 @@ import numpy as np
 
 from benchmarks.gpu_page import RESULTS
 from benchmarks.masked_batches import with_mask
-from benchmarks.random_verifiers import SIZES, Size, make, responses
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import Array, TokenProtocol
+from benchmarks.random_verifiers import SIZES, Size, make, responses, token_protocol
+from steelyard.verifiers.protocol import Array
 from steelyard.verifiers.runners.local import Local
 from steelyard.verifiers.scored_items import Item, Scores
 
@@ -34,11 +33,8 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
     """Everything about one size."""
     import torch
 
-    protocol, _ = find_verifier(size.verifier)
-    if not isinstance(protocol, TokenProtocol):
-        raise TypeError(size.verifier)
     items = responses(size.questions, seed=1)
-    local = Local(protocol, str(make(size, folder / name, "cuda")))
+    local = Local(token_protocol(size.verifier), str(make(size, folder / name, "cuda")))
     layers = local.reader.trunk
     packed = layers.trunk.config._attn_implementation
     window = local._prepare(items)

@@ -12,7 +12,7 @@ from steelyard.verifiers.runners.local import Local
 
 
 def with_mask(local: Local, rendered: Sequence[Rendered], budget: int = BUDGET) -> list[Array]:
-    """The scores of each response, on a GPU; its trunk must have the attention it was loaded with."""
+    """The scores of each response; its trunk must have the attention it was loaded with."""
     import torch
 
     found: dict[int, Array] = {}
@@ -24,8 +24,9 @@ def with_mask(local: Local, rendered: Sequence[Rendered], budget: int = BUDGET) 
             mask[row, : len(rendered[i].ids)] = 1
         rows = [row for row, i in enumerate(batch) for _ in rendered[i].positions]
         columns = [position for i in batch for position in rendered[i].positions]
+        there = {"input_ids": ids.to(local.reader.device), "attention_mask": mask.to(local.reader.device)}
         with torch.inference_mode():
-            seen = local.reader.trunk.trunk(input_ids=ids.cuda(), attention_mask=mask.cuda(), use_cache=False)
+            seen = local.reader.trunk.trunk(**there, use_cache=False)
             outputs = local.reader.head(seen.last_hidden_state[rows, columns].float()).double().cpu().numpy()
         parts = np.split(outputs, np.cumsum([len(rendered[i].positions) for i in batch])[:-1])
         found |= {i: local.protocol.read(part, range(len(part))) for i, part in zip(batch, parts, strict=True)}

@@ -44,12 +44,16 @@ class Upstream(asyncio.Protocol):
                 return
             body = self.data[end + 4 : end + 4 + length]
             self.data = self.data[end + 4 + length :]
-            answer = reply(json.loads(body)) if length else b'{"object": "list", "data": []}'
-            out = answer if answer.startswith(b"HTTP") else HEAD % len(answer) + answer
+            answer = self.answer(json.loads(body)) if length else b'{"object": "list", "data": []}'
+            out = answer if not answer or answer.startswith(b"HTTP") else HEAD % len(answer) + answer
             if self.delay:
                 asyncio.get_running_loop().call_later(self.delay, self.send, out)
             else:
                 self.send(out)
+
+    def answer(self, asked: dict[str, Any]) -> bytes:
+        """What is sent for a request: the body of a reply, or all of it with its head."""
+        return reply(asked)
 
     def send(self, out: bytes) -> None:
         if not self.transport.is_closing():

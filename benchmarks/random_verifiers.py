@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.scored_items import Item
 
 LAYERS, HEAD_SIZE, SAMPLES = 28, 128, 32
@@ -52,10 +55,7 @@ SIZES = {
 def make(size: Size, folder: Path, device: str) -> Path:
     """Write a model of a size with random weights in bf16, as the published one is."""
     import torch
-    from safetensors.torch import save_file
     from transformers import Qwen2Config, Qwen2Model
-
-    from tests.models import vocabularies
 
     torch.manual_seed(0)
     config = Qwen2Config(
@@ -70,11 +70,29 @@ def make(size: Size, folder: Path, device: str) -> Path:
             weights[f"{name}.weight"] = torch.randn(rows, columns) * 3 / columns**0.5  # so that scores differ
             weights[f"{name}.bias"] = torch.zeros(rows)
     torch.set_default_dtype(torch.float32)
+    return save_model(weights, config, folder)
+
+
+def save_model(weights: Mapping[str, Any], config: Any, folder: Path) -> Path:
+    """Write a model with Qwen's vocabulary as it would be published."""
+    from safetensors.torch import save_file
+
+    from tests.models import vocabularies
+
     folder.mkdir(parents=True)
-    save_file({name: each.cpu() for name, each in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    own = {name: each.detach().cpu().clone() for name, each in weights.items()}
+    save_file(own, folder / "model.safetensors", {"format": "pt"})
     (folder / "config.json").write_text(json.dumps(config.to_dict()))
     vocabularies.save("qwen", folder)
     return folder
+
+
+def token_protocol(verifier: str) -> TokenProtocol:
+    """How a reward model is asked."""
+    found, _ = find_verifier(verifier)
+    if not isinstance(found, TokenProtocol):
+        raise TypeError(verifier)
+    return found
 
 
 def responses(questions: int, seed: int) -> list[Item]:

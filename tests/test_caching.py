@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from steelyard.caching import cache_folder, kept
-from steelyard.reports.page import vega
+from steelyard.reports.filled_page import vega
 
 
 def test_bytes_are_kept_and_checked(tmp_path: Path) -> None:

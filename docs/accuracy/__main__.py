@@ -14,12 +14,13 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy import page, summaries
 from docs.accuracy.cells import SEEDS, sources
-from docs.accuracy.frugal import LABELS, frugal, frugal_table
+from docs.accuracy.frugal import GOOD, LABELS, LITTLE, frugal, frugal_table, still_read
 from docs.accuracy.gains import averaged, gains, summed
 from docs.accuracy.joint import joint, joint_table
 from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
 from docs.reproduction import results
+from steelyard.evaluation.frugal_plan import PRICE
 
 HERE = Path(__file__).parent
 
@@ -39,6 +40,7 @@ def text() -> str:
     at_200 = trusted.filter(summaries.VERIFIED, calibration=200)
     kept = pl.read_csv(HERE / "promises.csv", infer_schema_length=None)
     stopping = pl.read_csv(HERE / "stopping.csv", infer_schema_length=None)
+    asked, how_good = (pl.read_csv(HERE / f"{name}.csv", infer_schema_length=None) for name in ("frugal", "needed"))
     better = summaries.better_confidence(trusted)
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
@@ -70,16 +72,14 @@ def text() -> str:
             better_aurc=better["aurc"],
             confidence_after=summaries.confidence_after(pl.read_csv(HERE / "after.csv")),
             confidence_by_size=summaries.confidence_by_size(trusted),
-            needed=summaries.needed(pl.read_csv(HERE / "needed.csv", infer_schema_length=None)),
+            needed=summaries.needed(how_good),
             stopping=summaries.stopped(stopping),
-            frugal=frugal_table(
-                pl.read_csv(HERE / "frugal.csv", infer_schema_length=None),
-                pl.read_csv(HERE / "needed.csv", infer_schema_length=None),
-            ),
-            joint=joint_table(
-                pl.read_csv(HERE / "joint.csv", infer_schema_length=None),
-                pl.read_csv(HERE / "needed.csv", infer_schema_length=None),
-            ),
+            frugal=frugal_table(asked, how_good),
+            frugal_poor=still_read(asked, how_good),
+            frugal_good=GOOD,
+            frugal_little=f"{LITTLE:.0%}",
+            frugal_price=f"{100 * PRICE:g}",
+            joint=joint_table(pl.read_csv(HERE / "joint.csv", infer_schema_length=None), how_good),
             frugal_labels=LABELS,
             promises=summaries.promised(kept, stopping),
             attempts=len(PROMISES) * kept.height,

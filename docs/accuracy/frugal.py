@@ -12,9 +12,11 @@ import steelyard as sy
 from docs.accuracy.cells import SEEDS, split
 from docs.accuracy.page import markdown
 from steelyard.evaluation.frugal import evaluate_frugal
+from steelyard.evaluation.frugal_plan import PRICE
 
 LABELS = 200
 GOOD = 0.8  # AUROC within questions
+LITTLE = 0.1  # scored, where nothing is to be gained
 RULES = ("exact", "expected")
 READ = {True: "equal texts once", False: "every response"}
 
@@ -66,3 +68,16 @@ def frugal_table(found: pl.DataFrame, needed: pl.DataFrame) -> str:
                 rows.append([f"{title} ({part.height})", f"`{rule}`", read, *cells, changed, f"{apart:+.3f}"])
     heads = ["", "rule", "read", "scored", "most on a pair", "gain", "with all scores", "kept", "changed", "ECE"]
     return markdown(heads, rows, text=3)
+
+
+def still_read(found: pl.DataFrame, needed: pl.DataFrame) -> str:
+    """The poor verifiers of which `expected` reads more than it should where nothing is to be gained."""
+    poor = found.filter(~pl.col("pair").is_in(good_pairs(needed)), pl.col("scored") > LITTLE, rule="expected")
+    rows = []
+    for row in poor.sort("once", "scored", descending=True).iter_rows(named=True):
+        scores = row["scored"] * row["n"]
+        gain = f"{100 * row['gain']:+.2f} ± {100 * row['gain_se']:.2f}"
+        cells = [f"{row['scored']:.1%}", f"{scores:.1f}", f"{100 * PRICE * scores:.2f}", gain]
+        rows.append([row["pair"], READ[row["once"]], *cells, f"{100 * row['gain_all_scores']:+.2f}"])
+    heads = ["pair", "read", "scored", "scores per question", "their price", "gain", "with all scores"]
+    return markdown(heads, rows, text=2)

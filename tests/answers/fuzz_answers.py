@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections.abc import Callable
 
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form
@@ -37,11 +38,11 @@ def mutated(rng: random.Random, texts: list[str]) -> str:
     return rng.choice(made)[:5000]
 
 
-def fuzz(seconds: float, seed: int) -> int:
-    """Try texts for a while; return how many. An assertion names the text that broke something."""
+def fuzz(going_on: Callable[[int], bool], seed: int) -> int:
+    """Try texts while `going_on(how many)`; return how many. An assertion names the text that broke something."""
     rng = random.Random(seed)
-    texts, tried, end = seeds(), 0, time.monotonic() + seconds
-    while time.monotonic() < end:
+    texts, tried = seeds(), 0
+    while going_on(tried):
         text = random_worst_case(rng) if rng.random() < 0.3 else mutated(rng, texts)
         assert steps_of(read_in_every_way, text) <= allowed_lines(text), repr(text)
         form = normal_form(text)
@@ -56,4 +57,5 @@ def fuzz(seconds: float, seed: int) -> int:
 
 if __name__ == "__main__":
     chosen = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-    print(f"{fuzz(float(sys.argv[1]), chosen):,} texts with seed {chosen}, nothing found")
+    end = time.monotonic() + float(sys.argv[1])
+    print(f"{fuzz(lambda _: time.monotonic() < end, chosen):,} texts with seed {chosen}, nothing found")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from benchmarks.gpu_page import RESULTS, TITLE, section
+from benchmarks.gpu_page import RESULTS, section, with_sections
 from benchmarks.page_sections import PAGE, with_head, with_section
 
 
 def test_the_page_shows_the_figures_that_are_stored() -> None:
     page = PAGE.read_text()
-    assert with_section(page, TITLE, section(json.loads(RESULTS.read_text()))) == page
+    assert with_sections(page) == page
 
 
 def test_each_command_writes_its_own_part_of_the_page() -> None:

@@ -19,11 +19,13 @@ from tests.fault_upstream.wire import (
     echo_error,
     echo_escaped,
     endless,
+    greedy,
     huge,
     keys,
     lines,
     long_text,
     many,
+    newer,
     no_http,
     non,
     picky,
@@ -75,6 +77,11 @@ async def knows(asked: Asked) -> None:
     for j, made in enumerate(body["choices"]):
         made["message"]["content"] = knowing(asked, j)
     await asked.reply(json.dumps(body).encode())
+
+
+async def alias(asked: Asked) -> None:
+    """As llama.cpp: n_cmpl is n."""
+    await asked.reply(json.dumps(good(asked, int(asked.body.get("n_cmpl", asked.n)))).encode())
 
 
 def by_seed(make: Callable[[int], dict[str, Any]]) -> Callable[[Asked], Awaitable[None]]:
@@ -142,6 +149,7 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
     "rich": changed(rich),
+    "alias": alias,
     "long-logprobs": changed(long_logprobs),
     "same-id": changed(set_top("id", "chatcmpl-always")),
     "replay": replay,
@@ -150,6 +158,7 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
     "algebra": by_seed(lambda seed: {"content": f"\\boxed{{{'(x+1)^2' if seed % 2 else 'x^2+2x+1'}}}"}),
+    "integrals": by_seed(lambda seed: {"content": rf"\boxed{{\int_0^1 f_{{{seed % 2}}}(x)\,dx}}"}),
     "cut": cut,
     "chunk-cut": chunk_cut,
     "bad-chunk": bad_chunk,
@@ -177,6 +186,8 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "slots": slots,
     "no-n": non,
     "picky": picky,
+    "newer": newer,
+    "greedy": greedy,
     "same": same,
     "echo": echo,
     "echo-elsewhere": echo_elsewhere,

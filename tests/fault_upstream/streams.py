@@ -70,6 +70,26 @@ async def done_cut(asked: Asked) -> None:
     await done(asked)
 
 
+async def epilogue(asked: Asked) -> None:
+    """Behind the end of every choice an empty delta, which may have the usage."""
+    await asked.send(HEAD)
+    for chunk in chunks(asked):
+        await event(asked, chunk)
+        if chunk["choices"] and chunk["choices"][0]["finish_reason"]:
+            later = chunk["choices"][0] | {"delta": {}, "finish_reason": None}
+            await event(asked, chunk | {"choices": [later], "usage": {"completion_tokens": 3}})
+    await done(asked)
+
+
+async def first_choice(asked: Asked) -> None:
+    """The first choice alone, and then the end: a clean one, or with an argument one that says [DONE]."""
+    await asked.send(HEAD)
+    for chunk in chunks(asked):
+        if chunk["choices"] and chunk["choices"][0]["index"] == 0:
+            await event(asked, chunk)
+    await (done(asked) if asked.fault.argument else asked.send(b"0\r\n\r\n"))
+
+
 async def torn(asked: Asked) -> None:
     await streamed(asked, int(asked.fault.argument or 3))
     await reset(asked)
@@ -145,6 +165,8 @@ STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "cut": cut,
     "clean-cut": clean_cut,
     "done-cut": done_cut,
+    "epilogue": epilogue,
+    "first-choice": first_choice,
     "reset": torn,
     "stall": stall,
     "malformed": malformed,

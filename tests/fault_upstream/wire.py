@@ -207,6 +207,22 @@ async def picky(asked: Asked) -> None:
     await asked.reply(json.dumps(good(asked)).encode())
 
 
+async def greedy(asked: Asked) -> None:
+    """As vLLM where the temperature is next to nothing."""
+    if asked.n > 1:
+        await asked.refuse(400, f"n must be 1 when using greedy sampling, got {asked.n}.")
+    else:
+        await asked.reply(json.dumps(good(asked)).encode())
+
+
+async def newer(asked: Asked) -> None:
+    """As OpenAI's later models: max_tokens has another name."""
+    if "max_tokens" in asked.body:
+        await asked.refuse(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    else:
+        await asked.reply(json.dumps(good(asked)).encode())
+
+
 async def same(asked: Asked) -> None:
     """Every choice of one request has the same seed."""
     body = good(asked)

@@ -57,6 +57,10 @@ ABUSES: list[tuple[bytes, str | None]] = [
     (with_(max_tokens=10**9), "max_tokens"),
     (with_(max_completion_tokens=0), "max_completion_tokens"),
     (with_(seed=2**63), "seed"),
+    (with_(N=10**9), "N"),  # what a server may read as n, and ours would not count
+    (with_(model="good", Model="gpt-9"), "Model"),
+    (with_(max_tokens=1, Max_Tokens=10**9), "Max_Tokens"),
+    (with_(odd=True).replace(b"odd", "\u017ftream".encode()), "\u017ftream"),
     (with_(stream="yes"), "stream"),
     (with_(stream_options={"include_usage": True}), "stream_options"),
     (with_(messages=[]), "messages"),

@@ -9,6 +9,7 @@ import pytest
 
 import steelyard as sy
 from tests.gateway.gateways import Answered, gateway
+from tests.gateway.stuck_algebra import stuck_algebra
 from tests.jobs.test_ask_cascade import AGREE, DEAD, DIFFER, PRICED
 from tests.jobs.test_cascade_ballot import voter
 from tests.upstreams import FaultUpstream
@@ -60,6 +61,19 @@ def test_it_asks_and_decides_to_the_last_bit_as_ask_does(
     assert told["cascade"] == asked.cascade.described
 
 
+def test_the_page_shows_its_samples_as_they_come_and_the_vote_when_it_is_decided(
+    upstream: FaultUpstream, plan: Path
+) -> None:
+    urls = ",".join(f"{name}={upstream.url}" for name in AGREE)
+    with gateway(urls, model=",".join(f"{name}={model}" for name, model in AGREE.items()), plan=plan) as running:
+        asked = {"model": "steelyard/turns", "messages": [{"role": "user", "content": PROMPT}], "seed": 0}
+        begun, *told, last = running.send("POST", "/page/ask", asked).events
+    assert begun["begun"] == {"samples": 3, "upstreams": 3, "cascade": True}
+    assert sorted((each["sample"]["number"], each["vote"]) for each in told) == [(0, None), (1, None)]
+    assert (last["decided"]["vote"]["answer"], sorted(last["decided"]["places"])) == ("3", [0, 1])
+    assert last["decided"]["side_by_side"] == []
+
+
 def test_who_is_not_needed_is_not_asked_and_it_says_why(upstream: FaultUpstream, plan: Path) -> None:
     answered, sent = ask(upstream, plan, AGREE)
     told = answered.json["steelyard"]
@@ -86,6 +100,15 @@ def test_at_the_deadline_it_decides_by_who_has_answered(upstream: FaultUpstream,
     assert "deadline" in told["notes"][0]
     assert told["sources"][2]["why"] == "it gave no sample: nothing came in time"
     assert told["sources"][2]["samples"]["cancelled"] == 1
+
+
+def test_at_the_deadline_it_decides_without_algebra_that_does_not_end(upstream: FaultUpstream, plan: Path) -> None:
+    with stuck_algebra():
+        models = {name: f"fault:integrals@{name}" for name in "abc"}
+        answered, _ = ask(upstream, plan, models, steelyard={"deadline_s": 1.0})
+    told = answered.json["steelyard"]
+    assert told["answers"][0]["votes"] == told["samples"]["drawn"] > 0
+    assert "deadline" in told["notes"][0]
 
 
 def test_a_risk_that_a_cascade_cannot_promise_is_refused(upstream: FaultUpstream, plan: Path) -> None:

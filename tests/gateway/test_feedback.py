@@ -12,6 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.gateway import feedback as feedback_module
+from steelyard.gateway.caps import Caps
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from tests.gateway.gateways import VOTE, Gateway, gateway, process
@@ -195,6 +196,18 @@ def test_only_so_many_ids_are_known(upstream: FaultUpstream, tmp_path: Path, mon
     with gateway(upstream.url, feedback=tmp_path / "kept") as running:
         names = [running.chat(PROMPT, seed=i).json["id"] for i in range(3)]
         assert [give(running, name, correct=True).status for name in names] == [404, 200, 200]
+
+
+def test_the_journal_keeps_to_its_limit_and_what_is_labelled_stays(upstream: FaultUpstream, tmp_path: Path) -> None:
+    """Labels find their requests however often the journal was made shorter meanwhile."""
+    with gateway(upstream.url, feedback=tmp_path / "kept", caps=Caps(feedback=10_000)) as running:
+        first = running.chat(PROMPT, seed=0).json["id"]
+        assert give(running, first, correct=True).status == 200
+        names = [running.chat(PROMPT, seed=i).json["id"] for i in range(40)]
+        assert (tmp_path / "kept" / "journal.jsonl").stat().st_size < 20_000
+        assert [give(running, name, correct=False).status for name in (names[0], names[-1])] == [404, 200]
+        assert give(running, first, correct=False).json["replaced"] == {"correct": True}
+    assert sy.read_labelled(tmp_path / "kept").n_questions == 2
 
 
 def test_a_disk_that_refuses_fails_no_request_and_no_label_is_confirmed(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
 import pytest
 
 from steelyard.gateway import most_choices
 from steelyard.gateway.most_choices import MostChoices
-
-NAMED = "HTTP 400: n must be 1"
+from steelyard.llm.probe import probe
+from steelyard.runs.parameters import Abilities
+from tests.gateway.gateways import gateway
+from tests.gateway.outcomes import until
+from tests.upstreams import FaultUpstream
 
 
 def test_a_short_reply_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,25 +24,35 @@ def test_a_short_reply_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.
     assert known.of(8) == 8
 
 
-@pytest.mark.parametrize(
-    ("refusals", "most"),
-    [
-        ([("HTTP 400: stop and tools cannot be combined", "a"), ("HTTP 400: the same again", "b")], 8),
-        ([(NAMED, "a")], 8),
-        ([(NAMED, "a"), (NAMED, "a")], 8),  # several calls of one request
-        ([(NAMED, "a"), (NAMED, "b")], 1),
-    ],
-)
-def test_a_refusal_is_believed_when_two_requests_in_a_row_name_n(refusals: list[tuple[str, str]], most: int) -> None:
-    known = MostChoices()
-    for reason, request in refusals:
-        known.refused(reason, request)
-    assert known.of(8) == most
+def asked_often(upstream: FaultUpstream, model: str) -> Generator[int]:
+    """The n that is believed in after a request that was refused with it, now and later."""
+    with gateway(upstream.url, model=model) as running:
+        assert running.send("GET", "/readyz").status == 200
+        for _ in range(3):
+            samples = running.chat("odd?", seed=0).json["steelyard"]["samples"]
+            assert (samples["drawn"], samples["failed"]) == (8, 0)
+        while True:
+            yield running.send("GET", "/readyz").json["upstreams"][model]["n"]
 
 
-def test_a_whole_reply_between_two_refusals_says_that_n_works() -> None:
-    known = MostChoices()
-    known.refused(NAMED, "a")
-    known.gave(8, 8)
-    known.refused(NAMED, "b")
-    assert known.of(8) == 8
+def test_a_client_whose_requests_are_refused_takes_n_from_nobody(upstream: FaultUpstream) -> None:
+    model = "fault:greedy?odd"
+    found = asked_often(upstream, model)
+    next(found)
+    until(lambda: len(upstream.asked(model, probes=True)) > len(upstream.asked(model)) + 1)  # it was probed again
+    assert [next(found) for _ in range(3)] == [8] * 3
+    found.close()
+
+
+def test_an_upstream_that_gives_fewer_than_it_did_is_asked_for_those(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes = [Abilities(most=8)]
+
+    async def probed(*given: Any, **more: Any) -> Abilities:
+        return probes.pop() if probes else await probe(*given, **more)
+
+    monkeypatch.setattr("steelyard.gateway.source.probe", probed)
+    found = asked_often(upstream, "fault:slots@3")
+    until(lambda: next(found) == 3)
+    found.close()

@@ -99,7 +99,7 @@ def test_there_is_one_palette() -> None:
 
 def test_every_sample_is_told_with_the_vote_so_far_and_the_last_word_is_that_of_the_api(served: Gateway) -> None:
     *told, last = asked(served, n=5, seed=2).events
-    assert told[0] == {"begun": {"samples": 5}}
+    assert told[0] == {"begun": {"samples": 5, "upstreams": 1, "cascade": False}}
     samples = [each["sample"] for each in told[1:]]
     assert sorted(one["number"] for one in samples) == list(range(5))
     assert {one["text"] for one in samples} == {text_of(PROMPT, 2 + i) for i in range(5)}
@@ -119,6 +119,38 @@ def test_the_votes_side_by_side_are_those_on_the_first_samples_of_the_draw(serve
         assert (vote["answer"], vote["confidence"], vote["answers"]) == (
             api["answer"], api["confidence"], api["answers"],
         )  # fmt: skip
+
+
+def test_every_sample_of_several_upstreams_has_a_place_of_its_own(upstream: FaultUpstream) -> None:
+    named = dict.fromkeys("ab", upstream.url)
+    with gateway(
+        ",".join(f"{name}={url}" for name, url in named.items()), model="a=good,b=fault:knows@50", n=3
+    ) as running:
+        *told, last = asked(running, n=3, seed=0).events
+    assert told[0]["begun"] == {"samples": 6, "upstreams": 2, "cascade": False}
+    samples = [each["sample"] for each in told[1:]]
+    assert sorted(one["number"] for one in samples) == list(range(6))
+    assert [one["source"] for one in sorted(samples, key=lambda one: int(one["number"]))] == ["a", "b"] * 3
+    decided = last["decided"]
+    assert sorted(decided["places"]) == list(range(6))
+    assert told[-1]["vote"]["answers"] == decided["vote"]["answers"]
+    given = {str(at): one["answer"] for at, one in zip(decided["places"], decided["vote"]["ballots"], strict=True)}
+    answers = [one["answer"] for one in told[-1]["vote"]["answers"]]
+    assert {at: answers[k] for at, k in told[-1]["vote"]["given"].items()} == given
+
+
+def test_with_a_rule_the_samples_of_several_upstreams_count_by_their_places(
+    upstream: FaultUpstream, tmp_path: Path
+) -> None:
+    method = sy.MajorityVote().fit(sy.read_labelled(sy.simulate(60, 8)))
+    method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.999)
+    method.save(tmp_path / "plan.json")
+    urls, models = f"a={upstream.url},b={upstream.url}", "a=fault:tardy@0.3,b=good"
+    with gateway(urls, model=models, n=2, plan=tmp_path / "plan.json") as running:
+        *told, _ = asked(running, n=2, model="steelyard/plan", seed=0).events
+    came = [(each["sample"]["number"], each["vote"] and each["vote"]["samples"]) for each in told[1:]]
+    assert [counted for number, counted in came if number % 2] == [None, None]  # of b, before those of a
+    assert came[-1][1] == 4
 
 
 def test_the_rule_is_told_with_its_line_and_can_be_left_out(upstream: FaultUpstream, frugal: Path) -> None:

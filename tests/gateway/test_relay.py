@@ -113,6 +113,15 @@ def test_unknown_fields_of_a_responses_request_go_on_as_they_were_written(upstre
     assert '"input"' not in sent
 
 
+@pytest.mark.parametrize("depth", [960, 975, 990])
+def test_a_responses_request_that_is_nested_too_deeply_is_no_defect(upstream: FaultUpstream, depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    call = f'{{"type": "function_call", "name": "f", "call_id": "1", "arguments": {nested}}}'
+    with gateway(upstream.url) as running:
+        body = f'{{"model": "steelyard/majority", "input": [{call}], "steelyard": {{"n": 1}}}}'.encode()
+        assert running.send("POST", "/v1/responses", body).status in (200, 400, 502)
+
+
 def test_a_stream_of_the_responses_api_has_heartbeats_until_it_is_decided(upstream: FaultUpstream) -> None:
     with (
         patch.object(vote_stream, "HEARTBEAT", 0.1),

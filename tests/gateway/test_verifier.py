@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
 import steelyard as sy
+from steelyard.gateway.scoring import ScoringError, Verified
 from steelyard.gateway.verifier import VerifierSettings
+from steelyard.llm.address import Address
+from steelyard.llm.named_upstreams import read_upstreams
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import Gateway, gateway
 from tests.upstreams import FaultUpstream
@@ -65,10 +69,49 @@ def test_a_verifier_that_is_not_there_degrades_and_the_server_starts(upstream: F
         assert "no connection" in told["verifier"]["reason"]
 
 
+def test_a_verifier_that_cannot_be_reached_holds_nothing_between_two_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[str] = []
+    entered = 0
+
+    @asynccontextmanager
+    async def started(_: object, place: str, __: str) -> AsyncIterator[Address]:
+        nonlocal entered
+        entered += 1
+        held.append(place)
+        try:
+            yield Address(place, "")
+        finally:
+            held.remove(place)
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m")
+            upstreams = read_upstreams("http://127.0.0.1:9/v1", "m", "OPENAI_API_KEY", 8)
+            scorer = settings.scorer("p-true", upstreams, Address("http://127.0.0.1:9/v1", ""), stack)
+            assert isinstance(scorer, Verified)
+            for _ in range(3):
+                with suppress(ScoringError):
+                    await scorer.connected()
+                assert not held
+
+    monkeypatch.setattr("steelyard.gateway.verifier.started", started)
+    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
+    monkeypatch.setattr("steelyard.llm.retry.FIRST", 0.001)
+    asyncio.run(run())
+    assert entered == 3
+
+
 def test_the_llm_can_verify_itself(verifier: FaultVerifier) -> None:
     settings = VerifierSettings("p-true")
     with gateway(f"{verifier.url}/v1", model="good", method="vanilla", verifier=settings) as running:
         assert _scores(running)
+
+
+def test_a_sample_that_is_not_voted_on_is_not_scored(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
+    with served(upstream, verifier, "good") as running:
+        before = len(verifier.asked())
+        assert running.send("POST", "/v1/responses", {"model": "good", "input": PROMPT}).status == 200
+        assert len(verifier.asked()) == before
 
 
 def _scores(running: Gateway) -> bool:

@@ -111,3 +111,4 @@ def test_progress_tells_every_sample_of_a_stream(served: Gateway) -> None:
     told = [chunk["steelyard"] for chunk in events[:-1] if not chunk["choices"]]
     assert sorted(each["sample"] for each in told) == [0, 1, 2, 3]
     assert {each["text"] for each in told} == {text_of(PROMPT, 5 + i) for i in range(4)}
+    assert len({chunk["id"] for chunk in events[:-1]}) == 1

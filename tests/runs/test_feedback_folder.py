@@ -31,11 +31,10 @@ def opened(folder: Path) -> tuple[FeedbackFolder, list[tuple[int, Any]]]:
 def written(folder: Path, *made: dict[str, Any]) -> list[int]:
     async def work() -> list[int]:
         open_, _ = opened(folder)
-        begun = [open_.add(record) for record in made]
-        await asyncio.gather(*(task for _, task in begun))
-        assert [open_.at(offset) for offset, _ in begun] == list(made)
+        places = await asyncio.gather(*(open_.add(record) for record in made))
+        assert [await open_.read(lambda place=place: place) for place in places] == list(made)  # type: ignore[misc]
         open_.close()
-        return [offset for offset, _ in begun]
+        return places
 
     return asyncio.run(work())
 

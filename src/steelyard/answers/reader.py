@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -139,7 +140,7 @@ class AnswerReader:
         """Whether only fingerprints and the equivalence checker can tell; it is started where it will be needed."""
         if form not in self._symbolic:
             self._symbolic[form] = looks_symbolic(form) and not was_read(form)
-            if self._symbolic[form] and fingerprint(form) is None:
+            if self._symbolic[form] and time.monotonic() < self.until and fingerprint(form) is None:
                 self._started().start()
         return self._symbolic[form]
 

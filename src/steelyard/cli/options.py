@@ -132,6 +132,15 @@ Plan = Annotated[
         "--plan", metavar="FILE", help="A plan made by 'steelyard fit'; without one: --method.", show_default=False
     ),
 ]
+PriceResponse = Annotated[
+    float | None,
+    typer.Option(
+        "--price-response",
+        metavar="MONEY",
+        help="What a verifier costs per response it reads; the bill of --frugal is then in money, too.",
+        show_default=False,
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
 ScorePrice = Annotated[
     float | None,

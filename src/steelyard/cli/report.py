@@ -13,6 +13,7 @@ from steelyard.cli.options import (
     Json,
     LayoutName,
     Overwrite,
+    PriceResponse,
     Rename,
     ScoreName,
     Seed,
@@ -40,6 +41,17 @@ def run(
     method: Annotated[
         list[str] | None, method_option("The page is about it. Default: calibrated, with --source committee.")
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="The page is about the verdicts of this plan, and what its verifier was asked for. Default for a run "
+            "scored with --frugal: the plan it was scored by.",
+            show_default=False,
+        ),
+    ] = None,
+    price_response: PriceResponse = None,
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
@@ -51,20 +63,20 @@ def run(
     json: Json = False,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
-    from steelyard.reports.page import report
+    from steelyard.reports.page import reported
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
-    usual = "calibrated" if source is None else None
-    name = one_name(method, "--method") or usual
     with show.progress("Measuring") as progress:
-        size = report(
-            files, output, score=score, source=source, method=name, calibrate=calibrate, seed=seed,
-            rename=renames(rename), layout=layout, answers=answers, overwrite=overwrite, progress=progress,
+        made = reported(
+            files, output, score=score, source=source, method=one_name(method, "--method"), plan=plan,
+            price_response=price_response, calibrate=calibrate, seed=seed, rename=renames(rename), layout=layout,
+            answers=answers, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if json:
+        by = {"method": made.method, **({"plan": made.plan} if made.plan else {})}
         show.as_json(
-            {"report": str(output), "bytes": size, "files": [str(file) for file in files], "method": name, "seed": seed}
+            {"report": str(output), "bytes": made.size, "files": [str(file) for file in files], **by, "seed": seed}
         )
         return
-    show.say(f"Report written to {output} ({size / 1e6:.1f} MB): open it in a browser")
+    show.say(f"Report written to {output} ({made.size / 1e6:.1f} MB): open it in a browser")

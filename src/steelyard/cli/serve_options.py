@@ -27,9 +27,9 @@ LimitOption = Annotated[
     typer.Option(
         "--cap",
         metavar="NAME=MOST",
-        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request), "
-        "deadline (seconds), in-flight, queue (requests), and the seconds that a client has for a head and an upload "
-        "and that requests have to end (drain).",
+        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
+        "their scores), deadline (seconds), in-flight, queue (requests), the seconds that a client has for a head and "
+        "an upload and that requests have to end (drain), and the bytes of feedback that has no label.",
         show_default=False,
     ),
 ]
@@ -39,7 +39,8 @@ PriceOption = Annotated[
         "--token-price",
         metavar="IN,OUT",
         help="What a million tokens of prompts and of responses cost, for the cost of a reply and the cap cost. "
-        "Several upstreams: one for all, or --token-price a=IN,OUT for each.",
+        "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own "
+        "server.",
         show_default=False,
     ),
 ]

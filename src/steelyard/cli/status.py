@@ -9,7 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.bill_view import show_bills
-from steelyard.cli.options import Json
+from steelyard.cli.options import Json, PriceResponse
 
 EXAMPLE = "Example: steelyard status RUN"
 SHOWN = 10
@@ -19,14 +19,7 @@ def run(
     folder: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder made by 'steelyard generate'.", show_default=False)
     ],
-    price_response: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MONEY",
-            help="What a verifier costs per response it reads; the bill of --frugal is then in money, too.",
-            show_default=False,
-        ),
-    ] = None,
+    price_response: PriceResponse = None,
     json: Json = False,
 ) -> None:
     """Say where a run stands: what is done, what failed and why, what is scored, and how old its table is."""

@@ -16,7 +16,11 @@ INVALID = "invalid_request_error"
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
 LEAST_WAIT = 1  # seconds
-_ADDRESS = re.compile(r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]\w)",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"(?<![\w.:/\\-])(?:~|/[\w.+-]+)/[\w.+-][\w.+/-]*")  # of a server: /srv/models/x, ~/x
 
 
 class ApiError(Exception):
@@ -64,12 +68,14 @@ def busy(status: int, message: str, wait: float | None = None, headers: Mapping[
 
 
 def public(reason: str) -> str:
-    """A reason without the addresses that the operator's servers have.
+    """A reason without the addresses that the operator's servers have, and without the paths of their files.
 
     >>> public("no connection to http://10.0.0.7:8000/v1: connection refused")
     'no connection to its address: connection refused'
+    >>> public("10.0.0.7:5432 has no /srv/models/llama.bin, version 1.2.3 of a/b")
+    'its address has no (a file), version 1.2.3 of a/b'
     """
-    return _ADDRESS.sub("its address", reason)
+    return _FILE.sub("(a file)", _ADDRESS.sub("its address", reason))
 
 
 def of_fault(error: TryError) -> ApiError:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from steelyard.errors import SettingError, did_you_mean, need_numbers
+from steelyard.runs.feedback_folder import MOST as FEEDBACK
 
-WHOLE = ("body", "messages", "samples", "choices", "tokens", "in_flight", "queue")
+WHOLE = ("body", "messages", "samples", "choices", "tokens", "in_flight", "queue", "feedback")
 MAY_BE_ZERO = ("queue", "drain")
 
 
@@ -30,6 +31,7 @@ class Caps:
     head: float = 30.0  # seconds that a client has to send the head of a request
     upload: float = 60.0  # seconds that it has to send the body
     drain: float = 30.0  # seconds that requests have to end when the server is stopped
+    feedback: int = FEEDBACK  # bytes that are kept of requests for labels to come; what is labelled is never cut
 
     def __post_init__(self) -> None:
         """Refuse what is no limit."""

@@ -13,7 +13,9 @@ OURS = "steelyard"  # the one object of ours in a request and in a reply
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1
 LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")  # the last as llama.cpp calls it
-MANY = ("n_cmpl", "best_of")  # other names for n: of llama.cpp, and of servers that keep the best
+ALIAS = "n_cmpl"  # of n, by llama.cpp
+MANY = (ALIAS, "best_of")  # how many an upstream draws where it is not n: the last of servers that keep the best
+OUR_FIELDS = frozenset({OURS, "model", "messages", "n", "stream", "stream_options", "seed", *LIMITS, *MANY})
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class ChatRequest:
         return max(self.choices, *(self.members.values.get(name) or 1 for name in MANY))
 
     @property
+    def sent_back(self) -> int:
+        """The choices that an upstream sends back, by either name of n."""
+        return max(self.choices, self.members.values.get(ALIAS) or 1)
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         return list(self.members.values["messages"])
 
@@ -54,6 +61,9 @@ class ChatRequest:
 def read_chat(members: Members, caps: Caps) -> ChatRequest:
     """Check a request by the limits of the operator; what cannot be is an ApiError with the name of the field."""
     values = members.values
+    for name in values:
+        if name not in OUR_FIELDS and name.casefold() in OUR_FIELDS:  # some servers read both as one, and the last wins
+            raise invalid(f"{name:.60}", f"no field {name!r:.60}: it is spelled {name.casefold()!r}")
     model = values.get("model")
     if not isinstance(model, str) or not model or len(model) > LONGEST_NAME:
         raise invalid("model", f"model must be a text of 1 to {LONGEST_NAME} characters: GET /v1/models lists them")

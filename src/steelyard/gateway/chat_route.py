@@ -16,7 +16,7 @@ from steelyard.gateway.source import Source
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
 from steelyard.gateway.vote_stream import stream_vote
-from steelyard.gateway.worst_case import sample_limit
+from steelyard.gateway.worst_case import budget
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -42,8 +42,9 @@ def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) 
     """How a request is voted on, within what the operator allows; `only` one upstream gives one sample."""
     settings = read_vote_settings(asked, state.n, state.caps, len(state.sources))
     samples = state.voting.samples(settings, only)
-    limit = sample_limit(asked, samples, state.caps, state.prices, settings.max_total_tokens)
-    return replace(settings, max_tokens=limit)
+    reading = state.voting.reading(asked, settings, state.prices, only)
+    found = budget(asked, samples, state.caps, state.prices, settings.max_total_tokens, reading)
+    return replace(settings, max_tokens=found.each, allowance=found.allowance)
 
 
 async def read_body(request: web.Request, state: State) -> Members:

@@ -14,7 +14,7 @@ from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
-from steelyard.gateway.worst_case import Price, Prices, price_of
+from steelyard.gateway.worst_case import VERIFIER, Price, Prices, price_of
 from steelyard.jobs.ask import SCORE, planned, tell_rule
 from steelyard.jobs.ask_cascade import cascade_for
 from steelyard.jobs.ballot import Ballot
@@ -111,13 +111,19 @@ class Configuration:
             each.check()
             if each.name == self.name:
                 raise SettingError(f"{each.name!r} is the model that votes: give the upstream another name")
+        known = [*names, VERIFIER] if self.verifier and self.verifier.upstream else names
         for name in self.prices:
-            if name and name not in names:
+            if name and name not in known:
                 raise SettingError(
-                    f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, names)}"
+                    f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, known)}"
                 )
         if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
             raise SettingError(f"a cap on the cost needs the prices of {free[0]} too: --token-price {free[0]}=IN,OUT")
+        if self.caps.cost is not None and VERIFIER in known and VERIFIER not in self.prices:
+            raise SettingError(
+                f"a cap on the cost needs the prices of the verifier too: --token-price {VERIFIER}=IN,OUT, or "
+                f"{VERIFIER}=0,0 where nobody bills it"
+            )
         if self.n * len(found) > self.caps.samples:
             raise SettingError(
                 f"cannot draw {self.n} samples of each of {len(found)} upstreams: at most {self.caps.samples} are "

@@ -2,13 +2,14 @@
 
 Answers that only the equivalence checker can tell apart are counted in a thread, so that no other request waits for
 that; each thread has a reader, and with it worker processes, of its own. Who comes with algebra while others wait with
-theirs has the less time for it the more there are: what was not compared by then counts as different answers, and the
-reply says so.
+theirs has the less time for it the more there are, and nobody has more than is left of his request: what was not
+compared by then counts as different answers, and the reply says so.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +20,6 @@ from steelyard.answers.extract import kind_of
 from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.jobs.ask import Entered, Outcome, outcome_of
-from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.standing import Standing
@@ -34,6 +34,7 @@ LEAST = 0.5  # seconds, however many wait
 READ = 2000  # requests that one reader is used for: it remembers what it has read
 
 Result = TypeVar("Result")
+Work = Callable[[AnswerReader], Result]
 
 
 class Counted(NamedTuple):
@@ -50,23 +51,19 @@ class Counting:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counting")
+        self._without_algebra = ThreadPoolExecutor(1, thread_name_prefix="counting-late")
         self._own = threading.local()
         self._readers: list[AnswerReader] = []
         self._at_work = 0  # counts that are in a thread, or wait for one
+        self._lock = threading.Lock()
 
     async def outcome(
-        self, counted: Sequence[Counted], voter: Method, kind: str, *, losses: bool = False
+        self, counted: Sequence[Counted], voter: Method, kind: str, until: float = math.inf, *, losses: bool = False
     ) -> tuple[Outcome, list[str]]:
         """Vote on samples in the order of their numbers; what was not compared in time is told in notes."""
         rows = _in_order(counted)
-
-        def work(reader: AnswerReader) -> tuple[Outcome, list[str]]:
-            before = reader.undecided
-            outcome = _outcome(rows, voter, reader, losses=losses)
-            late = reader.undecided - before
-            return outcome, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
-
-        return await self.run(kind, [one.answer for one in rows], work)
+        work = _noted(lambda reader: _outcome(rows, voter, reader, losses=losses))
+        return await self.run(kind, [one.answer for one in rows], work, until)
 
     async def cascaded(
         self,
@@ -77,7 +74,8 @@ class Counting:
         standing: Standing,
         kind: str,
         upstreams: Sequence[str],
-    ) -> tuple[Outcome, CascadeAsked]:
+        until: float = math.inf,
+    ) -> tuple[tuple[Outcome, CascadeAsked], list[str]]:
         """Vote on samples by a cascade; `draws` are all that the sources owed that were asked."""
         rows = _in_order(counted)
 
@@ -85,23 +83,43 @@ class Counting:
             pool, entered = _pool(rows, voter, reader)
             return cascade_outcome(pool, entered, cascade, standing), turns_of(pool, draws, cascade, upstreams)
 
-        return await self.run(kind, [one.answer for one in rows], work)
+        return await self.run(kind, [one.answer for one in rows], _noted(work), until)
 
-    async def run(self, kind: str, answers: Sequence[str | None], work: Callable[[AnswerReader], Result]) -> Result:
-        """Do work that groups answers: here where that is quick, else in a thread."""
+    async def run(
+        self, kind: str, answers: Sequence[str | None], work: Work[Result], until: float = math.inf
+    ) -> Result:
+        """Do work that groups answers: here where that is quick, else in a thread.
+
+        What is not done there by the time `until`, of the monotonic clock, is done without algebra: a worker process
+        may be starting, others may be at work, and one question may take seconds.
+        """
         if not needs_checker(kind, answers):
             return work(AnswerReader(kind))
-        self._at_work += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._timed, kind, work)
-        finally:
-            self._at_work -= 1
+        left = until - time.monotonic()
+        if left > 0:
+            with self._lock:
+                self._at_work += 1
+            counted = self._threads.submit(self._timed, kind, work, until)
+            counted.add_done_callback(self._ended)
+            try:
+                async with asyncio.timeout(left if left < math.inf else None):
+                    return await asyncio.wrap_future(counted)
+            except TimeoutError:
+                pass
+        late = AnswerReader(kind)
+        late.until = -math.inf
+        return await asyncio.get_running_loop().run_in_executor(self._without_algebra, work, late)
 
-    def _timed(self, kind: str, work: Callable[[AnswerReader], Result]) -> Result:
+    def _timed(self, kind: str, work: Work[Result], until: float) -> Result:
         """Do work in a thread, within the share of time that is there when its turn comes."""
         reader = self._reader(kind)
-        reader.until = time.monotonic() + max(LEAST, ALGEBRA * THREADS / max(THREADS, self._at_work))
+        share = time.monotonic() + max(LEAST, ALGEBRA * THREADS / max(THREADS, self._at_work))
+        reader.until = min(until, share)
         return work(reader)
+
+    def _ended(self, _: object) -> None:
+        with self._lock:
+            self._at_work -= 1
 
     async def warm(self, voter: Method) -> None:
         """Vote once on nothing, in a thread, so that the first request does not wait for the compiled loops."""
@@ -111,7 +129,8 @@ class Counting:
 
     def close(self) -> None:
         """Stop the threads and the worker processes."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._without_algebra):
+            threads.shutdown(wait=False, cancel_futures=True)
         for reader in self._readers:
             reader.close()
 
@@ -129,6 +148,18 @@ class Counting:
         return reader
 
 
+def _noted(work: Work[Result]) -> Work[tuple[Result, list[str]]]:
+    """Work that also tells what was not compared in time."""
+
+    def noted(reader: AnswerReader) -> tuple[Result, list[str]]:
+        before = reader.undecided
+        result = work(reader)
+        late = reader.undecided - before
+        return result, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
+
+    return noted
+
+
 def _in_order(counted: Sequence[Counted]) -> list[Counted]:
     return sorted(counted, key=lambda one: (one.number, one.source))
 
@@ -143,33 +174,6 @@ def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple
     pools = EntryPool(voter, reader)
     pools.group(entries)
     return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
-
-
-class RunningBallot:
-    """The ballot of one request by its stopping rule, while samples come; it goes by their numbers, not their order."""
-
-    def __init__(self, counting: Counting, voter: Method, kind: str) -> None:
-        self.counting, self.voter, self.kind = counting, voter, kind
-        self.counted: list[Counted] = []
-        self._ballot = Ballot(voter, answers=AnswerReader(kind))
-        self.standing = self._ballot.standing
-
-    async def add(self, one: Counted) -> Standing:
-        """Count a sample."""
-        self.counted.append(one)
-        if not needs_checker(self.kind, [each.answer for each in self.counted]):
-            self.standing = _added(self._ballot, one)
-        else:
-            self.standing = await self.counting.run(self.kind, [each.answer for each in self.counted], self._anew)
-        return self.standing
-
-    def _anew(self, reader: AnswerReader) -> Standing:
-        ballot = Ballot(self.voter, answers=reader)
-        return [_added(ballot, one) for one in self.counted][-1]
-
-
-def _added(ballot: Ballot, one: Counted) -> Standing:
-    return ballot.add(one.answer, one.score, one.number, one.source or None)
 
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:

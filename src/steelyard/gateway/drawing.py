@@ -12,6 +12,8 @@ import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, NamedTuple
 
+from steelyard.gateway.allowance import Allowance
+from steelyard.gateway.billed_tries import BilledTries
 from steelyard.gateway.chat_request import LIMITS, MANY, OURS, ChatRequest
 from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
@@ -35,6 +37,7 @@ class Wanted(NamedTuple):
     scored: bool
     at_once: bool  # by `n` of the upstream, where it has it
     max_tokens: int | None = None  # per sample, where the client names none
+    allowance: Allowance | None = None  # for other tries, where something is limited
 
 
 class Drawing:
@@ -49,7 +52,7 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
-        self._bodies: dict[tuple[Abilities, int, int], bytes] = {}
+        self._tries = BilledTries(source.name, wanted.allowance)
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
@@ -109,7 +112,7 @@ class Drawing:
         alone = await self._batch(first, 1)
         if isinstance(alone[0].error, RefusedError):
             return alone + self._failed(first + 1, count - 1, error)
-        self.source.most_choices.refused(error.reason, self._headers[REQUEST])
+        self.source.refused_choices(error.reason)
         return alone + await self._singly(range(first + 1, first + count))
 
     async def _singly(self, numbers: Iterable[int]) -> list[Sample]:
@@ -134,21 +137,18 @@ class Drawing:
     async def _asked(self, first: int, count: int) -> tuple[list[Sample], Reply]:
         """One request with its tries: the samples that came, and what was read of them."""
         able = await self.source.able()
-        body = self._body(able, first, count)
-
-        async def send() -> tuple[Any, Reply]:
-            if self.attempts >= self.wanted.n * (1 + RETRIES):
-                raise SpentError("all tries of this request are used up")
-            self.attempts += 1
-            left = self.wanted.until - time.monotonic()
-            content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
-            return content, checked_reply(content, count, self.source.client.address)
-
-        tries = 1 + RETRIES if count == 1 else 1
-        content, reply = await self.source.send(send, tries=tries, until=self.wanted.until)
+        if self._limit is None:
+            content, reply = await self._sent(self._body(able, first, count), first, count)
+        else:
+            limit = self._limit
+            content, reply = await self.source.limited(
+                lambda name: self._sent(self._body(able, first, count, **{name: limit}), first, count)
+            )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         self.replies.append(rest)
+        if self.wanted.allowance:
+            self.wanted.allowance.billed(self.source.name, count, rest.get("usage"))
         name = rest.get("id") if count == 1 else None
         response = name if isinstance(name, str) and name else None
         came = [
@@ -157,21 +157,35 @@ class Drawing:
         ]
         return came, reply
 
-    def _body(self, able: Abilities, first: int, count: int) -> bytes:
-        """What the client sent, for the upstream's own model and without what is ours; made once per seed."""
-        key = able, 0 if self.asked.seed is None else first, count
-        if key not in self._bodies:
-            self._bodies[key] = self._new_body(able, first, count)
-        return self._bodies[key]
+    async def _sent(self, body: bytes, first: int, count: int) -> tuple[Any, Reply]:
+        """Send a request, and again where that may help."""
 
-    def _new_body(self, able: Abilities, first: int, count: int) -> bytes:
-        changed: dict[str, Any] = {"model": self.source.model}
+        async def send() -> tuple[Any, Reply]:
+            if self.attempts >= self.wanted.n * (1 + RETRIES):
+                raise SpentError("all tries of this request are used up")
+            with self._tries.one(range(first, first + count)):
+                self.attempts += 1
+                left = self.wanted.until - time.monotonic()
+                content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
+                return content, checked_reply(content, count, self.source.client.address)
+
+        tries = 1 + RETRIES if count == 1 else 1
+        return await self.source.send(send, tries=tries, until=self.wanted.until)
+
+    @property
+    def _limit(self) -> int | None:
+        """The most tokens of a sample, where the client has not written it in words of the chat API."""
+        if any(self.asked.members.values.get(name) for name in LIMITS):
+            return None
+        return self.wanted.max_tokens if self.asked.max_tokens is None else self.asked.max_tokens
+
+    def _body(self, able: Abilities, first: int, count: int, **limit: int) -> bytes:
+        """What the client sent, for the upstream's own model and without what is ours."""
+        changed: dict[str, Any] = {"model": self.source.model, **limit}
         if count > 1:
             changed["n"] = count
         if self.asked.seed is not None:
             changed["seed"] = self.asked.seed + first
         if self.wanted.scored and able.logprobs and not self.asked.logprobs:
             changed |= {"logprobs": True, "top_logprobs": 1}
-        if self.wanted.max_tokens is not None and not any(self.asked.members.values.get(name) for name in LIMITS):
-            changed[able.limit_name] = self.wanted.max_tokens
         return self.asked.members.text(without=NOT_SENT, **changed).encode("utf-8", "surrogatepass")

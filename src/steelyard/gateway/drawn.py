@@ -11,10 +11,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from steelyard.gateway.counting import Counted, Counting, RunningBallot
+from steelyard.gateway.counting import Counted, Counting
 from steelyard.gateway.drawing import Drawing
 from steelyard.gateway.policies import Policy
 from steelyard.gateway.replays import Replays
+from steelyard.gateway.running_ballot import RunningBallot
 from steelyard.gateway.samples import Sample
 from steelyard.jobs.ask import place_of, rule_applies
 from steelyard.jobs.ask_cascade import absent_samples, along
@@ -39,7 +40,11 @@ class Drawn:
         method: Method | None,
         drawings: Sequence[Drawing],
         cascade: Cascade | None = None,
+        *,
+        until: float,
     ) -> None:
+        """`until`, by the monotonic clock, nobody waits for samples any more, nor for algebra about them."""
+        self.until = until
         self.counting, self.policy, self.method, self.cascade = counting, policy, method, cascade
         self.drawings = {drawing.source.name: drawing for drawing in drawings}
         self.asked: list[str] = []  # the sources that were
@@ -78,10 +83,10 @@ class Drawn:
             return True
         return self._place(sample) < self.standing.samples
 
-    async def all(self, until: float, watch: Watch) -> str:
+    async def all(self, watch: Watch) -> str:
         """Take samples until the rule, the cascade, the number or the time says stop; return why."""
         try:
-            async with asyncio.timeout(until - time.monotonic()), aclosing(await self._coming()) as coming:
+            async with asyncio.timeout(self.until - time.monotonic()), aclosing(await self._coming()) as coming:
                 async for sample in coming:
                     for changed in self._replays.sorted_out(sample):
                         await self._take(changed)
@@ -89,31 +94,40 @@ class Drawn:
                     if self.standing and self.standing.stop:
                         return self.standing.why
         except TimeoutError:
-            failed = self._unscored()
-            self.fault = self.fault or (failed.unscored if failed else None)
-            await self._settle()
+            await self._settle(watch)
             return DEADLINE
         return ALL
 
     async def _coming(self) -> AsyncGenerator[Sample]:
         if not self.cascade or not self._ballot:
             return self._asking(list(self.drawings.values()))
-        for name, number in absent_samples(self.cascade, self.drawings):
-            self.standing = await self._ballot.add(Counted(number, name, None, None))
+        absent = absent_samples(self.cascade, self.drawings)
+        self.standing = await self._ballot.add(*(Counted(number, name, None, None) for name, number in absent))
         return along(self._ballot, self.drawings, self._asking)
 
     def _asking(self, drawings: list[Drawing]) -> AsyncGenerator[Sample]:
         self.asked += [drawing.source.name for drawing in drawings]
         return merged([drawing.samples() for drawing in drawings])
 
-    async def _settle(self) -> None:
-        """At the deadline a cascade goes on as if nobody else had an answer."""
-        while self.cascade and self._ballot and (now := self._ballot.standing.next):
-            came = {(sample.source, sample.number) for sample in self.samples}
-            for name in now:
-                for number in range(self.cascade.samples_of(name)):
-                    if (name, number) not in came:
-                        self.standing = await self._ballot.add(Counted(number, name, None, None))
+    async def _settle(self, watch: Watch) -> None:
+        """At the deadline what came while others were counted counts too; a cascade goes on as if that were all."""
+        taken = {(one.number, one.source) for one in self.samples}
+        late = [one for one in self.came if (one.number, one.source) not in taken]
+        changed = [each for one in late for each in self._replays.sorted_out(one)]
+        again = {(one.number, one.source) for one in changed}
+        self.samples = [one for one in self.samples if (one.number, one.source) not in again] + changed
+        failed = self._unscored()
+        self.fault = self.fault or (failed.unscored if failed else None)
+        for one in changed:
+            watch(one, self.standing)
+        if not self.cascade or not self._ballot:
+            return
+        self.standing = await self._ballot.add(*(self._entry(one) for one in changed))
+        came = {(sample.source, sample.number) for sample in self.samples}
+        while now := self.standing.next:
+            owed = [(name, number) for name in now for number in range(self.cascade.samples_of(name))]
+            missing = [Counted(number, name, None, None) for name, number in owed if (name, number) not in came]
+            self.standing = await self._ballot.add(*missing)
 
     async def _take(self, sample: Sample) -> None:
         """Take a sample in; where the verifier failed on one that the rule has to go by, count all without scores.
@@ -163,4 +177,6 @@ class Drawn:
 
     def _new_ballot(self) -> RunningBallot | None:
         by_ballot = self.method and (self.cascade or rule_applies(self.method))
-        return RunningBallot(self.counting, self.method, self.policy.kind) if self.method and by_ballot else None
+        if not self.method or not by_ballot:
+            return None
+        return RunningBallot(self.counting, self.method, self.policy.kind, self.until)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.confidence.drift import MOST_REFERENCES, score_drift
 from steelyard.counting.logit_weight import clipped_logit
-from steelyard.errors import LabelError, RunError
+from steelyard.errors import LabelError, RunError, SteelyardError
 from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
@@ -26,7 +26,7 @@ from steelyard.gateway.kept_request import request_record
 from steelyard.gateway.label_match import correct_answers
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.policies import AnswerPolicy
-from steelyard.runs.feedback_folder import REQUEST, FeedbackFolder, FeedbackSettings, Record
+from steelyard.runs.feedback_folder import MOST, REQUEST, FeedbackFolder, FeedbackSettings, Record
 from steelyard.surrogates import whole
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -52,12 +52,14 @@ class Feedback:
         self.counting, self.metrics, self.model, self.texts = counting, metrics, model, texts
         self.reference = reference
         self.kind = ""
-        self.known: dict[str, int] = {}  # places in the journal, of requests by their ids
+        self.known: dict[str, int | None] = {}  # places in the journal, of requests by their ids; None: not yet
         self.labels: dict[str, Labelled] = {}
         self.means: deque[float] = deque(maxlen=MOST_REFERENCES)  # the evidence of the last requests
         self._confidence: dict[str, float] = {}  # while the journal is read
         self._pending: dict[str, asyncio.Task[None]] = {}
         self._folder: FeedbackFolder | None = None
+        self._labelling: Counter[str] = Counter()  # requests that are being labelled
+        self._trimming: asyncio.Task[None] | None = None
 
     @property
     def folder(self) -> FeedbackFolder:
@@ -65,15 +67,17 @@ class Feedback:
             raise AssertionError("it is opened before the server listens")
         return self._folder
 
-    def open(self, path: Any, settings: FeedbackSettings) -> None:
+    def open(self, path: Any, settings: FeedbackSettings, most: int = MOST) -> None:
         """Take up the folder and what is in it."""
         self.kind = settings.answers
-        self._folder = FeedbackFolder(path, settings, self._see)
+        self._folder = FeedbackFolder(path, settings, self._see, most)
         self._confidence.clear()
 
     async def close(self) -> None:
         """Wait for what is being written, and let go of the folder."""
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
+        if self._trimming:
+            await asyncio.gather(self._trimming, return_exceptions=True)
         self.folder.close()
 
     def _see(self, offset: int, record: Record) -> None:
@@ -90,8 +94,8 @@ class Feedback:
         if name is None:
             raise AssertionError(f"{reply} is an id of ours")
         record = request_record(name, decision, model=self.model, texts=self.texts)
-        offset, writing = self.folder.add(record)
-        self._know(name, offset, [sample["score"] for sample in record["samples"]])
+        self._know(name, None, [sample["score"] for sample in record["samples"]])
+        writing = self.folder.add(record, lambda place: self._placed(name, place))
         self._pending[name] = task = asyncio.create_task(self._written(writing))
         task.add_done_callback(lambda _: self._pending.pop(name, None))
 
@@ -100,29 +104,54 @@ class Feedback:
         if task := self._pending.get(_name(reply) or ""):
             await asyncio.shield(task)
 
-    async def _written(self, writing: asyncio.Task[None]) -> None:
+    def _placed(self, name: str, place: int) -> None:
+        if name in self.known:
+            self.known[name] = place
+
+    async def _written(self, writing: asyncio.Task[int]) -> None:
         try:
             await writing
         except RunError as error:
             LOG.error("a request could not be kept for feedback: %s", error)  # noqa: TRY400 - one line says it
             self.metrics.lost.add()
+            return
+        if self.folder.is_long and (self._trimming is None or self._trimming.done()):
+            self._trimming = asyncio.create_task(self._trim())
+
+    async def _trim(self) -> None:
+        """Forget the oldest requests that nobody has labelled, here and on the disk."""
+        try:
+            await self.folder.trim(self._labelling, self._moved)
+        except (SteelyardError, OSError) as error:
+            LOG.error("the journal of feedback could not be made shorter: %s", error)  # noqa: TRY400
+
+    def _moved(self, places: dict[str, int]) -> None:
+        self.known = {
+            name: places.get(name) for name, place in self.known.items() if place is None or name in places
+        }  # fmt: skip
 
     async def label(self, reply: str, *, correct: bool | None, answer: str | None) -> dict[str, Any]:
         """Keep what somebody says of a verdict; return what is held now, once it is on the disk."""
         name = _name(reply)
         if name is None or name not in self.known:
-            raise ApiError(
-                404, f"no request {reply!r:.80} is known here: the id of a reply of this server's own model is needed, "
-                f"and the last {MOST_KNOWN:,} are known", param="id", code="unknown_id",
-            )  # fmt: skip
-        offset = self.known[name]
+            raise _unknown(reply)
+        self._labelling[name] += 1
+        try:
+            return await self._labelled(reply, name, correct, answer)
+        finally:
+            self._labelling[name] -= 1
+            self._labelling += Counter()  # without those that are none any more
+
+    async def _labelled(self, reply: str, name: str, correct: bool | None, answer: str | None) -> dict[str, Any]:
         await self.kept(reply)
         try:
-            record = await asyncio.to_thread(self.folder.at, offset)
+            record = await self.folder.read(lambda: self._place(reply, name))
+            if record["question"] != name:
+                raise RunError("another request stands in the place of this one")
             flags = await self._flags(record, correct, answer)
             verdict = record["verdict"] is not None and flags[record["verdict"]]
             said: Record = {"kind": "label", "question": name, "at": time.time(), "correct": flags, "verdict": verdict}
-            _, writing = self.folder.add(said | ({} if answer is None else {"gold": answer}))
+            writing = self.folder.add(said | ({} if answer is None else {"gold": answer}))
             before = self._label(name, Labelled(tuple(flags), verdict, record["confidence"]))
             await asyncio.shield(writing)
         except (RunError, OSError, ValueError) as error:
@@ -135,6 +164,14 @@ class Feedback:
             "correct_answers": [each for each, flag in zip(record["answers"], flags, strict=True) if flag],
             "replaced": {"correct": before.verdict} if changed and before else None,
         }  # fmt: skip
+
+    def _place(self, reply: str, name: str) -> int:
+        if name not in self.known:
+            raise _unknown(reply)  # it was forgotten while others read
+        place = self.known[name]
+        if place is None:
+            raise RunError("the request is not on the disk")
+        return place
 
     async def _flags(self, record: Record, correct: bool | None, answer: str | None) -> list[bool]:
         kept = record["answers"]
@@ -149,7 +186,7 @@ class Feedback:
             raise invalid("correct", "there was no verdict on this request: send the correct answer as 'answer'")
         return [bool(correct) and place == record["verdict"] for place in range(len(kept))]
 
-    def _know(self, name: str, offset: int, scores: list[float | None]) -> None:
+    def _know(self, name: str, offset: int | None, scores: list[float | None]) -> None:
         """Remember where a request stands, and forget the oldest."""
         self.known[name] = offset
         if len(self.known) > MOST_KNOWN:
@@ -185,6 +222,13 @@ class Feedback:
             "bins": [vars(each) for each in curve.bins] if curve else [],
             "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
         }
+
+
+def _unknown(reply: str) -> ApiError:
+    return ApiError(
+        404, f"no request {reply!r:.80} is known here: the id of a reply of this server's own model is needed, and the "
+        f"last {MOST_KNOWN:,} are known, as far as the limit 'feedback' keeps them", param="id", code="unknown_id",
+    )  # fmt: skip
 
 
 def _name(reply: str) -> str | None:

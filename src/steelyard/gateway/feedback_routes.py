@@ -10,7 +10,7 @@ from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.chat_route import read_body
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.json_text import json_bytes
-from steelyard.gateway.state import STATE
+from steelyard.gateway.state import CLIENT, STATE
 
 LONGEST_ANSWER = 10_000  # characters
 
@@ -19,7 +19,8 @@ async def give(request: web.Request) -> web.Response:
     """Keep a label."""
     state = request.app[STATE]
     feedback = _kept(state.feedback)
-    given = (await read_body(request, state)).values
+    async with state.admission.place(request[CLIENT]):
+        given = (await read_body(request, state)).values
     name, correct, answer = given.get("id"), given.get("correct"), given.get("answer")
     if not isinstance(name, str):
         raise invalid("id", "id must be the id of a reply")

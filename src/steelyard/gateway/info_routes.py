@@ -37,11 +37,13 @@ async def healthz(_: web.Request) -> web.Response:
 
 
 async def readyz(request: web.Request) -> web.Response:
-    """Whether requests can be answered: the plan is read, and an upstream was probed; of several one is enough."""
+    """Whether requests can be answered: a vote was tried, and an upstream was probed; of several one is enough."""
     state = request.app[STATE]
     if state.admission.closed:
         raise ApiError(503, "this server is being stopped", code="draining")
     await asyncio.gather(*(source.probed() for source in state.sources))
+    if state.warming:
+        await asyncio.wait({state.warming})
     found = {source.name or source.model: _found(source) for source in state.sources}
     ready = any(source.abilities for source in state.sources)
     told = {"status": "ready" if ready else "not ready", "model": state.name, "upstreams": found}

@@ -1,7 +1,9 @@
 """How many choices a request may ask an upstream for: what its probe found, and for a while less where replies say so.
 
-A reply with fewer choices than were asked for says so by itself. A refusal may be the fault of one client's request, so
-that two requests in a row have to be refused in words that name `n`. Neither is believed for ever.
+A reply with fewer choices than were asked for says so by itself. A refusal says it only in words that name `n`, and
+these may be about the request of one client (vLLM: "n must be 1 when using greedy sampling"): nobody's request takes
+`n` away from the others. So the upstream is asked anew, by the probe's own request, and what that finds is believed.
+Neither is believed for ever.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import re
 import time
 
 BELIEVED = 600.0  # seconds
-LEAST_REFUSALS = 2  # requests in a row
 _NAMES_N = re.compile(r"(?<![\w.'-])[`'\"]?(n|n_cmpl|num_choices)[`'\"]?(?![\w'-])")
 
 
@@ -20,7 +21,6 @@ class MostChoices:
 
     def __init__(self) -> None:
         self._most, self._until = math.inf, -math.inf
-        self._refused: set[str] = set()  # ids of requests
 
     def of(self, probed: int) -> int:
         """The most that is asked for now."""
@@ -28,21 +28,12 @@ class MostChoices:
 
     def gave(self, came: int, wanted: int) -> None:
         """Note how many choices came of those that one request wanted."""
-        self._refused.clear()
         if came < wanted:
-            self._believe(max(1, came))
+            self.found(self.of(max(1, came)))
 
-    def refused(self, reason: str, request: str) -> None:
-        """Note that a request was refused which was good for a single choice."""
-        if not names_n(reason):
-            return
-        self._refused.add(request)
-        if len(self._refused) >= LEAST_REFUSALS:
-            self._believe(1)
-
-    def _believe(self, most: int) -> None:
-        self._refused.clear()
-        self._most, self._until = self.of(most), time.monotonic() + BELIEVED
+    def found(self, most: int) -> None:
+        """Note what a probe has found."""
+        self._most, self._until = most, time.monotonic() + BELIEVED
 
 
 def names_n(reason: str) -> bool:

@@ -44,7 +44,8 @@ async def ask(request: web.Request) -> web.StreamResponse:
         deciding.add_done_callback(lambda _: news.put_nowait(None))
         try:
             response = await begun(request)
-            await response.write(event({"begun": {"samples": settings.n}}))
+            begin = {"samples": live.places.total, "upstreams": len(state.sources), "cascade": live.cascade}
+            await response.write(event({"begun": begin}))
             while (came := await _next(news, response)) is not None:
                 await response.write(event(await live.add(*came)))
             await response.write(event(await _ended(deciding, state, live, began)))
@@ -83,6 +84,7 @@ async def _ended(deciding: asyncio.Task[Decision], state: State, live: LiveVote,
             "seconds": seconds,
             "usage": reply["usage"],
             "vote": reply[OURS],
+            "places": live.ballot_places(decision),
             "side_by_side": await live.side_by_side(decision),
         }
     }

@@ -39,8 +39,6 @@ def as_chat(members: Members) -> Members:
             )  # fmt: skip
     chat: dict[str, Any] = {}
     chat["messages"] = [*_instructions(values.get("instructions")), *_messages(values.get("input"))]
-    if values.get("max_output_tokens") is not None:
-        chat["max_tokens"] = values["max_output_tokens"]
     if values.get("tools"):
         chat["tools"] = [_tool(tool, i) for i, tool in enumerate(_listed(values["tools"], "tools"))]
     if values.get("tool_choice") is not None:
@@ -52,7 +50,10 @@ def as_chat(members: Members) -> Members:
         chat["verbosity"] = wanted["verbosity"]
     if isinstance(thinking, dict) and thinking.get("effort") is not None:
         chat["reasoning_effort"] = thinking["effort"]
-    return read_members(members.text(without=OTHERWISE, **chat))
+    try:
+        return read_members(members.text(without=OTHERWISE, **chat))
+    except (ValueError, RecursionError):  # it was just readable as it came
+        raise ApiError(400, "the body is nested too deeply", code="invalid_json") from None
 
 
 def _instructions(given: Any) -> list[dict[str, Any]]:

@@ -10,15 +10,18 @@ from typing import Any
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
-from steelyard.gateway.chat_request import OURS, ChatRequest, read_chat, unknown_model
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.chat_request import MOST_TOKENS, OURS, ChatRequest, read_chat, unknown_model, whole_number
 from steelyard.gateway.chat_route import read_body, vote_settings
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import begun, break_off, event
+from steelyard.gateway.json_members import Members
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces, spoken, while_waiting
 
+LIMIT = "max_output_tokens"  # per sample
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
 DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
 
@@ -27,12 +30,19 @@ async def responses(request: web.Request) -> web.StreamResponse:
     """Answer a request of the Responses API; of the upstream's own model one sample is drawn."""
     state = request.app[STATE]
     async with state.admission.place(request[CLIENT]):
-        asked = read_chat(as_chat(await read_body(request, state)), state.caps)
+        asked = _read(await read_body(request, state), state.caps)
         if asked.stream:
             return await _streamed(request, asked)
         reply = state.replied(await _decided(request, asked))
         await state.kept(reply)
         return web.Response(body=json_bytes(as_response(reply)), content_type="application/json")
+
+
+def _read(members: Members, caps: Caps) -> ChatRequest:
+    """The chat request that says the same; what its limit on tokens is called every upstream knows for itself."""
+    asked = read_chat(as_chat(members), caps)
+    limit = whole_number(members.values, LIMIT, 1, caps.tokens or MOST_TOKENS)
+    return asked if limit is None else replace(asked, max_tokens=limit)
 
 
 async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamResponse:

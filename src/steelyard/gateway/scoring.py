@@ -17,6 +17,7 @@ import polars as pl
 
 from steelyard.errors import SteelyardError
 from steelyard.gateway.samples import Sample
+from steelyard.gateway.worst_case import NOTHING, Prices, Reading, price_of
 from steelyard.jobs.ask import probability_of
 from steelyard.tables.score_spelling import Score, spelled
 from steelyard.verifiers.scored_items import Item, Runner, Scores
@@ -50,6 +51,10 @@ class Scorer(Protocol):
         """The score of a sample; a ScoringError where there should be one."""
         ...
 
+    def reading(self, question: str, prices: Prices) -> Reading:
+        """What a server is billed for one score at worst."""
+        ...
+
 
 async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
     """A sample with its score, or with the reason why the verifier gave none."""
@@ -70,6 +75,10 @@ class OwnLogprob:
         """Read it from the sample, as `ask` does."""
         return Scored(probability_of(sample.choice))
 
+    def reading(self, question: str, prices: Prices) -> Reading:  # noqa: ARG002
+        """Nobody is asked."""
+        return NOTHING
+
 
 class Verified:
     """A verifier of the `verifiers` room, in this process or behind an address, connected to when first needed."""
@@ -84,8 +93,9 @@ class Verified:
         split: str,
         timeout: float,
         priced_as: str | None = None,
+        reads: Callable[[str], Reading] = lambda _: NOTHING,
     ) -> None:
-        self.timeout, self.priced_as = timeout, priced_as
+        self.timeout, self.priced_as, self._reads = timeout, priced_as, reads
         self.problem: str | None = None  # why it could not be connected to
         self._connect, self._split = connect, split
         self._runner: Runner | None = None
@@ -113,6 +123,11 @@ class Verified:
         except Exception as error:  # whatever a verifier does, the request goes on without it
             raise ScoringError(f"the verifier failed: {type(error).__name__}") from error
         return Scored(reduced(scores, self._spelling), scores.usage)
+
+    def reading(self, question: str, prices: Prices) -> Reading:
+        """All tries of one score together; a token of the response is taken for one of the verifier's."""
+        price = None if self.priced_as is None else price_of(prices, self.priced_as)
+        return self._reads(question)._replace(price=price)
 
     async def connected(self) -> Runner:
         """The runner; whoever needs it waits for the same connection."""

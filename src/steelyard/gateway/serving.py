@@ -22,15 +22,19 @@ from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
 from steelyard.gateway.feedback import Feedback
-from steelyard.gateway.scoring import OwnLogprob
+from steelyard.gateway.scoring import OwnLogprob, Scorer
 from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
 from steelyard.gateway.state import State
+from steelyard.gateway.verifier import TRIES
 from steelyard.gateway.voting import Voter
+from steelyard.gateway.worst_case import VERIFIER
 from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
+from steelyard.llm.address import Address
 from steelyard.llm.client import Client
 from steelyard.llm.embedded import LOCAL
+from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.upstream import Serve, served
 from steelyard.plain_loops import choose_plain_loops
 from steelyard.runs.feedback_folder import FeedbackSettings
@@ -70,8 +74,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             source = Source(each.name, each.model, client, n=configuration.n, most=most, patience=patience)
             stack.push_async_callback(source.close)
             sources.append(source)
-        verifier = configuration.verifier
-        scorer = verifier.scorer(score, upstreams, sources[0].client.address, stack) if verifier else OwnLogprob()
+        scorer = _scorer(configuration, score, upstreams, sources[0].client.address, stack)
         voter = Voter(method, scorer, configuration.answers, cascade, score)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
@@ -82,11 +85,22 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         if configuration.feedback:
             await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
         state.finished.append(state.metrics.decided)
-        warm = state.counting.warm(method or unplanned(scored=True))
-        ready = [asyncio.create_task(each) for each in (warm, *(source.probed() for source in sources))]
+        state.warming = asyncio.create_task(state.counting.warm(method or unplanned(scored=True)))
+        ready = [state.warming, *(asyncio.create_task(source.probed()) for source in sources)]
         stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where
+
+
+def _scorer(
+    configuration: Configuration, score: str, upstreams: tuple[Upstream, ...], address: Address, stack: AsyncExitStack
+) -> Scorer:
+    """The verifier, or what log-probabilities say; where tokens or cost are limited, every score is asked for once."""
+    if configuration.verifier is None:
+        return OwnLogprob()
+    limited = configuration.caps.tokens is not None or configuration.caps.cost is not None
+    priced = VERIFIER in configuration.prices
+    return configuration.verifier.scorer(score, upstreams, address, stack, tries=1 if limited else TRIES, priced=priced)
 
 
 async def _keep_feedback(
@@ -96,7 +110,7 @@ async def _keep_feedback(
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
     kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
-    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers))
+    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers), configuration.caps.feedback)
     stack.push_async_callback(kept.close)
     state.feedback = kept
     state.finished.append(kept.decided)

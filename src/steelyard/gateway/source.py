@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from steelyard.errors import UpstreamError
-from steelyard.gateway.most_choices import MostChoices
+from steelyard.gateway.limit_names import other_name
+from steelyard.gateway.most_choices import MostChoices, names_n
 from steelyard.llm.client import Client
-from steelyard.llm.faults import BusyError, LateError, SpentError, TooLargeError
+from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.retry import persistently
@@ -22,6 +24,7 @@ OF_EMBEDDED = 120.0  # of the embedded LLM, which shares a laptop with everythin
 RETRIES = 2
 TICK = 0.05  # seconds
 AGAIN = 1.0  # seconds until a probe that failed is made again
+DOUBTED = 60.0  # seconds between two probes that refusals give rise to
 
 Result = TypeVar("Result")
 
@@ -30,7 +33,11 @@ class PutOffError(BusyError):
     """The upstream asks for more time than there is."""
 
 
-FINAL = (PutOffError, TooLargeError)  # the same request again would only cost the same again
+class TooDearError(TryError):
+    """Another try might cost more than the request may."""
+
+
+FINAL = (PutOffError, TooDearError, TooLargeError)  # the same request again would only cost the same again
 
 
 class Source:
@@ -43,8 +50,11 @@ class Source:
         self.most_choices = MostChoices()
         self.problem: str | None = None
         self.put_off = "HTTP 429"  # what the upstream said when it last asked to be left alone
+        self._limit_name: str | None = None  # of a limit on tokens, where a refusal has told it
         self._sampling = Sampling(model, n)
         self._probing: asyncio.Task[None] | None = None
+        self._counting: asyncio.Task[None] | None = None  # a probe of how many choices it gives
+        self._doubted = -DOUBTED
         self._failed = -AGAIN
 
     async def able(self) -> Abilities:
@@ -52,8 +62,8 @@ class Source:
         if self.abilities is None:
             await self.probed()
         found = self.abilities or Abilities(most=1, logprobs=False)
-        most = self.most_choices.of(found.most)
-        return found if most == found.most else replace(found, most=most)
+        most, name = self.most_choices.of(found.most), self._limit_name or found.limit_name
+        return found if (most, name) == (found.most, found.limit_name) else replace(found, most=most, limit_name=name)
 
     async def probed(self) -> bool:
         """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""
@@ -86,16 +96,44 @@ class Source:
         most = 1 + RETRIES
         return await persistently(self.pace, once, tries=tries, most=most, until=until, final=FINAL)
 
+    async def limited(self, send: Callable[[str], Awaitable[Result]]) -> Result:
+        """Send what holds a limit on tokens that the client did not write, under the upstream's own name for it.
+
+        A refusal that speaks of the other name is followed once, and remembered when that works.
+        """
+        name = (await self.able()).limit_name
+        try:
+            return await send(name)
+        except RefusedError as error:
+            other = other_name(name, error.reason)
+            if other is None:
+                raise
+        result = await send(other)
+        self._limit_name = other
+        return result
+
     def _check_gate(self, wait: float, until: float, reason: str = "") -> None:
-        if wait > until - time.monotonic():
+        if wait > max(0.0, until - time.monotonic()):
             self.put_off = reason or self.put_off
             raise PutOffError(self.put_off, wait)
 
+    def refused_choices(self, reason: str) -> None:
+        """Note that a request was refused which was good for one choice: where it is about `n`, the probe decides."""
+        if names_n(reason) and time.monotonic() - self._doubted >= DOUBTED:
+            self._doubted = time.monotonic()
+            self._counting = asyncio.create_task(self._count_choices())
+
     async def close(self) -> None:
         """End a probe that is under way."""
-        if self._probing and not self._probing.done():
-            self._probing.cancel()
-            await asyncio.gather(self._probing, return_exceptions=True)
+        tasks = [task for task in (self._probing, self._counting) if task and not task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _count_choices(self) -> None:
+        with suppress(UpstreamError):
+            found = await probe(self.client, self._sampling, patience=self.patience)
+            self.most_choices.found(found.most)
 
     async def _probe(self) -> None:
         try:

@@ -16,9 +16,13 @@ EVERYBODY = "all upstreams are asked"
 
 
 def usage_told(decision: Decision) -> dict[str, Any]:
-    """Tokens by part; of samples that were cancelled or not counted by the upstream nobody knows."""
+    """Tokens by part; of tries that gave nothing, and of what the upstream did not count, nobody knows."""
     uncounted = sum(not is_counted(reply.get("usage")) for reply in decision.replies)
-    unknown = {"replies_without_usage": uncounted, "cancelled_samples": decision.cancelled}
+    unknown = {
+        "replies_without_usage": uncounted,
+        "requests_without_reply": decision.attempts - len(decision.replies),
+        "cancelled_samples": decision.cancelled,
+    }
     if decision.scoring:
         unknown["scores_without_usage"] = decision.scoring.count(None)
     return {"samples": decision.usage, "verifier": added(decision.scoring), "unknown": unknown}
@@ -50,7 +54,9 @@ def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
     scores = _cost_of_scores(decision, prices)
     if not decision.parties:
         price = price_of(prices, "")
-        return None if price is None else {"samples": price.of(decision.usage), "verifier": scores}
+        if price is None and scores is None:
+            return None
+        return {"samples": price.of(decision.usage) if price else None, "verifier": scores}
     turns = _turns(decision)
     costs = [_cost(party, prices, turns.get(party.source)) for party in decision.parties if party.replies]
     if all(cost is None for cost in costs):
@@ -59,7 +65,7 @@ def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
 
 
 def _cost_of_scores(decision: Decision, prices: Prices) -> float | None:
-    """What the scores of an upstream that verifies itself cost; the prices of other servers nobody has told."""
+    """What the scores cost, where the prices of who gives them are told and it counts all their tokens."""
     price = None if decision.scored_by is None else price_of(prices, decision.scored_by)
     return None if price is None or None in decision.scoring else price.of(added(decision.scoring))
 

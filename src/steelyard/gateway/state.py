@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,15 +44,16 @@ class State:
     keys: int = 1  # of clients
     feedback: Feedback | None = None
     prices: Prices = field(default_factory=dict)
+    warming: asyncio.Task[None] | None = None  # what the first vote would have to wait for
 
     def __post_init__(self) -> None:
         self.under_way = UnderWay()
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counting)
 
-    def replied(self, decision: Decision) -> dict[str, Any]:
+    def replied(self, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""
-        reply = completion(decision, self.prices)
+        reply = completion(decision, self.prices, named)
         for told in self.finished if decision.asked.model == self.name else ():
             told(reply["id"], decision)
         return reply

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from steelyard.errors import SettingError
 from steelyard.gateway.scoring import OwnLogprob, Scorer, Verified
+from steelyard.gateway.source import RETRIES
+from steelyard.gateway.worst_case import NOTHING, VERIFIER, Reading
 from steelyard.jobs.starting import started
 from steelyard.llm.address import NO_KEY, Address
 from steelyard.llm.named_upstreams import Upstream
@@ -15,6 +17,9 @@ from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol
 from steelyard.verifiers.runners.where import check_place, connect
 from steelyard.verifiers.scored_items import Runner
+
+TRIES = 1 + RETRIES
+LAYOUT = 256  # tokens at most that a server or a protocol puts around what it is told
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,20 @@ class VerifierSettings:
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
 
-    def scorer(self, score: str, upstreams: tuple[Upstream, ...], address: Address, stack: AsyncExitStack) -> Scorer:
-        """What scores samples by a plan's score; it is closed with the stack. `address` is the first upstream's."""
+    def scorer(
+        self,
+        score: str,
+        upstreams: tuple[Upstream, ...],
+        address: Address,
+        stack: AsyncExitStack,
+        *,
+        tries: int = TRIES,
+        priced: bool = False,
+    ) -> Scorer:
+        """What scores samples by a plan's score; it is closed with the stack. `address` is the first upstream's.
+
+        `tries` are those of a score, and `priced` says whether the prices of a server of its own are known.
+        """
         protocol, known = find_verifier(self.name)
         if isinstance(protocol, RecordedProtocol):
             return OwnLogprob()
@@ -55,11 +72,26 @@ class VerifierSettings:
 
         async def ready() -> Runner:
             if own or place is None:
-                return await connect(protocol, model, address if own else None)
-            return await connect(protocol, model, await stack.enter_async_context(started(served, place, self.key_env)))
+                return await connect(protocol, model, address if own else None, tries=tries)
+            async with AsyncExitStack() as trial:  # what does not connect is let go of at once
+                there = await trial.enter_async_context(started(served, place, self.key_env))
+                runner = await connect(protocol, model, there, tries=tries)
+                stack.push_async_callback(trial.pop_all().aclose)
+            return runner
+
+        def reads(question: str) -> Reading:
+            if not own and place is None:
+                return NOTHING  # it is in this process, and bills nobody
+            if isinstance(protocol, ChatProtocol):
+                beside = sum(
+                    len(each["content"].encode("utf-8", "replace")) for each in protocol.render(question, [""])
+                )
+                return Reading(tries * (beside + LAYOUT), tries, tries, None)
+            return Reading(tries * (len(question.encode("utf-8", "replace")) + LAYOUT), 2 * tries, 0, None)
 
         made = Verified(
-            ready, score=score, split=known.split, timeout=self.timeout, priced_as=upstream.name if own else None
-        )
+            ready, score=score, split=known.split, timeout=self.timeout, reads=reads,
+            priced_as=upstream.name if own else VERIFIER if priced else None,
+        )  # fmt: skip
         stack.push_async_callback(made.close)
         return made

@@ -18,17 +18,21 @@ from steelyard.jobs.ask import Vote
 KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 
-def completion(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
-    """The reply to a request that was voted on."""
+def new_reply() -> dict[str, Any]:
+    """The name of a reply, and when it was made."""
+    return {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time())}
+
+
+def completion(decision: Decision, prices: Prices = NO_PRICES, named: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The reply to a request that was voted on; a stream may have been `named` before."""
     best = winners(decision)
     first = best[0].reply or {}
     choices = [_choice(decision, sample, index) for index, sample in enumerate(best)]
     if decision.abstained:
         choices = [_abstention(decision)]
     return {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        **(named or new_reply()),
         "object": "chat.completion",
-        "created": int(time.time()),
         "model": decision.asked.model,
         "choices": choices,
         "usage": selected(best) if decision.settings.usage == SELECTED else billed(decision),

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from steelyard.errors import SettingError, did_you_mean
+from steelyard.gateway.allowance import Allowance
 from steelyard.gateway.api_errors import invalid
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.chat_request import MOST_TOKENS, OURS, ChatRequest, number, whole_number
@@ -30,6 +31,7 @@ class VoteSettings:
     deadline_s: float = 600.0
     max_total_tokens: int | None = None
     max_tokens: int | None = None  # per sample, by all limits together
+    allowance: Allowance | None = None  # what these limits leave for other tries
     ballots: bool = False  # whether the reply tells what became of every sample
     vote_on: tuple[str, ...] = ()
     progress: bool = False  # whether the stream tells every sample as it comes

@@ -18,6 +18,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import DONE, PING, begun, break_off, event
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.vote_reply import new_reply
 from steelyard.gateway.vote_settings import VoteSettings
 from steelyard.jobs.standing import Standing
 
@@ -32,10 +33,11 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
     """Answer a request that is voted on by a stream."""
     state = request.app[STATE]
     news: asyncio.Queue[bytes] = asyncio.Queue()
+    named = new_reply()
 
     def watch(sample: Sample, standing: Standing | None) -> None:
         if settings.progress:
-            news.put_nowait(event(_progress(asked, sample, standing)))
+            news.put_nowait(event(_progress(asked, named, sample, standing)))
 
     deciding = asyncio.create_task(state.voting.decide(asked, settings, request[REQUEST_ID], watch))
     try:
@@ -49,7 +51,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
             break_off(request)
             return response
         response = response or await begun(request)
-        await _send(response, decision, request)
+        await _send(response, decision, request, named)
         return response
     finally:
         deciding.cancel()
@@ -81,8 +83,8 @@ async def while_waiting(
     return response
 
 
-async def _send(response: web.StreamResponse, decision: Decision, request: web.Request) -> None:
-    reply = request.app[STATE].replied(decision)
+async def _send(response: web.StreamResponse, decision: Decision, request: web.Request, named: dict[str, Any]) -> None:
+    reply = request.app[STATE].replied(decision, named)
     await request.app[STATE].kept(reply)
     for chunk in chunks(reply, usage=decision.asked.usage_chunk):
         await response.write(event(chunk))
@@ -138,7 +140,7 @@ def pieces(text: str) -> Iterator[str]:
         yield text[at : at + size]
 
 
-def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> dict[str, Any]:
+def _progress(asked: ChatRequest, named: dict[str, Any], sample: Sample, standing: Standing | None) -> dict[str, Any]:
     """A chunk without choices that tells of a sample, for who asked for that."""
     told: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
     if sample.source:
@@ -150,4 +152,6 @@ def _progress(asked: ChatRequest, sample: Sample, standing: Standing | None) -> 
             "answer": standing.verdict, "confidence": standing.confidence, "samples": standing.samples,
             "stop": standing.stop, "why": standing.why,
         }  # fmt: skip
-    return {"object": "chat.completion.chunk", "id": "", "created": 0, "model": asked.model, "choices": [], OURS: told}
+    usage: dict[str, Any] = {"usage": None} if asked.usage_chunk else {}
+    frame = {**named, "object": "chat.completion.chunk", "model": asked.model, "choices": []}
+    return frame | usage | {OURS: told}

@@ -23,6 +23,7 @@ from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
+from steelyard.gateway.worst_case import NOTHING, Prices, Reading
 from steelyard.jobs.ask import SCORE, by_score, rule_applies, unplanned
 from steelyard.jobs.ask_upstreams import unscored, without_scores
 from steelyard.jobs.cascade_outcome import CascadeAsked
@@ -34,7 +35,7 @@ from steelyard.stopping.cascade import Cascade
 
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
 UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
-MARGIN = 0.02  # of the time of a request that is kept for the vote itself
+MARGIN = 0.02  # of the time of a request that is kept for the vote itself, half of it for algebra
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,12 @@ class Voting:
             source.name: cascade.samples_of(source.name) for source in self.sources if source.name in cascade.sources
         }
 
+    def reading(
+        self, asked: ChatRequest, settings: VoteSettings, prices: Prices, only: Source | None = None
+    ) -> Reading:
+        """What the verifier of a request is billed per sample at worst; a cascade, or a single sample, needs none."""
+        return NOTHING if only or self._cascade(settings) else self.voter.scorer.reading(asked.question, prices)
+
     async def decide(
         self,
         asked: ChatRequest,
@@ -83,20 +90,22 @@ class Voting:
         if asked.temperature == 0 and not cascade and settings.n > 1:
             wanted, notes = dict.fromkeys(wanted, 1), [GREEDY]
         until = time.monotonic() + settings.deadline_s * (1 - MARGIN)
-        scorer = None if cascade else self.voter.scorer  # a cascade looks at answers alone
+        decided = until + settings.deadline_s * MARGIN / 2
+        scorer = None if cascade or only else self.voter.scorer  # a cascade looks at answers alone
         drawings = [
             Drawing(
                 source, asked,
                 Wanted(
                     wanted[source.name], until, scored=scorer is not None and scorer.logprobs,
                     at_once=not rule_applies(method) and not settings.apart, max_tokens=settings.max_tokens,
+                    allowance=settings.allowance,
                 ),
                 request_id, scorer,
             )
             for source in ([only] if only else self.sources) if source.name in wanted
         ]  # fmt: skip
-        drawn = Drawn(self.counting, policy, method, drawings, cascade)
-        stopped = await drawn.all(until, watch)
+        drawn = Drawn(self.counting, policy, method, drawings, cascade, until=until)
+        stopped = await drawn.all(watch)
         if not any(sample.choice for sample in drawn.samples):
             raise _no_sample(drawn, settings.deadline_s)
         if stopped == DEADLINE:
@@ -108,12 +117,13 @@ class Voting:
         chosen = method or unplanned(any(one.score is not None for one in counted), several)
         turns: CascadeAsked | None = None
         if cascade and drawn.standing:
-            outcome, turns = await self.counting.cascaded(
+            (outcome, turns), late = await self.counting.cascaded(
                 counted, _draws(drawn), chosen, cascade, drawn.standing, policy.kind,
-                [source.name for source in self.sources],
+                [source.name for source in self.sources], decided,
             )  # fmt: skip
+            notes += late
         else:
-            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, losses=settings.ballots)
+            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, decided, losses=settings.ballots)
             notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
@@ -129,7 +139,7 @@ class Voting:
             replies=[reply for drawing in used for reply in drawing.replies], stopped=stopped, verifier=drawn.fault,
             threshold=threshold, notes=notes, cascade=turns,
             parties=[Party.of(drawing, came, kept) for drawing in used] if several else [],
-            scoring=_scoring(scorer, drawn.samples), scored_by=scorer.priced_as if scorer else None,
+            scoring=_scoring(scorer, came), scored_by=scorer.priced_as if scorer else None,
         )  # fmt: skip
 
     def _cascade(self, settings: VoteSettings) -> Cascade | None:

@@ -41,7 +41,7 @@ class Frugal:
             "column": self.score.column,
             "rule": self.rule.name,
             "plan": self.plan,
-            "plan_sha256": _fingerprint(self.voter),
+            "plan_sha256": fingerprint(self.voter),
             "answers": self.answers,
         }
 
@@ -115,7 +115,7 @@ def score_of_plan(voter: Method, name: str, column: str) -> Score:
     return meant
 
 
-def _fingerprint(voter: Method) -> str:
+def fingerprint(voter: Method) -> str:
     """Tells plans apart by what they have learned, wherever their files are."""
     asking = voter.asking_.plain() if voter.asking_ else None
     content = [voter.name, voter.settings(), voter.learned(), asking]

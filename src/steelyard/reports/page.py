@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
-from html import escape
-from importlib.metadata import version
 from pathlib import Path
-from string import Template
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from steelyard import look
-from steelyard.caching import cache_folder, kept
+from steelyard.errors import SettingError
 from steelyard.files import write_atomically
 from steelyard.methods import default_method, method_class
 from steelyard.outputs import Kind, check_output
 from steelyard.pools.pool import LabelledPool
-from steelyard.reports.ballot_data import encoded
-from steelyard.reports.comparison import comparison
-from steelyard.reports.sections import Section, section
+from steelyard.reports.filled_page import build, filled, vega
+from steelyard.reports.on_demand import OnDemand, open_on_demand, plan_of
+from steelyard.reports.on_demand_section import on_demand_section
+from steelyard.reports.sections import section
+from steelyard.runs.bill import check_price
 from steelyard.tables import read
-from steelyard.version import __version__
 
-HERE = Path(__file__).parent
 LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
-EMBED = "window.vegaEmbed = vegaEmbed;"
-NOTICE = """/*
-Vega, Vega-Lite, Vega-Embed, Vega-Tooltip: Copyright (c) 2013-2025, University of Washington Interactive Data Lab and
-contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). With parts of D3 and TopoJSON: Copyright
-(c) 2010-2024 Mike Bostock, ISC and BSD-3-Clause.
-*/"""
 
 
 def _wrote(path: Path) -> bool:
@@ -50,81 +40,106 @@ def report(
     score: str | None = None,
     source: str | None = None,
     method: str | None = None,
+    plan: str | Path | None = None,
     calibrate: float = 0.3,
     seed: int = 0,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
+    price_response: float | None = None,
     overwrite: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> int:
     """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
 
     It is one HTML file that works without a network. It takes the place of another report, and with `overwrite` of any
-    file. The options are those of `steelyard report`.
+    file. With a `plan` the page is about the plan's verdicts on one file, labelled or not, and about what its verifier
+    was asked for; a run that was scored on demand is shown so by the plan it was scored by, and with `price_response`
+    its bill is in money, too. The options are those of `steelyard report`.
 
     >>> import steelyard as sy
     >>> sy.write(sy.simulate(60, 8), "labelled.parquet")
     >>> sy.report("labelled.parquet", "report.html") > 100_000
     True
     """
+    given: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
+    more: dict[str, Any] = {"method": method, "plan": plan, "calibrate": calibrate, "seed": seed}
+    more |= {"price_response": price_response, "overwrite": overwrite, "progress": progress}
+    return reported(files, output, **given, **more).size
+
+
+class Reported(NamedTuple):
+    """The size of a page in bytes, and whom it is about."""
+
+    size: int
+    method: str
+    plan: str | None = None
+
+
+def reported(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    method: str | None,
+    plan: str | Path | None,
+    calibrate: float,
+    seed: int,
+    price_response: float | None,
+    overwrite: bool,
+    progress: Callable[[float], None] | None,
+    **spelled: Any,
+) -> Reported:
+    """Do as `report` does and say whom the page is about; the other options are those of `read`."""
     files = [files] if isinstance(files, str | Path) else files
     check_output(output, PAGE, inputs=files, overwrite=overwrite)
+    check_price(price_response)
+    if plan is not None:
+        _check_plan_alone(files, method)
+        return _by_plan(output, open_on_demand(files[0], plan, price=price_response, **spelled))
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
-    parts = []
-    spelled: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
+    parts, name = [], ""
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, source)))
+        pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, spelled["source"])))
+        if pool.asked is not None and method is None and len(files) == 1:
+            return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
+        if price_response is not None:
+            raise SettingError("a price per response is for the bill of a run scored with --frugal: leave it away")
 
         def counted(done: float, before: int = i) -> None:
             if progress:
                 progress((before + done) / len(files))
 
+        name = method or default_method(pool)
         options: dict[str, Any] = {
-            "method": method or default_method(pool),
+            "method": name,
             "share": calibrate,
             "seed": seed,
-            "rename": rename,
-            "layout": layout,
+            "rename": spelled["rename"],
+            "layout": spelled["layout"],
         }
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
-    page = build(parts, bundle)
+    return Reported(_written(output, build(parts, bundle)), name)
+
+
+def _by_plan(output: str | Path, found: OnDemand) -> Reported:
+    page = filled(found.file, on_demand_section(found), [look.script()], {})
+    return Reported(_written(output, page), found.voter.name, found.plan)
+
+
+def _written(output: str | Path, page: bytes) -> int:
     write_atomically(output, page)
     return len(page)
+
+
+def _check_plan_alone(files: Sequence[str | Path], method: str | None) -> None:
+    """Refuse what a page by a plan cannot show."""
+    if method is not None:
+        raise SettingError("a plan and a method exclude each other, as a plan knows its method: leave one of them away")
+    if len(files) != 1:
+        raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each for itself")
 
 
 def _reads_scores(method: str | None, source: str | None) -> bool:
     """Whether the page cannot do without a score: a committee can."""
     return source is None or (method is not None and method_class(method).scored)
-
-
-def build(parts: Sequence[Section], bundle: str) -> bytes:
-    """Put the sections into the template."""
-    many = len(parts) > 1
-    title = parts[0].summary.file if not many else f"{len(parts)} files"
-    body = (comparison([part.summary for part in parts]) if many else "") + "\n".join(part.html for part in parts)
-    scripts = [bundle, look.script(HERE / "page.js")]
-    data = {name: value for part in parts for name, value in part.data.items()}
-    stored = [f'<script type="application/json" id="{name}">{encoded(value)}</script>' for name, value in data.items()]
-    page = Template((HERE / "page.html").read_text()).substitute(
-        version=__version__,
-        title=escape(f"Steelyard report: {title}"),
-        style=look.style(),
-        hashes=look.allowed(*scripts),
-        body=body,
-        scripts="\n".join([*stored, *(f"<script>{script}</script>" for script in scripts)]),
-    )
-    return page.encode("utf-8", "replace")
-
-
-@cache
-def vega() -> str:
-    """The Vega libraries as one script, with their licence notice; putting them together takes seconds."""
-    import vl_convert
-
-    def make() -> bytes:
-        return vl_convert.javascript_bundle(EMBED).encode()
-
-    bundle = kept(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
-    return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"

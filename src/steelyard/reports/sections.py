@@ -25,6 +25,7 @@ from steelyard.reports import (
 from steelyard.reports.ballot_data import ballots, encoded
 from steelyard.reports.browser import browser
 from steelyard.reports.headline import points
+from steelyard.reports.html_parts import card, facts, lead, said
 from steelyard.reports.source_details import sources_of
 from steelyard.reports.source_figures import source_figures
 from steelyard.reports.style import swatch
@@ -83,8 +84,7 @@ def test_words(case: Case, spoken: pl.DataFrame) -> pl.DataFrame:
 
 def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
     """The answer first, and what was calibrated on what."""
-    said = "".join(f"<p class=lead>{_said(text)}</p>" for text in words.answer(s))
-    facts = {
+    named = {
         "file": s.file,
         "LLM": s.llm or "not named",
         "score of the verifier": s.score,
@@ -95,45 +95,25 @@ def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
         "split": f"{100 * s.share:g} %, seed {s.seed}",
         **more,
     }
-    listed = "".join(
-        f"<div{_width(v)}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>" for k, v in facts.items()
-    )
     tag = "h1" if alone else "h2 class=headline"
-    head = f"<{tag}>{_said(words.headline(s))}</{tag[:2]}>{said}"
-    return f"{head}<div class=big>{''.join(_cards(s))}</div><dl class=facts>{listed}</dl>"
-
-
-def _width(text: str) -> str:
-    """A fact with a word that would break in its column gets two."""
-    return " class=wide" if max(map(len, text.split()), default=0) > 15 else ""
-
-
-def _said(text: str) -> str:
-    """A sentence as HTML; a number and its unit stay on one line."""
-    return escape(text).replace(" %", "&nbsp;%").replace(" points", "&nbsp;points")
+    head = f"<{tag}>{said(words.headline(s))}</{tag[:2]}>{lead(words.answer(s))}"
+    return f"{head}<div class=big>{''.join(_cards(s))}</div>{facts(named)}"
 
 
 def _cards(s: Summary) -> list[str]:
     """The figures of the answer, large."""
-    cards = [_card(percent(s.accuracy[s.method]), "%", f"correct answers of {words.named(s.method)}", "")]
+    cards = [card(percent(s.accuracy[s.method]), "%", f"correct answers of {words.named(s.method)}")]
     for name in ("majority", "best-of-n"):
         gain = s.gain.get(name)
         if gain is not None:
             reach = f"against {words.named(name)} (95 %: {points(gain.low)} to {points(gain.high)})"
-            cards.append(_card(points(gain), "points", reach, words.outcome(gain)))
+            cards.append(card(points(gain), "points", reach, words.outcome(gain)))
     if match := s.match.get("majority"):
         low, high = (words.share_of(end) for end in (match.fraction_low, match.fraction_high))
         note = f"of the samples reach what majority vote needs all {s.n} for (95 %: {low} to {high})"
         value, _, unit = words.share_of(match.fraction).partition(" ")
-        cards.append(_card(value, unit, note, ""))
+        cards.append(card(value, unit, note, ""))
     return cards
-
-
-def _card(value: str, unit: str, what: str, state: str) -> str:
-    return (
-        f'<div class="card {state}"><div class=value>{escape(value)} <span class=unit>{escape(unit)}</span></div>'
-        f"<div class=what>{_said(what)}</div></div>"
-    )
 
 
 def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: dict[str, Any], seed: int) -> list[str]:
@@ -147,7 +127,7 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
             place = f'<div class=chart data-spec="{key}" role=img aria-label="{escape(title)}"'
             least = f' style="min-width:{width}px"></div></div>' if width else "></div>"
             places.append(("<div class=scroll tabindex=0>" if width else "") + place + least)
-        return f"<figure><h3>{_said(title)}</h3><p class=note>{_said(note)}</p>{''.join(places)}{after}</figure>"
+        return f"<figure><h3>{said(title)}</h3><p class=note>{said(note)}</p>{''.join(places)}{after}</figure>"
 
     weights = details.weights_of(case) if case.cal.scores is not None else None
     offsets = details.offsets_of(case) if weights else None

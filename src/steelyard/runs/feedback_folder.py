@@ -16,13 +16,14 @@ import json
 import math
 import shlex
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import RunError, SteelyardWarning
 from steelyard.files import make_folder, remove_leftovers, write_atomically
+from steelyard.runs.feedback_trim import trim
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode
 from steelyard.runs.lock import RunLock
@@ -32,6 +33,7 @@ JOURNAL = "journal.jsonl"
 FORMAT = "steelyard-feedback"
 VERSION = 1
 REQUEST, LABEL = "request", "label"
+MOST = 2**28  # bytes of a journal, but for what is labelled
 
 Record = dict[str, Any]
 
@@ -45,17 +47,21 @@ class FeedbackSettings:
 
 
 class FeedbackFolder:
-    """An open folder; only one process writes to it."""
+    """An open folder; only one process writes to it. Its journal has `most` bytes, unless labels need more."""
 
-    def __init__(self, folder: Path, settings: FeedbackSettings, see: Callable[[int, Record], None]) -> None:
+    def __init__(
+        self, folder: Path, settings: FeedbackSettings, see: Callable[[int, Record], None], most: int = MOST
+    ) -> None:
         """Open a folder, or make one; `see` is told the place and the content of every record that is there."""
-        self.folder = make_folder(folder)
+        self.folder, self.most = make_folder(folder), most
         _check_own(folder)
         self._lock = RunLock(folder)
         try:
             _agreed(folder, settings)
             remove_leftovers(folder)
             lines = Lines(folder / JOURNAL)
+            if lines.path.is_file() and lines.path.stat().st_size > most:
+                trim(lines.path, most // 2)
             for offset, record in _records(lines):
                 see(offset, record)
             if lines.torn:
@@ -65,20 +71,73 @@ class FeedbackFolder:
                 )  # fmt: skip
             self._journal = Journal(lines)
             self._end = self._journal.size
+            self._longest = max(most, self._end + most // 2)  # from which on it is trimmed
+            self._writing = 0
+            self._whole = asyncio.Lock()  # whoever has it finds every record at its place
+            self._open, self._settled = asyncio.Event(), asyncio.Event()  # one may write; nothing is being written
+            self._open.set()
+            self._settled.set()
         except BaseException:
             self._lock.release()
             raise
 
-    def add(self, record: Record) -> tuple[int, asyncio.Task[None]]:
-        """Begin to write a record; return its place, and what is done when it is on the disk.
+    def add(self, record: Record, placed: Callable[[int], None] = lambda _: None) -> asyncio.Task[int]:
+        """Begin to write a record; the task returns its place when it is on the disk.
 
-        Tasks begin in the order in which they are made, so the places are those of the lines.
+        `placed` is told the place before it can change.
         """
-        line, offset = encode(record), self._end
-        self._end += len(line)
-        return offset, asyncio.create_task(self._journal.add(line))
+        return asyncio.create_task(self._add(encode(record), placed))
 
-    def at(self, offset: int) -> Record:
+    async def _add(self, line: bytes, placed: Callable[[int], None]) -> int:
+        while not self._open.is_set():
+            await self._open.wait()
+        offset = self._end
+        self._end += len(line)
+        self._writing += 1
+        self._settled.clear()
+        try:
+            await self._journal.add(line)  # which queues it before it waits: places are in the order of the lines
+            placed(offset)
+        finally:
+            self._writing -= 1
+            if not self._writing:
+                self._settled.set()
+        return offset
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the journal has to be trimmed."""
+        return self._end > self._longest
+
+    async def trim(self, busy: Collection[str], moved: Callable[[dict[str, int]], None]) -> None:
+        """Trim the journal while nobody writes; `moved` is told where requests stand now, before anybody reads."""
+        async with self._whole:
+            self._open.clear()
+            try:
+                await self._settled.wait()
+                self._longest = 2 * self._end  # unless it becomes shorter
+                places = await asyncio.to_thread(self._trimmed, set(busy))
+                self._longest = max(self.most, self._journal.size + self.most // 2)
+                moved(places)
+            finally:
+                self._end = self._journal.size
+                self._open.set()
+
+    def _trimmed(self, busy: Collection[str]) -> dict[str, int]:
+        self._journal.close()
+        lines = Lines(self.folder / JOURNAL)
+        try:
+            return trim(lines.path, self.most // 2, busy)
+        finally:
+            lines.end = lines.path.stat().st_size
+            self._journal = Journal(lines)
+
+    async def read(self, place: Callable[[], int]) -> Record:
+        """The record at a place, which is asked for when nothing can move any more."""
+        async with self._whole:
+            return await asyncio.to_thread(self._at, place())
+
+    def _at(self, offset: int) -> Record:
         """The record at a place."""
         with (self.folder / JOURNAL).open("rb") as file:
             file.seek(offset)

@@ -21,9 +21,17 @@ class Question {
     part("asked").textContent = this.prompt;
     part("empty").hidden = part("problem").hidden = part("after").hidden = true;
     part("result").hidden = false;
-    part("strip").replaceChildren(...Array.from({ length: this.n }, (_, i) => make("li", "", String(i))));
     part("meters").replaceChildren();
-    part("status").textContent = `Waiting for the first of ${many(this.n, "sample")}.`;
+    this.expect({ samples: this.n, upstreams: 1, cascade: false });
+  }
+
+  /** How many samples may come, of all upstreams together. */
+  expect({ samples, upstreams, cascade }) {
+    Object.assign(this, { most: samples, cascade });
+    part("strip").replaceChildren(...Array.from({ length: samples }, (_, i) => make("li", "", String(i))));
+    const of = upstreams > 1 ? ` of ${many(upstreams, "upstream")}` : "";
+    const later = cascade ? " The plan asks one upstream after the other, and weighs what they say at the end." : "";
+    part("status").textContent = `Waiting for the first of ${cascade ? "up to " : ""}${many(samples, "sample")}${of}.${later}`;
     this.figures();
   }
 
@@ -39,15 +47,16 @@ class Question {
     const failed = [...this.samples.values()].filter((one) => one.error).length;
     const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${share(this.vote.confidence)}.` : "";
     const counted = this.vote ? this.vote.samples : 0;
-    const waits = counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
-    part("status").textContent = `${this.samples.size} of ${many(this.n, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
+    const waits = this.cascade ? " What they say is weighed at the end." : counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
+    part("status").textContent = `${this.samples.size} of ${many(this.most, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
   }
 
   decided(told) {
     this.told = told;
     const { vote } = told;
     const place = (answer) => vote.answers.findIndex((one) => one.answer === answer);
-    const given = Object.fromEntries(vote.ballots.filter((one) => one.answer !== null).map((one) => [one.sample, place(one.answer)]));
+    const ballots = vote.ballots.map((one, i) => [told.places[i], one.answer]);
+    const given = Object.fromEntries(ballots.filter(([, answer]) => answer !== null).map(([at, answer]) => [at, place(answer)]));
     const rule = this.vote && this.vote.rule;
     this.vote = { ...vote, samples: vote.samples.drawn, given, rule };
     this.list.verdict = vote.abstained ? "leads" : "verdict";
@@ -70,8 +79,8 @@ class Question {
       make("p", "note", each.answer === null ? "no readable answer" : [isolated(cut(each.answer, 60)), ` · confidence ${share(each.confidence)}`]),
       still(each, 3),
     ])));
-    part("side-note").textContent = "The votes on the first samples of this same draw, in the order of their numbers." +
-      (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
+    part("side-note").textContent = this.cascade ? "The plan has a cascade, which says itself how many samples it needs: there is nothing to compare."
+      : "The votes on the first samples of this same draw, in the order of their numbers." + (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
     part("code-parts").replaceChildren(...code(this.prompt, this.n));
     part("after").hidden = false;
   }
@@ -107,7 +116,7 @@ class Question {
     const cost = told && told.vote.cost;
     const cards = [
       [this.vote ? share(this.vote.confidence) : "–", calibrated ? "confidence" : "confidence: a share, not calibrated"],
-      [`${this.samples.size} of ${this.n}`, "samples"],
+      [`${this.samples.size} of ${this.most}`, "samples"],
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],
     ];
@@ -152,6 +161,7 @@ async function ask(prompt, n, early) {
     let ended = false;
     for await (const told of events(await send("POST", path, requestOf(prompt, n), under.signal))) {
       if (told.error) throw new Problem(told.error.message);
+      if (told.begun) question.expect(told.begun);
       if (told.sample) question.take(told);
       if (told.decided) { question.decided(told.decided); ended = true; }
     }

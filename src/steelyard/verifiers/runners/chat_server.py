@@ -34,7 +34,8 @@ PROBE = Item("What is 1 + 1?", ["1 + 1 = 2, so the answer is 2."])
 class Asked:
     """A chat model that is asked about a response; made by `connect`."""
 
-    def __init__(self, protocol: ChatProtocol, client: Client, model: str) -> None:
+    def __init__(self, protocol: ChatProtocol, client: Client, model: str, tries: int = TRIES) -> None:
+        self.tries = tries  # of one question
         self.protocol = protocol
         self.client = client
         self.model = model
@@ -42,10 +43,10 @@ class Asked:
         self.found: dict[str, Any] = {"where": "chat", "served": model}
 
     @classmethod
-    async def connect(cls, protocol: ChatProtocol, address: Address, model: str) -> Asked:
+    async def connect(cls, protocol: ChatProtocol, address: Address, model: str, tries: int = TRIES) -> Asked:
         """Find out by one request whether the server gives the log-probabilities this needs."""
         client = await Client(address).__aenter__()
-        made = cls(protocol, client, model)
+        made = cls(protocol, client, model, tries)
         try:
             alternatives = first_token(await made._post(PROBE, tries=2))
             made.found["alternatives"] = len(alternatives)
@@ -71,7 +72,7 @@ class Asked:
 
     async def _ask(self, item: Item) -> Scores | str:
         try:
-            reply = await self._post(item)
+            reply = await self._post(item, self.tries)
             found = self.protocol.read(first_token(reply))
         except TryError as error:
             return error.reason
@@ -79,7 +80,7 @@ class Asked:
             return f"neither word is among the {ALTERNATIVES} likeliest first tokens"
         return checked(found, truncated=False, usage=usage_of(reply))
 
-    async def _post(self, item: Item, tries: int = TRIES) -> Any:
+    async def _post(self, item: Item, tries: int) -> Any:
         body = {
             "model": self.model,
             "messages": self.protocol.render(item.question, item.steps),

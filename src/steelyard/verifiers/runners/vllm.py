@@ -23,6 +23,7 @@ from steelyard.verifiers.context_window import fit_or_reason
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
 from steelyard.verifiers.runners.many_requests import (
     MOST,
+    TRIES,
     get,
     post,
     rolling,
@@ -54,11 +55,19 @@ class Served:
         self.pace = Pace(MOST)
         self.raw = True  # ask for logits
         self.kind: Kind | None = None
+        self.tries = TRIES  # of one response
         self.found: dict[str, Any] = {"where": "vllm", "served": model, "context": context}
 
     @classmethod
     async def connect(
-        cls, protocol: TokenProtocol, tokens: Tokens, address: Address, *, model: str = "", context: int | None = None
+        cls,
+        protocol: TokenProtocol,
+        tokens: Tokens,
+        address: Address,
+        *,
+        model: str = "",
+        context: int | None = None,
+        tries: int = TRIES,
     ) -> Served:
         """Find out how the server answers; a server with one model is asked for that one, whatever its name."""
         tokens.check(protocol.needs)
@@ -66,6 +75,7 @@ class Served:
         try:
             name, longest = await _model(client, model)
             made = cls(protocol, tokens, client, name, min(context or protocol.context, longest or protocol.context))
+            made.tries = tries
             version = await get(client, "/version")
             named = version.get("version") if isinstance(version, dict) else None
             made.found["version"] = address.masked(str(named), 40) if named else None
@@ -88,7 +98,7 @@ class Served:
         if isinstance(fitted, str):
             return fitted
         try:
-            reply = await self._post(fitted.rendered.ids)
+            reply = await self._post(fitted.rendered.ids, self.tries)
             rows = rows_of(reply)
         except TryError as error:
             return error.reason
@@ -130,7 +140,7 @@ class Served:
             self.raw = True
         return active.shape == rows.shape and bool(np.allclose(active, rows))
 
-    async def _post(self, ids: list[int], tries: int = 6) -> Any:
+    async def _post(self, ids: list[int], tries: int) -> Any:
         body: dict[str, Any] = {"model": self.model, "input": ids}
         if self.raw:
             body["use_activation"] = False

@@ -7,6 +7,7 @@ import asyncio
 from steelyard.errors import SettingError
 from steelyard.llm.address import Address
 from steelyard.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.verifiers.runners.many_requests import TRIES
 from steelyard.verifiers.scored_items import Runner
 
 
@@ -25,8 +26,10 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
 
 
-async def connect(protocol: Protocol, model: str, address: Address | None, context: int | None = None) -> Runner:
-    """The verifier, loaded or connected to. `address` None is this process."""
+async def connect(
+    protocol: Protocol, model: str, address: Address | None, context: int | None = None, *, tries: int = TRIES
+) -> Runner:
+    """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request."""
     if isinstance(protocol, RecordedProtocol):
         from steelyard.verifiers.runners.recorded import Recorded
 
@@ -36,7 +39,7 @@ async def connect(protocol: Protocol, model: str, address: Address | None, conte
 
         if address is None:
             raise AssertionError("check_place asks for an address")
-        return await Asked.connect(protocol, address, model)
+        return await Asked.connect(protocol, address, model, tries)
     if address is None:
         from steelyard.verifiers.runners.local import Local
 
@@ -46,4 +49,4 @@ async def connect(protocol: Protocol, model: str, address: Address | None, conte
     from steelyard.verifiers.tokens import Tokens
 
     tokens = await asyncio.to_thread(Tokens.load, model_folder(model, weights=False))
-    return await Served.connect(protocol, tokens, address, model=model, context=context)
+    return await Served.connect(protocol, tokens, address, model=model, context=context, tries=tries)

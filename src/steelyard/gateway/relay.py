@@ -1,0 +1,127 @@
+"""A stream of an upstream on its way to the client: as it comes, and a cut one never as if it were whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+
+import aiohttp
+from aiohttp import web
+
+from steelyard.gateway.api_errors import ApiError, public
+from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.finished_choices import FinishedChoices
+from steelyard.gateway.json_text import is_strict
+from steelyard.gateway.source import Source
+from steelyard.gateway.state import STATE
+from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
+from steelyard.gateway.vote_stream import chunks
+from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.faults import LateError, TooLargeError, TryError
+from steelyard.llm.reply import error_message
+
+IDLE = 120.0  # seconds between two parts of a stream
+RATE_LIMIT = "x-ratelimit-"
+CUT = "the upstream's stream ended before its response did"
+
+
+def rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
+    """What the upstream says of its limits, which is true for the client where one request was one of his."""
+    return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
+
+
+class Relay:
+    """One stream on its way to the client."""
+
+    def __init__(self, request: web.Request, asked: ChatRequest, source: Source) -> None:
+        self.request, self.asked, self.source = request, asked, source
+        self.response: web.StreamResponse | None = None
+        self.choices = FinishedChoices(asked.sent_back)
+        self.headers: dict[str, str] = {}
+
+    async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+        """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
+        self.headers = rate_limits(upstream.headers)
+        if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
+            return await self._plain(upstream, until)
+        try:
+            done = await self._events(upstream, until)
+            if not self.choices.may_end(done=done):
+                raise TryError(CUT)
+        except (TryError, aiohttp.ClientError, OSError, ValueError) as error:
+            if self.response is None:
+                raise
+            reason = error.reason if isinstance(error, TryError) else CUT
+            return await self._failed(self.response, reason)
+        response = self.response or await begun(self.request, self.headers)
+        await response.write(event(DONE))
+        await response.write_eof()
+        return response
+
+    async def _events(self, upstream: aiohttp.ClientResponse, until: float) -> bool:
+        """Relay events as they come; return whether the upstream said that it is done."""
+        lines = EventLines()
+        while True:
+            try:
+                async with asyncio.timeout(min(IDLE, until - time.monotonic())):
+                    piece = await upstream.content.readany()
+            except TimeoutError:
+                raise LateError("the upstream's stream stalled") from None
+            data = list(lines.feed(piece) if piece else lines.end())
+            ready = [self._event(each) for each in data if each.strip() != DONE]
+            if out := b"".join(each for each in ready if each):
+                self.response = self.response or await begun(self.request, self.headers)
+                await self.response.write(out)
+            if any(each.strip() == DONE for each in data):
+                return True
+            if not piece:
+                return False
+
+    def _event(self, data: bytes) -> bytes | None:
+        """An event to send on, None for one that is dropped; an error of the upstream is raised."""
+        try:
+            chunk = json.loads(data)
+            said = json.dumps(chunk, ensure_ascii=False)
+        except (ValueError, RecursionError):
+            chunk, said = None, ""
+        if isinstance(chunk, dict) and chunk.get("error"):
+            raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
+        if self.source.client.address.betrayed(said):
+            raise TryError("the upstream sent its key")
+        if not is_chunk(chunk):
+            self.request.app[STATE].metrics.repaired.add()
+            return None
+        choices = chunk["choices"]
+        for choice in choices:
+            self.choices.note(choice)
+        if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
+            return None
+        return event(data if b"\n" not in data and is_strict(data) else chunk)
+
+    async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+        """A whole reply of an upstream that does not stream, as a stream."""
+        body = bytearray()
+        async with asyncio.timeout(until - time.monotonic()):
+            async for piece in upstream.content.iter_any():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise TooLargeError("the reply is too long")
+        content = parsed(body)
+        reply = checked_reply(content, self.asked.sent_back, self.source.client.address)
+        self.response = await begun(self.request, self.headers)
+        frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
+        whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
+        for chunk in chunks(whole, usage=self.asked.usage_chunk):
+            chunk.pop(OURS, None)
+            await self.response.write(event(chunk))
+        await self.response.write(event(DONE))
+        await self.response.write_eof()
+        return self.response
+
+    async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
+        await response.write(event(ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error").body))
+        break_off(self.request)
+        return response

@@ -1,0 +1,50 @@
+"""Small parts of a page as HTML; every text that comes from a file is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+
+def said(text: str) -> str:
+    """A sentence as HTML; a number and its unit stay on one line."""
+    return escape(text).replace(" %", "&nbsp;%").replace(" points", "&nbsp;points")
+
+
+def lead(sentences: Iterable[str]) -> str:
+    """What is said first, a paragraph per sentence."""
+    return "".join(f"<p class=lead>{said(text)}</p>" for text in sentences)
+
+
+def card(value: str, unit: str, what: str, state: str = "") -> str:
+    """A large figure."""
+    return (
+        f'<div class="card {state}"><div class=value>{escape(value)} <span class=unit>{escape(unit)}</span></div>'
+        f"<div class=what>{said(what)}</div></div>"
+    )
+
+
+def facts(named: Mapping[str, str]) -> str:
+    """A list of facts."""
+    listed = (f"<div{_width(v)}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>" for k, v in named.items())
+    return f"<dl class=facts>{''.join(listed)}</dl>"
+
+
+def _width(text: str) -> str:
+    """A fact with a word that would break in its column gets two."""
+    return " class=wide" if max(map(len, text.split()), default=0) > 15 else ""
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first column names its rows."""
+    lines = "".join(
+        f"<tr><th scope=row><bdi>{escape(row[0])}</bdi></th>"
+        + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in heads)
+    return (
+        f"<div class=scroll tabindex=0><table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )

@@ -1,0 +1,90 @@
+"""What a request may cost at worst: its samples, their scores and other tries, before anything is asked and after."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from steelyard.errors import SettingError
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.verifier import LAYOUT, VerifierSettings
+from steelyard.gateway.worst_case import Price
+from steelyard.verifiers.protocols.p_true import render
+from tests.gateway.gateways import VOTE, gateway
+from tests.gateway.outcomes import attempts
+from tests.gateway.test_relay import fixed
+from tests.gateway.test_usage import VANILLA, sure
+from tests.upstreams import FaultUpstream
+
+USAGE = {"prompt_tokens": 50, "completion_tokens": 1, "total_tokens": 51}
+
+
+def test_the_tokens_that_a_verifier_reads_are_in_the_limit_before_anything_is_asked(upstream: FaultUpstream) -> None:
+    beside = len(render("limited?", [""])[0]["content"]) + LAYOUT + 1
+    with fixed(sure(usage=USAGE)) as url:
+        settings = VerifierSettings("p-true", upstream=url, model="m")
+        caps = Caps(tokens=8000)
+        with gateway(upstream.url, method="vanilla", verifier=settings, caps=caps) as running:
+            assert running.chat("limited?", VANILLA, steelyard={"n": 4}).status == 200
+            assert running.chat("limited?", VANILLA, max_tokens=1500, steelyard={"n": 4}).error["code"] == "over_budget"
+    (sent,) = [json.loads(entry["written"]) for entry in upstream.entries() if entry["prompt"] == "limited?"]
+    assert sent["max_tokens"] == (8000 - 4 * beside) // (2 * 4)
+
+
+def test_a_score_costs_what_its_own_server_costs(upstream: FaultUpstream) -> None:
+    prices = {"": Price(1.0, 2.0), "verifier": Price(10.0, 100.0)}
+    with fixed(sure(usage=USAGE)) as url:
+        settings = VerifierSettings("p-true", upstream=url, model="m")
+        caps: dict[str, Any] = {"method": "vanilla", "verifier": settings, "price": prices, "caps": Caps(cost=0.05)}
+        with gateway(upstream.url, **caps) as running:
+            told = running.chat("priced?", VANILLA, steelyard={"n": 4}).json["steelyard"]
+            refused = running.chat("too dear?", VANILLA, max_tokens=2000, steelyard={"n": 4})
+    assert told["cost"]["verifier"] == pytest.approx(4 * 600e-6)
+    assert refused.error["code"] == "over_budget"
+    assert attempts(upstream, "too dear?") == 0
+
+
+def test_a_cap_on_the_cost_asks_for_the_prices_of_the_verifier() -> None:
+    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m")
+    configuration = Configuration(
+        "http://127.0.0.1:9/v1", model="m", verifier=settings, price=Price(1.0, 2.0), caps=Caps(cost=1.0)
+    )
+    with pytest.raises(SettingError, match="verifier=IN,OUT"):
+        configuration.upstreams()
+
+
+@pytest.mark.parametrize(("letter", "status"), [("e", 200), ("é", 400)])  # one byte, and two
+def test_a_prompt_that_costs_too_much_by_itself_is_refused(upstream: FaultUpstream, letter: str, status: int) -> None:
+    body = {"model": VOTE, "messages": [{"role": "user", "content": letter * 300}], "steelyard": {"n": 2}}
+    with gateway(upstream.url, price=Price(1.0, 0.0), caps=Caps(cost=0.001)) as running:
+        written = json.dumps(body, ensure_ascii=False).encode()
+        assert running.send("POST", "/v1/chat/completions", written).status == status
+
+
+@pytest.mark.parametrize(("fault", "limit", "tries"), [("html", 400, 4), ("html", 700, 7), ("503", 400, 6)])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_try_that_may_have_been_billed_is_made_again_only_within_the_limit(
+    upstream: FaultUpstream, fault: str, limit: int, tries: int
+) -> None:
+    """Of four samples with 100 tokens each; a busy upstream bills nobody."""
+    prompt = f"now {fault} {limit}"
+    with gateway(upstream.url, model=f"fault:{fault}?now&no-n") as running:
+        assert running.send("GET", "/readyz").status == 200
+        answered = running.chat(prompt, max_tokens=100, steelyard={"n": 4, "max_total_tokens": limit})
+    assert answered.status in (502, 503)
+    assert attempts(upstream, prompt) == tries or fault == "503"
+    assert attempts(upstream, prompt) >= tries
+
+
+@pytest.mark.parametrize(("limit", "tries"), [(100, 1), (200, 2), (None, 3)])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_request_that_is_passed_through_is_sent_again_only_within_the_limit(
+    upstream: FaultUpstream, limit: int | None, tries: int
+) -> None:
+    model, prompt = "fault:html?now", f"now passed {limit}"
+    with gateway(upstream.url, model=model, caps=Caps(tokens=limit)) as running:
+        assert running.chat(prompt, model, max_tokens=100).status == 502
+    assert attempts(upstream, prompt) == tries
