@@ -1,9 +1,10 @@
-"""The gateway against its upstream, in turns: `python -m benchmarks.gateway` writes its part of docs/benchmarks.md.
+"""The gateway against its upstream, in turns: `python -m benchmarks.gateway` stores what docs/benchmarks.md shows.
 
     python -m benchmarks.gateway [--minutes 10] [--rounds 5] [--quick] [--only latency,cpu,first-token,leak,held]
 
-Server, upstream and clients are three processes of one machine. If that is busy before the start, nothing is written:
-ratios of such a run mean nothing. The CPU of the server per request means something everywhere.
+Server, upstream and clients are three processes of one machine. If that is busy before the start, nothing is stored:
+times of such a run mean nothing. The rows go to docs/gateway_load.json, and from there onto the page (gateway_page.py).
+It takes about 15 minutes, ten of which both kinds of requests are held in flight.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import platform
 import re
 import statistics
 import subprocess
@@ -24,13 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clients import Tally, load
+from benchmarks.gateway_page import LOAD, store
 from benchmarks.measuring import Row, at_most
-from benchmarks.page_sections import PAGE, with_section
 
 ROOT = Path(__file__).parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
 BUSY = 1.0  # load before the start, above which nothing is written
 VOTE = "steelyard/vote"
+VERIFIED = ("--verifier", "p-true")
 ONE: dict[str, Any] = {"steelyard": {"n": 1}}
 
 
@@ -141,11 +142,13 @@ def cpu(sizes: Sizes) -> Iterator[Row]:
     kinds: list[tuple[str, float, float | None, str, dict[str, Any], tuple[str, ...]]] = [
         ("one sample, voted on", 1.2, 600, "plain", ONE, ()),
         ("8 samples in one call, and the vote", 2.0, None, "plain", eight, ("--method", "majority")),
-        ("8 samples in 8 calls, their scores, and the vote", 7.0, 100, "single", eight, ()),
+        ("8 samples in 8 calls, their own log-probabilities, and the vote", 7.0, 100, "single", eight, ()),
+        ("8 samples in 8 calls, 8 calls of a verifier, and the vote", 7.0, None, "single", eight, VERIFIED),
+        ("passed through", 1.2, None, "plain", {}, ()),
     ]
     for name, goal, rate, model, more, words in kinds:
         with served(0.0, *words, model=model) as server:
-            vote = "steelyard/majority" if words else VOTE
+            vote = "plain" if not more else "steelyard/majority" if "--method" in words else VOTE
             ask(server.port, vote, clients=8, each=20, **more)
             found = []
             for _ in range(sizes.rounds):
@@ -185,17 +188,25 @@ def leak(sizes: Sizes) -> Iterator[Row]:
 
 
 def held(sizes: Sizes) -> Iterator[Row]:
-    """L5: many requests in flight for long, each reply with the nonce of its request."""
-    for clients, model, more, name in (
-        (sizes.held[0], "plain", ONE, "one sample"),
-        (sizes.held[1], "single", {"steelyard": {"n": 8}}, "8 samples in 8 calls"),
-    ):
-        with served(2.0, model=model) as server:
-            tally = ask(server.port, VOTE, clients=clients, seconds=60 * sizes.minutes, spread=2.0, **more)
-            peak = server.memory("VmHWM")
+    """L5: many requests in flight for long, both kinds at the same time, each reply with the nonce of its request."""
+    with served(2.0) as alone, served(2.0, model="single") as fanned:
+        kinds: list[tuple[Served, int, dict[str, Any], str]] = [
+            (alone, sizes.held[0], ONE, "one sample"),
+            (fanned, sizes.held[1], {"steelyard": {"n": 8}}, "8 samples in 8 calls"),
+        ]
+        idle = [server.memory() for server, *_ in kinds]
+
+        async def both() -> list[Tally]:
+            long: dict[str, Any] = {"seconds": 60 * sizes.minutes, "spread": 2.0}
+            loads = [load(server.port, VOTE, clients=clients, **long, **more) for server, clients, more, _ in kinds]
+            return await asyncio.gather(*loads)
+
+        tallies = asyncio.run(both())
+        peaks = [server.memory("VmHWM") for server, *_ in kinds]
+    for (_, clients, _, name), before, tally, peak in zip(kinds, idle, tallies, peaks, strict=True):
         asked = len(tally.whole)
         what = f"{clients:,} requests in flight for {sizes.minutes:g} min, {name}"
-        figure = f"{asked:,} answered, {tally.lost} lost, {tally.mixed_up} mixed up, {peak:.0f} MB"
+        figure = f"{asked:,} answered, {tally.lost} lost, {tally.mixed_up} mixed up, {peak:.0f} MB (idle {before:.0f})"
         met = asked > 0 and not tally.lost and not tally.mixed_up and peak <= 200
         yield Row(what, figure, "0 lost, 0 mixed up, at most 200 MB", met)
 
@@ -223,21 +234,10 @@ def main() -> int:
     if given.quick or set(given.only.split(",")) != set(PARTS):
         return 0
     if before > BUSY:
-        print(f"the load was {before:.1f} before the start, so nothing is written: run it on a quiet machine")
+        print(f"the load was {before:.1f} before the start, so nothing is stored: run it on a quiet machine")
         return 1
-    write(rows, before)
+    store(LOAD, {"load": round(before, 1), "rows": [vars(row) for row in rows]})
     return 0 if all(row.met for row in rows) else 1
-
-
-def write(rows: list[Row], before: float) -> None:
-    """Put the rows into their section of the page."""
-    where = (
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {before:.1f} before"
-    )
-    table = ["| what | measured | goal | met |", "|---|---|---|---|"]
-    table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
-    said = f"\nMade by `python -m benchmarks.gateway` ({where}). Server, upstream and clients share the machine.\n\n"
-    PAGE.write_text(with_section(PAGE.read_text(), "Gateway", said + "\n".join(table) + "\n"))
 
 
 if __name__ == "__main__":

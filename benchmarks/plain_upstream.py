@@ -2,12 +2,15 @@
 
     python -m benchmarks.plain_upstream SECONDS
 
-The model `single` gives one choice, whatever n says. A stream has its first token after the while. It prints its port.
+The model `single` gives one choice, whatever n says. A stream has its first token after the while. Who asks for one
+token, as the verifier p-true does, is told True or False. Of `eighth`, which gives one choice too, every eighth
+request is refused. It prints its port.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 from typing import Any
@@ -16,6 +19,11 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22}
 TOKENS = 12
+VERDICT = [{"token": "True", "logprob": -0.2, "top_logprobs": [
+    {"token": "True", "logprob": -0.2}, {"token": "False", "logprob": -1.8},
+]}]  # fmt: skip
+NUMBERS, EIGHTHS = itertools.count(), itertools.count()
+REFUSED = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
 class Upstream(asyncio.Protocol):
@@ -54,17 +62,21 @@ class Upstream(asyncio.Protocol):
 
 def reply(asked: dict[str, Any]) -> bytes:
     """A completion that says the prompt again, and 7 as its answer."""
+    if asked["model"] == "eighth" and next(EIGHTHS) % 8 == 0:
+        return REFUSED
     text = f"{asked['messages'][-1]['content']} So the answer is \\boxed{{7}}"
-    frame = {"id": f"chatcmpl-{id(asked)}", "created": 0, "model": asked["model"]}
+    frame = {"id": f"chatcmpl-{next(NUMBERS)}", "created": 0, "model": asked["model"]}
     if asked.get("stream"):
         return streamed(frame | {"object": "chat.completion.chunk"}, text)
-    tokens = [{"token": "x", "logprob": -0.1, "top_logprobs": []}] * TOKENS
+    tokens: list[dict[str, Any]] = [{"token": "x", "logprob": -0.1, "top_logprobs": []}] * TOKENS
+    if asked.get("max_tokens") == 1:
+        text, tokens = "True", VERDICT
     choices = [
         {
             "index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": text},
             "logprobs": {"content": tokens} if asked.get("logprobs") else None,
         }
-        for i in range(1 if asked["model"] == "single" else asked.get("n") or 1)
+        for i in range(1 if asked["model"] in ("single", "eighth") else asked.get("n") or 1)
     ]  # fmt: skip
     return json.dumps(frame | {"object": "chat.completion", "choices": choices, "usage": USAGE}).encode()
 

@@ -40,16 +40,18 @@ def peak() -> float:
     return int(found[1]) / 1024 if found else float("nan")
 
 
-def measured_part(order: VoteOrder, part: TablePart) -> tuple[float, int]:
-    """Vote on a part; return the most memory of this worker, and the questions.
+def measured_part(order: VoteOrder, part: TablePart) -> tuple[float, int, float]:
+    """Vote on a part; return the most memory of this worker, the questions, and the CPU seconds that it took.
 
     A part to get warm with ends when every worker has done one; its `order` is the number of workers.
     """
+    began = time.process_time()
     found = vote_part(order, part)
+    cpu = 0.0 if part.name == WARM else time.process_time() - began
     if part.name == WARM:
         while len(list(Path(part.target).parent.glob(f"{WARM}*.json"))) < int(part.order):
             time.sleep(0.01)
-    return peak(), found["questions"]
+    return peak(), found["questions"], cpu
 
 
 @dataclass
@@ -57,6 +59,7 @@ class Measured:
     """One vote on all parts by one engine."""
 
     seconds: float
+    cpu: float  # seconds of the workers; on a busy machine this tells more than the clock
     worker_mb: float
     driver_mb: float
     questions: int
@@ -98,7 +101,7 @@ def vote(engine: str, folder: Path, plan: Path, workers: int) -> Measured:
             TablePart(path.stem, str(path), rows, f"{out}/{path.name}", "")
             for path, rows in zip(found.paths(folder), found.rows, strict=True)
         ]
-        began, most, questions = 0.0, 0.0, 0
+        began, most, questions, cpu = 0.0, 0.0, 0, 0.0
         going = engine_of(engine).run(measured_part, order, parts, workers=workers)
         for i, each in enumerate(going):
             if isinstance(each, Failed):
@@ -106,7 +109,8 @@ def vote(engine: str, folder: Path, plan: Path, workers: int) -> Measured:
             if i == workers - 1:
                 began = time.perf_counter()
             most, questions = max(most, each.summary[0]), questions + each.summary[1]
-        return Measured(time.perf_counter() - began, most, peak(), questions)
+            cpu += each.summary[2]
+        return Measured(time.perf_counter() - began, cpu, most, peak(), questions)
 
 
 def many(engine: str, folder: Path, workers: int) -> dict[str, float]:
@@ -148,13 +152,17 @@ def main() -> None:
                 found = in_a_process("--one", engine, place / "parts", plan, given.workers)
                 times[engine].append(Measured(**found))
         print(f"{given.rows:,} rows in {given.parts} parts, {given.workers} warm workers, median of {given.turns}")
-        print(f"{'engine':<12}{'seconds':>10}{'rows/s':>14}{'MB per worker':>16}{'MB of driver':>16}")
+        print(f"{'engine':<12}{'seconds':>10}{'CPU s':>10}{'rows/s':>14}{'MB per worker':>16}{'MB of driver':>16}")
         for engine, each in times.items():
             seconds = median(one.seconds for one in each)
             worker, driver = max(one.worker_mb for one in each), max(one.driver_mb for one in each)
-            print(f"{engine:<12}{seconds:>10.2f}{given.rows / seconds:>14,.0f}{worker:>16.0f}{driver:>16.0f}")
-        medians = [median(one.seconds for one in times[engine]) for engine in ENGINES]
-        print(f"ray / processes: {medians[1] / medians[0]:.3f}")
+            cpu = median(one.cpu for one in each)
+            print(
+                f"{engine:<12}{seconds:>10.2f}{cpu:>10.2f}{given.rows / seconds:>14,.0f}{worker:>16.0f}{driver:>16.0f}"
+            )
+        for what in ("seconds", "cpu"):
+            plain, ray = (median(getattr(one, what) for one in times[engine]) for engine in ENGINES)
+            print(f"ray / processes, {what}: {ray / plain:.3f}")
         if given.tiny:
             make_parts(place / "tiny", given.tiny * SAMPLES, given.tiny)
             found = in_a_process("--many", "ray", place / "tiny", given.workers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import steelyard as sy
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
-from tests.gateway.gateways import Gateway, gateway
+from tests.gateway.gateways import Gateway, gateway, process
 from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 
@@ -76,6 +77,20 @@ def test_a_ballot_of_the_samples_has_the_posterior_of_the_gateway(served: Gatewa
             for i, vote in enumerate(told["ballots"]):
                 ballot.add(sy.extract_answer(text_of(prompt, i)), vote["score"], i)
             assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.standing.confidence)
+
+
+def test_a_server_of_its_own_compiles_no_loop_and_has_the_same_verdicts(
+    upstream: FaultUpstream, served: Gateway, plan: Path
+) -> None:
+    if plan.stem != "calibrated":
+        pytest.skip("the plan that runs most loops stands for all")
+    with process(upstream.url, "--plan", plan) as running:
+        assert running.process is not None
+        own, here = (told_of(each, plan, PROMPTS[0]) for each in (running, served))
+        maps = Path(f"/proc/{running.process.pid}/maps")
+        assert not maps.exists() or "llvmlite" not in maps.read_text()
+    assert "NUDGE" in os.environ or own == here
+    assert all(vote["loss"] is not None for vote in here["ballots"] if vote["answer"])
 
 
 def orders() -> Iterator[dict[int, float]]:

@@ -58,11 +58,11 @@ class Counting:
         self._lock = threading.Lock()
 
     async def outcome(
-        self, counted: Sequence[Counted], voter: Method, kind: str, until: float = math.inf
+        self, counted: Sequence[Counted], voter: Method, kind: str, until: float = math.inf, *, losses: bool = False
     ) -> tuple[Outcome, list[str]]:
         """Vote on samples in the order of their numbers; what was not compared in time is told in notes."""
         rows = _in_order(counted)
-        work = _noted(lambda reader: _outcome(rows, voter, reader))
+        work = _noted(lambda reader: _outcome(rows, voter, reader, losses=losses))
         return await self.run(kind, [one.answer for one in rows], work, until)
 
     async def cascaded(
@@ -164,9 +164,9 @@ def _in_order(counted: Sequence[Counted]) -> list[Counted]:
     return sorted(counted, key=lambda one: (one.number, one.source))
 
 
-def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> Outcome:
+def _outcome(rows: Sequence[Counted], voter: Method, reader: AnswerReader, *, losses: bool = False) -> Outcome:
     pool, entered = _pool(rows, voter, reader)
-    return outcome_of(pool, voter, entered)
+    return outcome_of(pool, voter, entered, losses=losses)
 
 
 def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:
@@ -178,4 +178,4 @@ def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
     """Whether there is algebra among the answers, which is not compared here but by a worker process."""
-    return few_keys([text for text in answers if text is not None], kind_of(kind)) is None
+    return few_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None

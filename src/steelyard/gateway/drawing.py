@@ -62,10 +62,14 @@ class Drawing:
             asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
             for first in range(0, self.wanted.n, size)
         }
+        done: asyncio.Queue[asyncio.Task[list[Sample]]] = asyncio.Queue()
+        for task in tasks:
+            task.add_done_callback(done.put_nowait)
         try:
             while tasks:
-                done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                came = [sample for task in done for sample in task.result()]
+                ready = [await done.get(), *(done.get_nowait() for _ in range(done.qsize()))]
+                tasks -= set(ready)
+                came = [sample for task in ready for sample in task.result()]
                 self.came += came
                 for sample in sorted(came, key=lambda one: one.number):
                     yield sample
@@ -81,7 +85,7 @@ class Drawing:
         if self.scorer is None:
             return samples
         question, until = self.asked.question, self.wanted.until
-        if self.scorer.logprobs:  # it asks nobody, so there is nothing to wait for
+        if self.scorer.logprobs or len(samples) == 1:  # there is nothing to wait for at once
             return [await scored(self.scorer, question, sample, until) for sample in samples]
         return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
 

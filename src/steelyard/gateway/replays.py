@@ -22,21 +22,26 @@ class Replays:
 
     def __init__(self, *, take_back: bool = True) -> None:
         self._take_back = take_back
-        self._first: dict[tuple[str, str, str], Sample] = {}
+        self._first: dict[tuple[str, str], list[Sample]] = {}  # by id, one of each message
 
     def sorted_out(self, sample: Sample) -> list[Sample]:
         """What a sample changes: it is as it came or a replay, and one that came before it may turn out to be one."""
         if sample.response is None or sample.choice is None:
             return [sample]
-        key = sample.source, sample.response, dumps((sample.raw or {}).get("message"), sort_keys=True)
-        known = self._first.get(key)
-        if known is None:
-            self._first[key] = sample
+        same_id = self._first.setdefault((sample.source, sample.response), [])
+        place = next((at for at, one in enumerate(same_id) if _message(one) == _message(sample)), None)
+        if place is None:
+            same_id.append(sample)
             return [sample]
+        known = same_id[place]
         if known.number < sample.number or not self._take_back:
             return [_replay(sample)]
-        self._first[key] = sample
+        same_id[place] = sample
         return [_replay(known), sample]
+
+
+def _message(sample: Sample) -> str:
+    return dumps((sample.raw or {}).get("message"), sort_keys=True)
 
 
 def _replay(sample: Sample) -> Sample:

@@ -17,6 +17,7 @@ from aiohttp import web
 from steelyard.errors import SettingError
 from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
+from steelyard.gateway.collecting import settle
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
@@ -35,6 +36,7 @@ from steelyard.llm.client import Client
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.upstream import Serve, served
+from steelyard.plain_loops import choose_plain_loops
 from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024  # connections that wait to be taken
@@ -46,8 +48,13 @@ QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless som
 async def serve_forever(
     configuration: Configuration, tell: Callable[[str], None] = lambda _: None, serve: Serve = served
 ) -> int:
-    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address."""
+    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address.
+
+    This process is a server's own: its loops need not be compiled, and its garbage is looked for as suits a server.
+    """
+    choose_plain_loops()
     async with serving(configuration, serve) as address:
+        settle()
         tell(address)
         return await first_signal()
 

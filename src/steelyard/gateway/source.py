@@ -62,8 +62,8 @@ class Source:
         if self.abilities is None:
             await self.probed()
         found = self.abilities or Abilities(most=1, logprobs=False)
-        name = self._limit_name or found.limit_name
-        return replace(found, most=self.most_choices.of(found.most), limit_name=name)
+        most, name = self.most_choices.of(found.most), self._limit_name or found.limit_name
+        return found if (most, name) == (found.most, found.limit_name) else replace(found, most=most, limit_name=name)
 
     async def probed(self) -> bool:
         """Probe the upstream unless that was done; whoever wants to know waits for the same probe."""

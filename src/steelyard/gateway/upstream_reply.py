@@ -18,7 +18,7 @@ def checked_reply(content: Any, n: int, address: Address) -> Reply:
     except TryError as error:
         reason = address.masked(error.reason)
     else:
-        if reply.good and not address.betrayed(json.dumps(_without_logprobs(content), ensure_ascii=False)):
+        if reply.good and not (address.has_secret and address.betrayed(_words(content))):
             return reply
         reason = ECHO if reply.good else address.masked(next(iter(reply.wrong.values())))
     raise TryError(reason)
@@ -47,10 +47,10 @@ def _is_part(choice: Any) -> bool:
     return spoken and type(choice.get("index", 0)) is int and isinstance(choice.get("finish_reason"), str | None)
 
 
-def _without_logprobs(content: dict[str, Any]) -> dict[str, Any]:
-    """A reply without what is long in it and no words."""
+def _words(content: dict[str, Any]) -> str:
+    """The text of a reply without what is long in it and no words."""
     choices = [
         {name: value for name, value in choice.items() if name != "logprobs"} if isinstance(choice, dict) else choice
         for choice in content["choices"]
     ]
-    return {**content, "choices": choices}
+    return json.dumps({**content, "choices": choices}, ensure_ascii=False)

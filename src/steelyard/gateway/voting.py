@@ -123,7 +123,7 @@ class Voting:
             )  # fmt: skip
             notes += late
         else:
-            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, decided)
+            outcome, late = await self.counting.outcome(counted, chosen, policy.kind, decided, losses=settings.ballots)
             notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))

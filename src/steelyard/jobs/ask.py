@@ -164,9 +164,10 @@ def entered(draws: Sequence[Draw]) -> list[Entered]:
     return [Entered(draw.sample, draw.source, score_of(draw)) for draw in draws]
 
 
-def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome:
+def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses: bool = True) -> Outcome:
     """Vote on the one question of a pool, whose responses are those `entered`, in their order.
 
+    Without `losses` the votes do not say what their answers would lose without them, which takes most of the time.
     Where a verifier was not asked for all of them, no answer has a probability of its own: the confidence in the
     verdict is what was learned for some scores.
     """
@@ -176,9 +177,10 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered]) -> Outcome
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))
     whole = pool.asked is None
-    chances, losses = (voter.answer_probabilities(pool), response_losses(voter, pool)) if whole else (None, None)
+    chances = voter.answer_probabilities(pool) if whole else None
+    found = response_losses(voter, pool) if chances is not None and losses else None
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
-    lost = [None] * len(entered) if losses is None else losses.tolist()
+    lost = [None] * len(entered) if found is None else found.tolist()
     totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],

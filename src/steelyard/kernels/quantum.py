@@ -7,10 +7,13 @@ with the vote to the last bit.
 """
 
 from collections.abc import Callable
+from math import log2
 from typing import Any
 
-import numba
 import numpy as np
+
+from steelyard.kernels.plain import plain
+from steelyard.plain_loops import plain_loops
 
 # Adding and subtracting 1.5 * 2^(52-36) rounds a float64 to a multiple of 2^-36.
 QUANTIZER = 1.5 * 2.0**16
@@ -18,7 +21,14 @@ TINY, HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without the interpreter lock; cache the machine code where a folder is writable."""
+    """Compile without the interpreter lock; cache the machine code where a folder is writable.
+
+    Where the process has chosen plain loops nothing is compiled.
+    """
+    if plain_loops():
+        return plain(function)
+    import numba
+
     try:
         return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba found no writable place for its cache
@@ -30,4 +40,4 @@ def quantum_for(largest):  # type: ignore[no-untyped-def]
     """The constant that rounds values up to `largest` so that thousands of them add exactly."""
     if TINY <= largest <= HUGE or not 0 < largest < np.inf:
         return QUANTIZER
-    return QUANTIZER * 2.0 ** np.ceil(np.log2(largest))
+    return QUANTIZER * 2.0 ** np.ceil(log2(largest))  # as compiled; numpy's log2 may have other last bits

@@ -58,7 +58,12 @@ class Address:
         >>> Address("http://localhost/v1", "test").betrayed("a test")
         False
         """
-        return self.key is not None and len(self.key) >= LEAST_REAL and self.key in text
+        return self.has_secret and self.key is not None and self.key in text
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether the key is a real one."""
+        return self.key is not None and len(self.key) >= LEAST_REAL
 
 
 def _unescaped(text: str) -> str:

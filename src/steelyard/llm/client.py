@@ -215,6 +215,8 @@ async def _read(response: aiohttp.ClientResponse, most: int, hold: Hold) -> byte
     content = bytearray()
     length = response.content_length
     size = length or 0
+    if 0 < size <= min(SMALL, most):
+        return bytearray(await response.read())
     if size <= most:
         async for part in response.content.iter_any():
             size = len(content) + len(part)

@@ -64,6 +64,8 @@ def checked(scores: Array | Sequence[float], truncated: bool, usage: Mapping[str
     >>> checked([0.5, float("nan")], truncated=False)
     'the verifier gave nan, expected numbers in [0, 1]'
     """
+    if isinstance(scores, list) and len(scores) == 1 and type(scores[0]) is float and 0 <= scores[0] <= 1:
+        return Scores(scores, truncated, usage)  # one score takes no array
     array = np.asarray(scores, np.float64)
     bad = array[~((array >= 0) & (array <= 1))]
     if len(bad):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from steelyard.errors import VerifierError
@@ -24,6 +25,11 @@ Ask = Callable[[Item], Awaitable[Scores | str]]
 
 async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
     """Ask about items, up to `most` at once, and yield what came back in the order it came."""
+    first = list(islice(items, 2))
+    if len(first) == 1:  # nothing to do at once
+        yield first[0], await ask(first[0])
+        return
+    items = chain(first, items)
     under_way: dict[asyncio.Task[Scores | str], Item] = {}
     try:
         while True:

@@ -85,10 +85,9 @@ class Served:
             await client.__aexit__(None, None, None)
             raise
 
-    async def score(self, items: Iterator[Item]) -> Results:
+    def score(self, items: Iterator[Item]) -> Results:
         """Score items, many at once."""
-        async for result in rolling(items, self._ask):
-            yield result
+        return rolling(items, self._ask)
 
     async def close(self) -> None:
         """Close the connections."""
