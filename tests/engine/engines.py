@@ -23,6 +23,7 @@ class Here:
         parts: Sequence[P],
         *,
         workers: int | None = None,
+        least: int = 1,
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,

@@ -107,3 +107,18 @@ def test_closing_the_iterator_dismisses_everyone() -> None:
     going.close()
     assert all(clerk.gone for clerk in office.hired)
     assert len(office.given) < 9
+
+
+def test_fewer_workers_than_must_start_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Small(Office):
+        """One worker starts, and the others are waited for."""
+
+        def wait(self, workers: Sequence[Clerk], seconds: float) -> Sequence[Clerk]:
+            return [worker for worker in workers if worker is self.hired[0]]
+
+    assert len(list(GivingOut(Small(), parts(5), 4, least=1).run())) == 5
+    going = GivingOut(Small(), parts(5), 4, least=2).run()
+    next(going)
+    monkeypatch.setattr(giving_out, "LIMIT", -1.0)
+    with pytest.raises(SettingError, match="1 of at least 2 workers have started"):
+        list(going)

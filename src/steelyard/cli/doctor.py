@@ -12,6 +12,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import (
     AnyUpstreams,
+    EngineName,
     Json,
     KeyEnvs,
     Models,
@@ -39,6 +40,7 @@ def run(
     verifier_model: VerifierModel = None,
     output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnvs = None,
+    engine: EngineName = None,
     json: Json = False,
 ) -> None:
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
@@ -47,7 +49,7 @@ def run(
     findings = [*_settings(context.obj or [])]
     findings += doctor(
         **upstream_options(upstream or [], model, key_env), verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, output=output,
+        verifier_model=verifier_model, output=output, engine=engine,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from steelyard.cli.options import (
     ANSWERS_BY_PROMPT,
     PROMPT,
     SEED,
+    EngineName,
     Json,
     KeyEnvs,
     MaxFailures,
@@ -25,6 +26,7 @@ from steelyard.cli.options import (
     renames,
     upstream_options,
 )
+from steelyard.cli.run_engine import WorkerRange
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
@@ -96,25 +98,48 @@ def run(
     ] = None,
     key_env: KeyEnvs = None,
     rename: Rename = None,
+    engine: EngineName = None,
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            "--parts",
+            min=1,
+            metavar="COUNT",
+            help="Parts that the questions are cut into; only with --engine. Default: 4 per worker.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: WorkerRange = None,
     json: Json = False,
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
     from steelyard.cli.generating import tell
     from steelyard.cli.live_progress import live
+    from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
-    from steelyard.errors import UpstreamError
+    from steelyard.engine.generate_parts import generate_parts
+    from steelyard.errors import SettingError, UpstreamError
     from steelyard.jobs.generate_run import generate
 
     asked_of = upstream_options(upstream, model, key_env)
     shown, stopped = Shown(lambda: live("Sampling")), False
+    options: dict[str, Any] = {**asked_of,
+        "n": n, "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompt": prompt,
+        "answers": answers, "limit": limit, "concurrency": concurrency, "fan_out": fan_out, "logprobs": logprobs,
+        "retries": retries, "try_timeout": try_timeout, "sample_timeout": sample_timeout, "max_failures": max_failures,
+        "rename": renames(rename),
+    }  # fmt: skip
     try:
-        progress = generate(
-            questions, output, **asked_of, n=n, temperature=temperature, top_p=top_p,
-            max_tokens=max_tokens, seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency,
-            fan_out=fan_out, logprobs=logprobs, retries=retries, try_timeout=try_timeout,
-            sample_timeout=sample_timeout, max_failures=max_failures, fork=fork,
-            rename=renames(rename), progress=shown.progress, serve=shown.serve,
-        )  # fmt: skip
+        if engine is not None:
+            if fork is not None:
+                raise SettingError("--fork makes a run of one process: leave --engine or --fork away")
+            with logged("Sampling", output, shown.progress) as watch:
+                progress = generate_parts(
+                    questions, output, engine=engine, parts=parts, workers=workers, progress=watch, **options
+                )
+        else:
+            need_engine(parts=parts, workers=workers)
+            progress = generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
     except KeyboardInterrupt:
         if shown.last is None:
             raise

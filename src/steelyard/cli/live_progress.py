@@ -56,9 +56,13 @@ def sentence(progress: Progress) -> str:
     """Where a job stands, in one line."""
     parts = [f"{progress.there + progress.done:,}/{progress.wanted:,}"]
     if progress.done:
-        parts.append(f"{progress.done / progress.seconds:,.1f} samples/s")
+        parts.append(f"{progress.done / progress.seconds:,.1f} {progress.unit}/s")
     if progress.tokens:
         parts.append(f"{progress.tokens / progress.seconds:,.0f} tokens/s")
+    if progress.pieces:
+        parts.append(f"{progress.pieces_done:,} of {progress.pieces:,} parts finished")
+    if progress.gpu is not None:
+        parts.append(f"GPUs busy {progress.gpu:.0%} of the time")
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
     if progress.parts:

@@ -20,7 +20,11 @@ def after_generate(folder: Path) -> str:
 
     from steelyard.runs.derived_table import FILE
     from steelyard.runs.manifest import Manifest
+    from steelyard.runs.parts import is_parted_run
 
+    if is_parted_run(folder):  # its table is made when it is read, which may take long
+        words = ["steelyard", "vote", str(folder), *VERDICTS]
+        return f"{shlex.join(words)}, or with a verifier: 'steelyard score {folder} --engine ..'"
     if len(Manifest.read(folder).sources) > 1:
         return shlex.join(
             ["steelyard", *(_learning(folder) or ("vote", str(folder), "--method", "consensus", *VERDICTS))]
@@ -38,10 +42,13 @@ def after_score(folder: Path, column: str) -> str:
     import polars as pl
 
     from steelyard.runs.derived_table import FILE
+    from steelyard.runs.parts import is_parted_run
 
+    usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
+    if is_parted_run(folder):
+        return shlex.join(["steelyard", *usual])
     if column not in pl.scan_parquet(folder / FILE).collect_schema():  # nothing could be scored
         return shlex.join(["steelyard", "vote", str(folder), *VERDICTS])
-    usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
     return shlex.join(["steelyard", *(_learning(folder, column) or usual)])
 
 

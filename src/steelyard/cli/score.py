@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from steelyard.cli.options import (
     MODEL,
     Answers,
     AnyUpstream,
+    EngineName,
     FrugalRule,
     Json,
     KeyEnv,
@@ -26,6 +27,7 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
+from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.scores_view import show_scored, show_verifiers
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
@@ -86,6 +88,14 @@ def run(
     answers: Answers = "math",
     rename: Rename = None,
     layout: LayoutName = None,
+    engine: EngineName = None,
+    workers: WorkerRange = None,
+    gpus_per_worker: Annotated[
+        float | None,
+        typer.Option(
+            "--gpus-per-worker", min=0, metavar="COUNT", help="With --engine: GPUs of each worker.", show_default=False
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Have a verifier score every response of a table or a run; the same command goes on where the last one stopped.
@@ -99,22 +109,48 @@ def run(
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
+    from steelyard.cli.run_engine import logged, need_engine
+    from steelyard.engine.score_parts import score_parts
     from steelyard.jobs.score import score
     from steelyard.llm.embedded import LOCAL, WEAK
     from steelyard.verifiers import find_verifier
 
     if upstream == LOCAL:
         print(WEAK, file=sys.stderr)
+    asked: dict[str, Any] = {
+        "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,
+        "max_failures": max_failures,
+    }  # fmt: skip
     try:
+        if engine is not None:
+            _check_parted(files, output=output, plan=plan, frugal=frugal, rename=rename, layout=layout)
+            with logged("Scoring", files[0]) as watch:
+                done = score_parts(
+                    files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker or 0,
+                    at=upstream, progress=watch, **asked,
+                )  # fmt: skip
+            show_scored(done, column or find_verifier(verifier)[1].name, json)
+            return
+        need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
         with show.progress(f"Scoring {spoken(files)}") as progress:
             done = score(
                 source_of(files), verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
-                local=local, model=model, split=split, context=context, column=column,
-                key_env=key_env, max_failures=max_failures, plan=plan, frugal=frugal, answers=answers,
-                progress=progress,
+                plan=plan, frugal=frugal, answers=answers, progress=progress, **asked,
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
     show_scored(done, column or find_verifier(verifier)[1].name, json, plan)
+
+
+def _check_parted(files: list[Path], **given: Any) -> None:
+    """Refuse what many workers cannot do."""
+    from steelyard.errors import SettingError
+
+    if len(files) > 1:
+        raise SettingError("--engine scores one run in parts: give it alone")
+    for name, value in given.items():
+        if value:
+            option = {"output": "-o"}.get(name, f"--{name}")
+            raise SettingError(f"{option} is not for runs in parts: leave it away, or leave --engine away")

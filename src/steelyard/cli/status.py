@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,14 +39,8 @@ def run(
     model = found["model"] or (f"{len(sources)} upstreams" if sources else "LLM not named")
     show.table(f"{folder}: {model}, {questions}", ("", *(column.replace("_", " ") for column in columns)), rows)
     show_bills(found["bills"])
-    for name, part in parts.items():
-        for each in part["reasons"]:
-            show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
-        for each in part["failures"][:SHOWN]:
-            of = f" of {each['source']}" if "source" in each else ""
-            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}{of}")
-        if part["failed"] > SHOWN:
-            show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
+    _say_failures(parts)
+    _say_parts(found.get("parts", []))
     if found["torn_bytes"]:
         show.say(
             f"The journal ends in an unfinished record of {found['torn_bytes']:,} bytes: the next command drops it."
@@ -57,3 +51,27 @@ def run(
         verb = "score" if found["made_from"] else "generate"
         show.say(f"To finish it, give the 'steelyard {verb}' command of this run again: nothing is asked twice.")
     show.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")
+
+
+def _say_failures(parts: dict[str, dict[str, Any]]) -> None:
+    """What failed and why, of the samples and of every verifier."""
+    for name, part in parts.items():
+        for each in part["reasons"]:
+            show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
+        for each in part["failures"][:SHOWN]:
+            of = f" of {each['source']}" if "source" in each else ""
+            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}{of}")
+        if part["failed"] > SHOWN:
+            show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
+
+
+def _say_parts(parts: list[dict[str, Any]]) -> None:
+    """How many parts are how far, and those that somebody works on or that have failures, by name."""
+    if not parts:
+        return
+    counts = {state: sum(part["state"] == state for part in parts) for state in ("sampled", "begun", "not begun")}
+    show.say(f"{len(parts):,} parts: {', '.join(f'{count:,} {state}' for state, count in counts.items() if count)}.")
+    for part in [each for each in parts if each["writer"] or each["failed"]][:SHOWN]:
+        who = part["writer"] and f", process {part['writer'].get('pid')} on {part['writer'].get('host')} works on it"
+        failed = f", {part['failed']:,} failed" if part["failed"] else ""
+        show.say(f"  {part['part']}: {part['questions']:,} questions, {part['done']:,} samples{failed}{who or ''}")

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.diagnosis import machine, server
+from steelyard.diagnosis import cluster, machine, server
 from steelyard.diagnosis.finding import Finding
 from steelyard.diagnosis.verifier import look, runs_here
 from steelyard.errors import SettingError
@@ -28,6 +28,7 @@ async def adoctor(
     verifier_model: str | None = None,
     output: str | Path = ".",
     key_env: Named = KEY_ENV,
+    engine: str | None = None,
 ) -> list[Finding]:
     """Do as `doctor` does, in async code.
 
@@ -53,7 +54,7 @@ async def adoctor(
     if verifier is not None:
         with served(at, usual) if at else nullcontext() as place_of_it:
             findings.append(await look(verifier, verifier_model, place_of_it))
-    return findings
+    return findings + (cluster.look(engine, Path(output)) if engine is not None else [])
 
 
 async def _section(upstream: Upstream) -> AsyncIterator[Finding]:
@@ -83,6 +84,7 @@ def doctor() -> None:
 
     A finding has a `name`, a `status` ("ok", "note" or "red"), what was `found` and, where it is not well, a `fix`.
     Several servers have names, as in `upstream="a=URL,b=URL"`; what is found about each has its name as `upstream`.
+    `engine` is ray, ray:ADDRESS or processes:2: every node is looked at, and whether all share the folder `output`.
 
     >>> import steelyard as sy
     >>> found = sy.doctor()[0]

@@ -21,6 +21,7 @@ class Engine(Protocol):
         parts: Sequence[P],
         *,
         workers: int | None = None,
+        least: int = 1,
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,
@@ -29,8 +30,9 @@ class Engine(Protocol):
 
         `task` is a function at the top of a module, `order` what all parts share; both are pickled, and a worker keeps
         its process from part to part. At most `workers` parts are under way; the default is as many as there is room
-        for. `reads` are files by their SHA-256: a worker that finds others, or another version of Steelyard, ends the
-        work with a SettingError before its first part. Close the iterator to stop.
+        for; fewer than `least` that have started in five minutes end the work with a SettingError. `reads` are files by
+        their SHA-256: a worker that finds others, or another version of Steelyard, ends the work with a SettingError
+        before its first part. Close the iterator to stop.
         """
 
 

@@ -77,14 +77,15 @@ class Crew(Protocol):
 class GivingOut(Generic[P]):
     """The parts that are yet to be done, and who does what."""
 
-    def __init__(self, crew: Crew, parts: Sequence[P], workers: int) -> None:
+    def __init__(self, crew: Crew, parts: Sequence[P], workers: int, least: int = 1) -> None:
         self.crew, self.workers = crew, workers
+        self.least = min(least, len(parts))  # workers that must start; 0 once they have
         self.todo = deque((part, 1) for part in parts)  # with the number of the try
         self.starting: set[Worker] = set()
         self.idle: set[Worker] = set()
         self.busy: dict[Worker, tuple[P, int]] = {}
         self.deaths = 0  # of workers that started, one after the other
-        self.began = time.monotonic()
+        self.opened = self.began = time.monotonic()
 
     def run(self) -> Generator[Finished[P] | Failed[P]]:
         """Yield every part as it ends, in whatever order that is."""
@@ -117,7 +118,18 @@ class GivingOut(Generic[P]):
                 f"no worker has started in {LIMIT:.0f} s: ask for fewer workers, CPUs or GPUs, or add machines to the "
                 "cluster, and run the command again"
             )
+        self._check_least()
         return heard
+
+    def _check_least(self) -> None:
+        """Give up where fewer workers have started than must."""
+        there = len(self.busy) + len(self.idle)
+        self.least = 0 if there >= self.least else self.least
+        if self.least and time.monotonic() - self.opened > LIMIT:
+            raise SettingError(
+                f"{there} of at least {self.least} workers have started in {LIMIT:.0f} s: ask for fewer, or add "
+                "machines to the cluster, and run the command again"
+            )
 
     def _give(self) -> None:
         while self.todo and self.idle:

@@ -30,13 +30,14 @@ class ProcessEngine:
         parts: Sequence[P],
         *,
         workers: int | None = None,
+        least: int = 1,
         cpus: float = 1,
         gpus: float = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
         crew = _Processes((task, order, dict(reads or {})), max(1, int(cpus)))
-        yield from GivingOut(crew, parts, workers or self.workers).run()
+        yield from GivingOut(crew, parts, workers or self.workers, least).run()
 
 
 class _Process:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, 
 from steelyard.errors import SettingError
 from steelyard.version import __version__
 
+REACH = 10.0  # seconds for the head of a cluster to answer
 STORE = 100 << 20  # bytes of the object store of a node that is started here: no rows travel through it
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -37,6 +39,7 @@ class RayEngine:
         parts: Sequence[P],
         *,
         workers: int | None = None,
+        least: int = 1,
         cpus: float = 1,
         gpus: float = 0,
         reads: Mapping[str, str] | None = None,
@@ -44,7 +47,7 @@ class RayEngine:
         """Do as every engine does (steelyard/engine/engines.py)."""
         with self.connected(workers, cpus) as ray:
             many = workers or _room(ray, cpus, gpus)
-            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many).run()
+            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many, least).run()
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
@@ -58,7 +61,10 @@ class RayEngine:
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
             said = " ".join(str(error).split())[:200]
-            raise SettingError(f"cannot reach {where}: {said}; is it started ('ray status')?") from None
+            raise SettingError(
+                f"cannot reach {where}: {said}; is it started ('ray status'), and RAY_AUTH_MODE=token set here if "
+                "it wants a token?"
+            ) from None
         try:
             yield ray
         finally:
@@ -67,6 +73,7 @@ class RayEngine:
     def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self.address:
+            _reach(self.address)
             ray.init(address=self.address, **options)
             return
         enough = max(os.cpu_count() or 1, int((workers or 1) * cpus + 0.999))
@@ -138,6 +145,13 @@ def _worker_class() -> type:
             return attempt(task, order, part)
 
     return SteelyardWorker
+
+
+def _reach(address: str) -> None:
+    """Raise an OSError if nobody answers at HOST:PORT; Ray itself would try for minutes. `auto` is left to Ray."""
+    host, found, port = address.rpartition(":")
+    if found and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH).close()
 
 
 def _room(ray: Any, cpus: float, gpus: float) -> int:

@@ -16,6 +16,8 @@ class Progress:
 
     Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
     With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
+    Where the work is cut into `pieces` that many workers do, `pieces_done` of them are finished and `gpu` is the share
+    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted.
     """
 
     wanted: int
@@ -31,6 +33,10 @@ class Progress:
     began: float = field(default_factory=time.monotonic)
     parts: dict[str, Progress] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    pieces: int = 0
+    pieces_done: int = 0
+    gpu: float | None = None
+    unit: str = "samples"
 
     @property
     def seconds(self) -> float:

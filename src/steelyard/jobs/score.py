@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import SettingError
 from steelyard.jobs.frugal_rule import frugal_rule
-from steelyard.jobs.frugal_score import score_on_demand
 from steelyard.jobs.interrupts import waits_for
-from steelyard.jobs.progress import Allowed
-from steelyard.jobs.score_samples import Scored, Scoring, score_samples
-from steelyard.jobs.score_table import check_prompts, imported, is_run
-from steelyard.jobs.starting import started
-from steelyard.llm.embedded import LOCAL
-from steelyard.llm.upstream import check_upstream, model_name, served
+from steelyard.jobs.score_opened import ScoreOrder, score_opened
+from steelyard.jobs.score_samples import Scored
+from steelyard.jobs.score_table import imported, is_run
 from steelyard.methods.base.method import Method
-from steelyard.runs.imported import columns_of
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
-from steelyard.runs.state import TAKEN
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import Protocol, RecordedProtocol, TokenProtocol
-from steelyard.verifiers.runners.where import check_place, connect
-from steelyard.verifiers.scored_items import Runner
-from steelyard.verifiers.step_splits import known_split
+from steelyard.verifiers.protocol import Protocol
 
 
 async def ascore(
@@ -58,42 +48,11 @@ async def ascore(
     8
     """
     at = at if upstream is None else upstream  # `at` is what `upstream` was called before
-    protocol, known = find_verifier(verifier)
-    check_place(known.name, protocol, at=at is not None, local=local)
-    if at == LOCAL and isinstance(protocol, TokenProtocol):
-        raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --upstream a vLLM server")
-    if at is not None:
-        check_upstream(at, key_env)
-    name = known.name if column is None else column
-    if name in TAKEN or not name.strip():
-        raise SettingError(
-            f"scores cannot be called {name!r}: the table has such a column; choose another (--as, column=)"
-        )
-    on_demand = frugal_rule(frugal, plan, name, answers)
-    async with AsyncExitStack() as stack:
-        opened = stack.enter_context(_opened(run, output, rename, layout, protocol))
-        if opened.manifest.rows is not None:
-            _check_imported(opened, protocol, name)
-        allowed = Allowed.of(max_failures, len(opened.state.samples.done)).count
-        weights = model_name(at, model) if at == LOCAL else model or known.model or opened.manifest.model
-        if at is not None and not weights:
-            why = "are of several LLMs" if opened.manifest.sources else "name no LLM (column 'llm')"
-            raise SettingError(f"the responses {why}: name the model that {at} serves with --model")
-        scoring = Scoring(name, known.name, weights, known_split(known.split if split is None else split), context)
-
-        async def ready() -> Runner:
-            address = await stack.enter_async_context(started(served, at, key_env)) if at is not None else None
-            return await connect(protocol, weights, address, context)
-
-        if on_demand is None:
-            done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
-        else:
-            once = not isinstance(protocol, RecordedProtocol)  # what was recorded with equal texts may differ
-            limits: dict[str, Any] = {"max_failures": allowed, "progress": progress}
-            done = await score_on_demand(opened, scoring, on_demand, ready, texts=once, **limits)
-        opened.write_table()
-        done.run = opened.folder
-        return done
+    order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures)
+    order.check()
+    on_demand = frugal_rule(frugal, plan, order.name, answers)
+    with _opened(run, output, rename, layout, order.protocol) as opened:
+        return await score_opened(opened, order, on_demand=on_demand, progress=progress)
 
 
 def _opened(
@@ -103,19 +62,13 @@ def _opened(
     runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
     if runs:
         raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
+    if isinstance(source, str | Path) and is_parted_run(Path(source)):
+        raise SettingError(f"{source} is a run in parts: have it scored by many workers with --engine")
     if not is_run(source):
         return imported(source, output, rename, layout, protocol)
     if output is not None or rename or layout:
         raise SettingError(f"{source} is a run already, with columns of its own: leave -o, --rename and --layout away")
     return Run.open(Path(source), write=True)
-
-
-def _check_imported(opened: Run, protocol: Protocol, column: str) -> None:
-    """What a run of `generate` always has, one of a table may lack; and it may have a column of that name."""
-    columns = columns_of(opened.manifest)
-    if column in columns:
-        raise SettingError(f"scores cannot be called {column!r}: the table has such a column; choose another with --as")
-    check_prompts(protocol, columns, opened.folder)
 
 
 @waits_for(ascore)

@@ -20,11 +20,15 @@ from steelyard.errors import RunError
 TRIES, PAUSE = 5, 0.1  # a process that only looks holds the lock for a moment
 
 
-class RunLock:
-    """Holds the lock of a run folder from the moment it is made until `release`."""
+class InUseError(RunError):
+    """Another process writes now."""
 
-    def __init__(self, folder: Path) -> None:
-        path = folder / "lock"
+
+class RunLock:
+    """Holds the lock of a run folder from the moment it is made until `release`; `name` is that of its file."""
+
+    def __init__(self, folder: Path, name: str = "lock") -> None:
+        path = folder / name
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
@@ -37,7 +41,8 @@ class RunLock:
                 if attempt == TRIES - 1:
                     who = _words(_read(self._file))
                     os.close(self._file)
-                    raise RunError(f"{folder} is in use by {who}: wait for it, or stop it first") from None
+                    what = folder if name == "lock" else path
+                    raise InUseError(f"{what} is in use by {who}: wait for it, or stop it first") from None
                 time.sleep(PAUSE)
             except OSError as error:
                 os.close(self._file)
@@ -60,10 +65,10 @@ class RunLock:
             self._file = -1
 
 
-def holder(folder: Path) -> dict[str, Any] | None:
+def holder(folder: Path, name: str = "lock") -> dict[str, Any] | None:
     """Return pid and host of the process that writes to a run, or None."""
     try:
-        file = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:

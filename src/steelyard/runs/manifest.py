@@ -88,32 +88,41 @@ class Manifest:
         told = [f"{name} was {_shown(here.get(name))}, now {_shown(there.get(name))}" for name in names]
         return source_changes(self.sources, wanted.sources) + told
 
-    def write(self, folder: Path) -> None:
-        """Write manifest.json in one step."""
+    @property
+    def content(self) -> dict[str, Any]:
+        """What manifest.json holds."""
         content = {"format": FORMAT, "version": OF_SOURCES if self.sources else VERSION, **asdict(self)}
         if not self.sources:
             del content["sources"]
+        return content
+
+    def write(self, folder: Path) -> None:
+        """Write manifest.json in one step."""
         write_atomically(
             folder / FILE,
-            (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(),
+            (json.dumps(self.content, indent=2, ensure_ascii=False) + "\n").encode(),
             durable=True,
             follow=False,
         )
+
+    @classmethod
+    def of(cls, content: dict[str, Any], folder: Path) -> Manifest:
+        """Make sense of the content of a manifest.json; what no command writes is a ValueError, KeyError or so."""
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
+        if content["version"] > OF_SOURCES:
+            raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
+        found = cls(**{each.name: content[each.name] for each in fields(cls) if each.name != "sources"})
+        found = replace(found, sources=content.get("sources", {}))
+        found.check()
+        return found
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """Read manifest.json, or say in one line why the folder is no run."""
         path = folder / FILE
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
-            if content["version"] > OF_SOURCES:
-                raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
-            found = cls(**{each.name: content[each.name] for each in fields(cls) if each.name != "sources"})
-            found = replace(found, sources=content.get("sources", {}))
-            found.check()
-            return found
+            return cls.of(json.loads(path.read_text(encoding="utf-8")), folder)
         except FileNotFoundError:
             if (folder / "feedback.json").exists():
                 raise RunError(f"{folder} holds feedback and is no run: 'steelyard fit {folder}' reads it") from None

@@ -109,13 +109,24 @@ class Parts:
 
 
 def is_parted(folder: Path) -> bool:
-    """Whether a folder is one of parts."""
-    return (folder / FILE).is_file()
+    """Whether a folder is one of parts that are tables."""
+    return (folder / FILE).is_file() and not is_parted_run(folder)
+
+
+def is_parted_run(folder: Path) -> bool:
+    """Whether a folder is a run in parts (steelyard/runs/parted_run.py)."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            return b'"kind": "runs"' in file.read(500)
+    except OSError:
+        return False
 
 
 def part_tables(folder: Path) -> tuple[Parts, list[Path]]:
     """Return what a finished folder says of itself and the tables of its parts; name what is missing or cut short."""
     found = Parts.read(folder)
+    if is_parted_run(folder):
+        raise RunError(f"{folder} is a run in parts: make tables of it with 'steelyard partition {folder} -o FOLDER'")
     if not found.finished:
         raise RunError(f"{folder} is not finished: run the command that makes it again, or {AGAIN}")
     paths = found.paths(folder)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from steelyard.runs.bill import bills
+from steelyard.runs.bill import bills, check_price
 from steelyard.runs.derived_table import FILE, is_fresh
 from steelyard.runs.imported import came_along
 from steelyard.runs.lock import holder
 from steelyard.runs.losses import lost
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parted_status import parted_status
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import placed
 from steelyard.runs.source_share import Share
@@ -25,7 +27,8 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
     what is gone in `lost`; `writer` is the process that writes to the run now; `bills` says what a verifier that was
     asked on demand has read and what was saved, with `price_response` in money, too; `torn_bytes` are those of an
-    unfinished record at the end of the journal, which the next command removes.
+    unfinished record at the end of the journal, which the next command removes. Of a run in parts the counts are those
+    of all, and `parts` says where each stands and who works on it now.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
@@ -35,6 +38,9 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     (8, 0, 'up to date')
     """
     folder = Path(run)
+    if is_parted_run(folder):
+        check_price(price_response)
+        return parted_status(folder, status)
     writer = holder(folder)
     with Run.open(folder) as opened:
         billed = bills(opened, price_response)

@@ -13,6 +13,8 @@ from steelyard.pools.sources import MOST, checked_names
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.parts import is_parted_run
 
 USUAL = "llm"
 
@@ -27,6 +29,8 @@ def _has_sources(path: Path) -> bool:
     """Whether a path is a run with sources, or its table by name; what is wrong with a run is said by its reader."""
     folder = path.parent if path.name == TABLE else path
     with suppress(RunError, OSError, ValueError):
+        if is_parted_run(folder):
+            return bool(PartedRun.read(folder).manifest.sources)
         return (folder / MANIFEST).is_file() and bool(Manifest.read(folder).sources)
     return False
 

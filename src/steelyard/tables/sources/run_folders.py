@@ -8,17 +8,21 @@ from steelyard.errors import TableError
 from steelyard.runs.derived_table import readable_table
 from steelyard.runs.feedback_folder import is_feedback
 from steelyard.runs.feedback_table import labelled_table
+from steelyard.runs.parted_table import readable_parts
+from steelyard.runs.parts import is_parted_run
 
 
 def has_journal(folder: Path) -> bool:
-    """Whether a folder is a run, or one of feedback."""
-    return (folder / "manifest.json").is_file() or is_feedback(folder)
+    """Whether a folder is a run, also one in parts, or one of feedback."""
+    return (folder / "manifest.json").is_file() or is_parted_run(folder) or is_feedback(folder)
 
 
 def table_of_run(folder: Path) -> Path:
     """The table of a run folder, or of one of feedback, made anew if its journal has grown."""
     if is_feedback(folder):
         return labelled_table(folder)
+    if is_parted_run(folder):
+        return readable_parts(folder)
     if not (folder / "manifest.json").is_file():
         there = folder / "table.parquet"
         name = f"{there}, which can still be read" if there.exists() else "a file (.parquet, .jsonl or .csv)"

@@ -1,0 +1,63 @@
+"""One part of a run is sampled by a worker: an ordinary run, under its working name until it is finished."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from steelyard.engine.board import PartDone
+from steelyard.engine.part_news import Teller
+from steelyard.errors import RunError
+from steelyard.jobs.fill_run import fill
+from steelyard.jobs.generate_order import GenerateOrder
+from steelyard.jobs.progress import Progress
+from steelyard.llm.upstream import served
+from steelyard.runs.part_folders import finish, taken
+from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.run import Run
+from steelyard.tables.questions.question_files import fingerprint
+
+_found: list[dict[str, Any]] = []  # what this process has found out about the servers, for the parts that follow
+
+
+@dataclass(frozen=True)
+class PartsOrder:
+    """What the parts of a run are asked for, and where it lies."""
+
+    folder: Path
+    asked: GenerateOrder
+
+
+def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
+    """Ask for every sample that a part misses, and give it its name when all are there."""
+    run = PartedRun.read(order.folder)
+    with taken(run, part) as folder, Teller(order.folder, part.name) as teller:
+        questions = run.questions(part).drop("place")
+        if fingerprint(questions) != part.sha256:
+            raise RunError(f"{order.folder} has lost questions of {part.name}: give it the questions of its first time")
+        opened = Run.start(folder, replace(order.asked.manifest, questions_sha256=part.sha256), questions)
+        _tell_abilities(opened)
+
+        def watch(progress: Progress) -> None:
+            teller.news.done, teller.news.failed = progress.done, progress.failed
+            teller.news.tokens = progress.tokens
+            teller.tell()
+
+        try:
+            made = asyncio.run(fill(opened, order.asked, watch, served))
+        finally:
+            _keep_abilities(opened)
+        finish(run, part)
+    return PartDone(made.wanted, made.held, made.done, made.failed, made.tokens, made.reasons)
+
+
+def _tell_abilities(run: Run) -> None:
+    """Write down what is known of the servers, so that they are not asked anew for every part."""
+    if next(run.missing(), None) is not None:
+        run.add_now([note for note in _found if note not in run.state.notes])
+
+
+def _keep_abilities(run: Run) -> None:
+    _found.extend(note for note in run.state.notes if note.get("note") == "abilities" and note not in _found)

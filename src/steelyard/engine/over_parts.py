@@ -1,0 +1,96 @@
+"""A task is done for the parts of a run by an engine; what cannot be done is reported by name, and the rest goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from steelyard.engine.board import Board, PartDone
+from steelyard.engine.engines import Engine
+from steelyard.engine.giving_out import Finished
+from steelyard.errors import RunError, SettingError
+from steelyard.runs.derived_table import FILE as TABLE
+from steelyard.runs.manifest import sha256_of
+from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.parts import FILE
+from steelyard.runs.seal import read_seal
+
+FAILURES = 10  # parts in a row that end the work: the next ones would fail as well
+NAMED = 3  # parts that a message names
+
+
+def read_workers(text: str | int | None) -> tuple[int, int | None]:
+    """Read `--workers`: 8 at most, or 2:8 for at least 2 and at most 8; None is as many as there is room for.
+
+    >>> read_workers("2:8"), read_workers(4), read_workers(None)
+    ((2, 8), (1, 4), (1, None))
+    """
+    if text is None:
+        return 1, None
+    low, found, high = str(text).partition(":")
+    try:
+        least, most = (int(low), int(high)) if found else (1, int(low))
+        if not 1 <= least <= most:
+            raise ValueError
+    except ValueError:
+        raise SettingError(f"cannot read --workers {text!r:.40}: give a number as 8, or a range as 2:8") from None
+    return least, most
+
+
+def over_parts(
+    engine: Engine,
+    task: Callable[[Any, RunPart], PartDone],
+    order: Any,
+    run: PartedRun,
+    parts: Sequence[RunPart],
+    board: Board,
+    *,
+    workers: tuple[int, int | None],
+    gpus: float = 0,
+) -> dict[str, str]:
+    """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name.
+
+    `workers` is how many must start, and how many may be at work at once.
+    """
+    failed: dict[str, str] = {}
+    if not parts:
+        board.tell()
+        return failed
+    in_a_row = 0
+    reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
+    ended = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
+    with board.watching():
+        try:
+            for each in ended:
+                if isinstance(each, Finished):
+                    board.finish(each.part.name, each.summary)
+                    in_a_row = 0
+                    continue
+                failed[each.part.name] = each.reason
+                in_a_row += 1
+                if in_a_row >= FAILURES:
+                    break
+        finally:
+            close = getattr(ended, "close", None)
+            if close:
+                close()
+    board.tell()
+    return failed
+
+
+def holds_of(run: PartedRun, part: RunPart) -> dict[str, int]:
+    """How many rows, samples and scores a finished part holds, as its seal says; none of a part that has no table."""
+    found = (read_seal(run.folder / part.name / TABLE) or {}).get("holds")
+    return found if isinstance(found, dict) else {}
+
+
+def unfinished(run: PartedRun, failed: dict[str, str], parts: int) -> RunError:
+    """The error of work that some parts could not be done of."""
+    reasons = {name: reason.partition("; the others are safe")[0] for name, reason in sorted(failed.items())[:NAMED]}
+    shown = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+    more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
+    stopped = f" It was stopped after {FAILURES} in a row." if len(failed) >= FAILURES else ""
+    return RunError(
+        f"{len(failed)} of {parts} parts of {run.folder} could not be done ({shown}{more}).{stopped} The others are "
+        "safe: mend it and run the same command again"
+    )

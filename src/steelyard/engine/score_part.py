@@ -1,0 +1,82 @@
+"""One part of a run is scored by a worker, in its place; a model that the worker has loaded is kept for the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steelyard.engine.board import PartDone
+from steelyard.engine.part_news import Teller
+from steelyard.jobs.score_opened import ScoreOrder, score_opened
+from steelyard.llm.address import Address
+from steelyard.runs.part_folders import taken
+from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.run import Run
+from steelyard.verifiers.protocol import Protocol, TokenProtocol
+from steelyard.verifiers.runners.where import connect
+from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
+
+_loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
+
+
+@dataclass(frozen=True)
+class PartsScoreOrder:
+    """Which verifier reads the parts of a run, and where the run lies."""
+
+    folder: Path
+    asked: ScoreOrder
+    gpus: bool
+
+
+def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
+    """Score every response of a part that has no score, and derive its table."""
+    run = PartedRun.read(order.folder)
+    told = Teller(order.folder, part.name, gpus=order.gpus)
+    with taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
+
+        async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
+            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller)
+
+        done = asyncio.run(score_opened(opened, order.asked, connect=watched))
+        responses = len(opened.state.samples.done)
+    about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
+    failed, news = done.failures.total(), teller.news
+    return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about)
+
+
+async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
+    """The verifier: loaded once in this process, or connected to for every part."""
+    if address is not None or not isinstance(protocol, TokenProtocol):
+        return await connect(protocol, model, address, context)
+    key = (verifier, model, context)
+    if key not in _loaded:
+        _loaded.clear()  # a GPU has room for one
+        _loaded[key] = await connect(protocol, model, address, context)
+    return _loaded[key]
+
+
+class Watched:
+    """A runner that counts what comes from it."""
+
+    def __init__(self, runner: Runner, teller: Teller) -> None:
+        self.runner, self.teller = runner, teller
+        self.found: dict[str, Any] = runner.found
+
+    async def score(self, items: Iterator[Item]) -> Results:
+        """Score items, and tell how many."""
+        news = self.teller.news
+        async with aclosing(self.runner.score(items)) as results:
+            async for item, result in results:
+                news.done += isinstance(result, Scores)
+                news.failed += not isinstance(result, Scores)
+                news.tokens += item.sample.get("tokens") or 0
+                self.teller.tell()
+                yield item, result
+
+    async def close(self) -> None:
+        """Let go of what is held; a loaded model holds nothing but itself."""
+        await self.runner.close()

@@ -1,0 +1,28 @@
+"""docs/scale.md: its tables are those of the stored figures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from docs import scale
+
+
+def test_the_page_shows_what_the_stored_figures_make() -> None:
+    assert scale.PAGE.read_text() == scale.page_with(scale.tables(scale.Machines())), "run 'python -m docs.scale'"
+
+
+def test_a_cost_is_that_of_the_measured_rate_and_divides_by_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = json.loads(scale.GPU.read_text())["sizes"]
+    rates = [cost.per_second for cost in scale.costs() if cost.gpu]
+    assert rates == pytest.approx([size["responses_per_s"] for size in sizes])
+    monkeypatch.setattr(scale, "costs", lambda: [scale.Cost("score", 3600.0, True, "x")])
+    row = scale.tables(scale.Machines(8e6, (1, 2), cores=1, gpus=4)).splitlines()[-3]
+    assert row == "| score | 2 h 00 min | 1 h 00 min |"
+
+
+def test_a_figure_that_was_not_measured_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "BENCHMARKS", scale.GPU)
+    with pytest.raises(SystemExit, match="make bench"):
+        scale.costs()

@@ -1,0 +1,120 @@
+"""steelyard score --engine: the parts of a run are scored as one run is, and a worker loads its verifier once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import steelyard as sy
+from steelyard.engine import score_part
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.scored_items import Item, Results
+from tests.engine.engines import Here
+from tests.engine.in_process import engine
+from tests.engine.test_parted_generate import generated, table
+from tests.jobs.generating import ask_for
+from tests.jobs.test_score import p_true_words, questions_asked
+from tests.running import steelyard
+from tests.upstreams import FaultUpstream
+from tests.verifiers.verifier_servers import fault_verifier
+
+__all__ = ["engine"]
+pytestmark = pytest.mark.usefixtures("key")
+ENGINE = ("--engine", "ray")
+
+
+@pytest.fixture
+def runs(upstream: FaultUpstream, tmp_path: Path, engine: Here) -> tuple[Path, Path]:
+    """The same samples as one run, and as a run in parts."""
+    questions = ask_for(tmp_path, 9)
+    for name, words in {"plain": (), "run": (*ENGINE, "--parts", "4")}.items():
+        assert generated(upstream, questions, tmp_path / name, "m", *words).code == 0
+    return tmp_path / "plain", tmp_path / "run"
+
+
+def test_the_scores_of_all_parts_are_those_of_one_run_and_nothing_is_scored_twice(
+    runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    plain, run = runs
+    with fault_verifier(tmp_path) as server:
+        assert steelyard(*p_true_words(plain, server)).code == 0
+        once = questions_asked(server)
+        done = steelyard(*p_true_words(run, server, *ENGINE, "--workers", "2:8"))
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["new"] == 18
+        assert questions_asked(server) == once + once
+        again = steelyard(*p_true_words(run, server, *ENGINE))
+        assert (json.loads(again.out)["new"], json.loads(again.out)["scored"]) == (0, 18)
+        assert questions_asked(server) == once + once
+    assert_frame_equal(table(run), table(plain))
+    assert "scored by p-true" in steelyard("status", run).out
+    assert json.loads(steelyard("status", run, "--json").out)["verifiers"]["p-true"]["done"] == 18
+    log = (run / "progress.log").read_text()
+    assert "responses/s" in log
+    assert "tokens/s" in log
+
+
+def test_every_reader_sees_one_table(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    verdicts = []
+    for run in runs:
+        words = ENGINE if run.name == "run" else ()
+        assert steelyard("score", run, "--verifier", "logprob", *words).code == 0
+        output = tmp_path / f"{run.name}.parquet"
+        assert steelyard("vote", run, "--score", "logprob", "--method", "vanilla", "-o", output).code == 0
+        verdicts.append(pl.read_parquet(output))
+        assert steelyard("import", run, "-o", tmp_path / f"{run.name}.jsonl").code == 0
+    assert_frame_equal(*verdicts)
+    assert verdicts[0]["question"].to_list() == [f"q{i}" for i in range(9)]
+    assert (tmp_path / "run.jsonl").read_text() == (tmp_path / "plain.jsonl").read_text()
+    pools = [sy.read(run, score="logprob") for run in runs]
+    assert np.array_equal(np.asarray(pools[0].scores), np.asarray(pools[1].scores))
+
+
+def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    class Model:
+        def __init__(self) -> None:
+            self.found: dict[str, Any] = {}
+
+        async def score(self, items: Iterator[Item]) -> Results:
+            for _ in ():
+                yield _
+
+        async def close(self) -> None: ...
+
+    async def connect(_: object, model: str, *__: object) -> Model:
+        loaded.append(model)
+        return Model()
+
+    monkeypatch.setattr(score_part, "connect", connect)
+    monkeypatch.setattr(score_part, "_loaded", {})
+    protocol, known = find_verifier("qwen-prm")
+    for model in ("a", "a", "b"):
+        asyncio.run(score_part.kept(known.name, protocol, model, None, None))
+    assert loaded == ["a", "b"]
+
+
+def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    plain, run = runs
+    words = ("--verifier", "logprob")
+    for said, given in {
+        "is no run in parts": (plain, *words, *ENGINE),
+        "is a run in parts": (run, *words),
+        "--frugal is not for runs in parts": (run, *words, *ENGINE, "--frugal", "exact"),
+        "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
+        "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
+    }.items():
+        done = steelyard("score", *given)
+        assert done.code == 2, said
+        assert said in done.err
+    next(run.glob("part-*")).rename(tmp_path / "elsewhere")
+    assert "are not sampled to their end" in steelyard("score", run, *words, *ENGINE).err
