@@ -46,8 +46,8 @@ def run(
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="The page is about the verdicts of this plan, and what its verifier was asked for. Default for a run "
-            "scored with --frugal: the plan it was scored by.",
+            help="A plan made by 'steelyard fit': the page is about its verdicts, and what its verifier was asked for. "
+            "Default for a run scored with --frugal: the plan it was scored by.",
             show_default=False,
         ),
     ] = None,
