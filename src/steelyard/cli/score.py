@@ -115,7 +115,7 @@ def run(
     from steelyard.llm.embedded import LOCAL, WEAK
     from steelyard.verifiers import find_verifier
 
-    if upstream == LOCAL:
+    if upstream == LOCAL and engine is None:
         print(WEAK, file=sys.stderr)
     asked: dict[str, Any] = {
         "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,

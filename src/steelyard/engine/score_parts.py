@@ -38,6 +38,8 @@ def score_parts(
     """
     chosen, many = engine_of(engine), read_workers(workers)
     order = ScoreOrder(verifier, **options)
+    if order.at == LOCAL:
+        raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
     folder = Path(run)
     if not is_parted_run(folder):
@@ -45,8 +47,6 @@ def score_parts(
             f"{folder} is no run in parts, which many workers can score: make one with 'steelyard generate --engine', "
             "or leave --engine away"
         )
-    if order.at == LOCAL:
-        raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     if not 0 <= gpus_per_worker <= 1024:
         raise SettingError(f"a worker cannot have {gpus_per_worker:g} GPUs: --gpus-per-worker is 0 or more")
     check_storage(folder)
