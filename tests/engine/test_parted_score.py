@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 import steelyard as sy
 from steelyard.engine import score_part
+from steelyard.engine.score_parts import score_parts
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
@@ -118,3 +120,35 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
         assert said in done.err
     next(run.glob("part-*")).rename(tmp_path / "elsewhere")
     assert "are not sampled to their end" in steelyard("score", run, *words, *ENGINE).err
+
+
+def test_parts_without_scores_take_none_of_another_model(
+    runs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = runs
+    stopped = Here(most=2)
+    monkeypatch.setattr("steelyard.engine.score_parts.engine_of", lambda _: stopped)
+    with fault_verifier(tmp_path) as server:
+        with pytest.raises(KeyboardInterrupt):
+            score_parts(run, "p-true", engine="ray", at=f"{server.url}/v1", model="good")
+        stopped.most = None
+        asked = questions_asked(server)
+        other = steelyard(*p_true_words(run, server, *ENGINE, "--model", "better"))
+        assert (other.code, other.err.count("\n")) == (2, 1)
+        assert "was begun with other settings (model was 'good', now 'better'): repeat those, or name an" in other.err
+        assert questions_asked(server) == asked
+        assert steelyard(*p_true_words(run, server, *ENGINE)).code == 0
+
+
+def test_a_part_of_another_run_is_neither_scored_nor_read(
+    upstream: FaultUpstream, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    _, run = runs
+    assert generated(upstream, tmp_path / "questions.jsonl", tmp_path / "o", "k", *ENGINE, "--parts", "4").code == 0
+    part = next(run.glob("part-*"))
+    shutil.rmtree(part)
+    shutil.copytree(tmp_path / "o" / part.name, part)
+    for words in (("score", run, "--verifier", "logprob", *ENGINE), ("vote", run, "-o", tmp_path / "verdicts.parquet")):
+        done = steelyard(*words)
+        assert done.code == 2
+        assert "is a part of another run (model was 'k', now 'm'): put the one of this run there again" in done.err

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from steelyard.engine.board import PartDone
 from steelyard.engine.part_news import Teller
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
+from steelyard.jobs.score_samples import refuse_other
 from steelyard.llm.address import Address
 from steelyard.runs.part_folders import taken
 from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.parted_scores import settle
 from steelyard.runs.run import Run
 from steelyard.verifiers.protocol import Protocol, TokenProtocol
 from steelyard.verifiers.runners.where import connect
@@ -35,11 +37,18 @@ class PartsScoreOrder:
 def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     """Score every response of a part that has no score, and derive its table."""
     run = PartedRun.read(order.folder)
+    run.check(part)
     told = Teller(order.folder, part.name, gpus=order.gpus)
+    scoring = order.asked.scoring(run.manifest)
+
+    def begin() -> None:
+        """Before the first score: no other worker may have begun with something else."""
+        refuse_other(order.folder, settle(order.folder, scoring.column, asdict(scoring)), scoring)
+
     with taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller)
+            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller, begin)
 
         done = asyncio.run(score_opened(opened, order.asked, connect=watched))
         responses = len(opened.state.samples.done)
@@ -60,10 +69,10 @@ async def kept(verifier: str, protocol: Protocol, model: str, address: Address |
 
 
 class Watched:
-    """A runner that counts what comes from it."""
+    """A runner that counts what comes from it; `begin` is called before the first score."""
 
-    def __init__(self, runner: Runner, teller: Teller) -> None:
-        self.runner, self.teller = runner, teller
+    def __init__(self, runner: Runner, teller: Teller, begin: Callable[[], None]) -> None:
+        self.runner, self.teller, self.begin = runner, teller, begin
         self.found: dict[str, Any] = runner.found
 
     async def score(self, items: Iterator[Item]) -> Results:
@@ -71,6 +80,8 @@ class Watched:
         news = self.teller.news
         async with aclosing(self.runner.score(items)) as results:
             async for item, result in results:
+                if not news.done and isinstance(result, Scores):
+                    self.begin()
                 news.done += isinstance(result, Scores)
                 news.failed += not isinstance(result, Scores)
                 news.tokens += item.sample.get("tokens") or 0

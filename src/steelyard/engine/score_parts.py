@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.errors import RunError, SettingError
 from steelyard.jobs.progress import Progress
 from steelyard.jobs.score_opened import ScoreOrder
-from steelyard.jobs.score_samples import Scored
+from steelyard.jobs.score_samples import Scored, refuse_other
 from steelyard.llm.embedded import LOCAL
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.parted_scores import settled
 from steelyard.runs.parts import is_parted_run
 
 
@@ -51,7 +53,8 @@ def score_parts(
         raise SettingError(f"a worker cannot have {gpus_per_worker:g} GPUs: --gpus-per-worker is 0 or more")
     check_storage(folder)
     parted = PartedRun.read(folder)
-    order.scoring(parted.manifest)
+    scoring = order.scoring(parted.manifest)
+    refuse_other(folder, settled(folder, scoring.column) or asdict(scoring), scoring)
     parts = parted.finished()
     if len(parts) < len(parted.wanted):
         raise RunError(

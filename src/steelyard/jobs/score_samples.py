@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -166,10 +166,15 @@ def check_same(run: Run, scoring: Scoring) -> None:
     notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
     if not notes or not len(run.state.scores[scoring.column].done):
         return
-    pairs = [(name, notes[-1].get(name), value) for name, value in asdict(scoring).items()]
+    refuse_other(run.folder, notes[-1], scoring)
+
+
+def refuse_other(folder: Path, begun: Mapping[str, Any], scoring: Scoring) -> None:
+    """Refuse to go on with a column that was begun with something else."""
+    pairs = [(name, begun.get(name), value) for name, value in asdict(scoring).items()]
     changed = [f"{name} was {before!r}, now {now!r}" for name, before, now in pairs if before != now]
     if changed:
         raise RunError(
-            f"the column {scoring.column!r} of {run.folder} was begun with other settings "
+            f"the column {scoring.column!r} of {folder} was begun with other settings "
             f"({'; '.join(changed)}): repeat those, or name another column with --as"
         )

@@ -5,6 +5,7 @@ questions.parquet    question, prompt, gold, domain, with the part of each and i
 part-00000.working   a part that is being sampled for the first time: an ordinary run
 part-00000           a part that was sampled to its end; it is scored here, and gets more samples here
 locks/part-00000     who works on a part now
+scores/              with what the scores of each column are made
 progress.log         where the work stood, a line now and then
 table.parquet        all finished parts as one long table, derived when it is read; table.json says from what
 
@@ -110,6 +111,15 @@ class PartedRun:
     def finished(self) -> list[RunPart]:
         """The parts that were sampled to their end; those without questions do not count."""
         return [part for part in self.parts if part.questions and (self.folder / part.name / MANIFEST).is_file()]
+
+    def check(self, part: RunPart) -> None:
+        """Refuse a part that was not sampled for this run."""
+        wanted = replace(self.manifest, questions_sha256=part.sha256)
+        if changes := Manifest.read(self.folder / part.name).changes(wanted):
+            raise RunError(
+                f"{self.folder / part.name} is a part of another run ({'; '.join(changes)}): put the one of this run "
+                "there again, or remove it and give the 'steelyard generate' command of this run again"
+            )
 
     @property
     def wanted(self) -> list[RunPart]:

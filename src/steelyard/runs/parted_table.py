@@ -40,6 +40,8 @@ def merged_table(folder: Path) -> Path:
             SteelyardWarning,
             stacklevel=3,
         )
+    for part in parts:
+        run.check(part)
     tables = [fresh_table(folder / part.name) for part in parts]
     seals = [read_seal(table) or {} for table in tables]
     digest = blake2b(
