@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import steelyard as sy
 from steelyard.engine.evaluate_methods import EvaluateOrder, evaluate_methods
+from steelyard.engine.evaluate_methods import _split as read_and_split
 from steelyard.errors import RunError
 from steelyard.evaluation.confidence_quality import confidence_table
 from tests.engine.engines import Here
@@ -44,3 +47,26 @@ def test_the_command_prints_the_same_with_an_engine(tmp_path: Path) -> None:
     alone, done = steelyard(*words), steelyard(*words, "--engine", "processes:1")
     assert done.code == 0, done.err
     assert json.loads(done.out) == json.loads(alone.out)
+
+
+def test_a_method_that_is_named_twice_is_told_once(tmp_path: Path) -> None:
+    sy.simulate(30, 4, seed=4).write_parquet(tmp_path / "t.parquet")
+    order = EvaluateOrder((str(tmp_path / "t.parquet"),), READING, 0.4, False, (4,), 2, 1)
+    found, trust = evaluate_methods(["vanilla", "vanilla"], order, Here())
+    assert (found["method"].to_list(), trust["method"].to_list()) == (["vanilla"], ["vanilla"])
+
+
+def test_rows_that_change_between_two_workers_end_the_work(tmp_path: Path) -> None:
+    class Changing(Here):
+        """The table is another one after the first method."""
+
+        def run(self, *given: Any, **options: Any) -> Generator[Any]:
+            for each in super().run(*given, **options):
+                yield each
+                sy.simulate(30, 4, seed=5).write_parquet(tmp_path / "t.parquet")
+                read_and_split.cache_clear()
+
+    sy.simulate(30, 4, seed=4).write_parquet(tmp_path / "t.parquet")
+    order = EvaluateOrder((str(tmp_path / "t.parquet"),), READING, 0.4, False, (4,), 2, 1)
+    with pytest.raises(RunError, match="the workers have not read the same rows"):
+        evaluate_methods(["vanilla"], order, Changing())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,6 +57,7 @@ def evaluate_methods(
     """Return the table of `steelyard.evaluate`, and how good the confidence of every method is."""
     if not methods:
         raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
+    methods = list(dict.fromkeys(methods))
     chosen = [OneMethod(str(name)) for name in with_baseline(methods)]
     found: dict[str, dict[str, Any]] = {}
     told = ToldOnce("methods")
@@ -63,6 +65,8 @@ def evaluate_methods(
         if isinstance(each, Failed):
             raise RunError(f"{each.part.name} cannot be measured: {each.reason}")
         found[each.part.name] = _heard(each, told)
+        if len({one["rows"] for one in found.values()}) > 1:
+            raise RunError("the workers have not read the same rows: what is read has changed; run the command again")
         if progress:
             progress(len(found) / len(chosen))
     told.tell()
@@ -95,6 +99,7 @@ def measure(order: EvaluateOrder, method: OneMethod) -> dict[str, Any]:
         "sizes": found.sizes,
         "calibration_samples": found.calibration_samples,
         "confidence": confidence,
+        "rows": _digest(cal) + _digest(test),
         "said": said,
     }
 
@@ -108,6 +113,12 @@ def _split(order: EvaluateOrder) -> tuple[LabelledPool, LabelledPool]:
     pool = read_labelled(files[0] if len(files) == 1 else files, **options)
     cal, test = pool.split(order.calibrate, seed=order.seed)
     return cal, test.with_shuffled_scores(order.seed) if order.shuffle_scores else test
+
+
+def _digest(pool: LabelledPool) -> bytes:
+    """What tells rows from others: a run or a table elsewhere may change while workers read it."""
+    columns = (pool.starts, pool.answer, pool.correct, pool.scores)
+    return hashlib.blake2b(b"".join(column.tobytes() for column in columns if column is not None)).digest()
 
 
 def _reads(files: Sequence[str]) -> Mapping[str, str]:
