@@ -27,6 +27,7 @@ from steelyard.engine.engines import engine_of
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_job import TablePart
 from steelyard.engine.vote_parts import VoteOrder, vote_part, vote_parts
+from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, part_name
 
 SAMPLES = 64
@@ -70,7 +71,7 @@ def make_parts(folder: Path, rows: int, parts: int) -> None:
     folder.mkdir(parents=True)
     rng = np.random.default_rng(0)
     each = max(1, rows // parts // SAMPLES)
-    sizes, lengths = [], []
+    sizes, lengths, digests = [], [], []
     for i in range(parts):
         question = np.repeat(np.arange(i * each, (i + 1) * each), SAMPLES)
         table = pl.DataFrame(
@@ -84,22 +85,24 @@ def make_parts(folder: Path, rows: int, parts: int) -> None:
         path = folder / f"{part_name(i)}.parquet"
         table.write_parquet(path)
         sizes.append(path.stat().st_size)
+        digests.append(sha256_of(path))
         lengths.append(table.height)
-    Parts("responses", parts, rows=lengths, bytes=sizes, finished=True).write(folder)
+    Parts("responses", parts, rows=lengths, bytes=sizes, sha256=digests, finished=True).write(folder)
 
 
 def vote(engine: str, folder: Path, plan: Path, workers: int) -> Measured:
     """Let an engine vote on the parts, after one small part for every worker."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as out:
         order = VoteOrder(str(plan), None, None, None, {"score": None, "source": None, "rename": {}}, "math")
+        warm = folder / f"{WARM}.parquet"
         parts = [
-            TablePart(WARM, str(folder / f"{WARM}.parquet"), 1, f"{out}/{WARM}-{i}.parquet", str(workers))
+            TablePart(WARM, str(warm), 1, sha256_of(warm), f"{out}/{WARM}-{i}.parquet", str(workers))
             for i in range(workers)
         ]
         found = Parts.read(folder)
         parts += [
-            TablePart(path.stem, str(path), rows, f"{out}/{path.name}", "")
-            for path, rows in zip(found.paths(folder), found.rows, strict=True)
+            TablePart(path.stem, str(path), rows, digest, f"{out}/{path.name}", "")
+            for path, rows, digest in zip(found.paths(folder), found.rows, found.sha256, strict=True)
         ]
         began, most, questions, cpu = 0.0, 0.0, 0, 0.0
         going = engine_of(engine).run(measured_part, order, parts, workers=workers)

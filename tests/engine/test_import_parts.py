@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import steelyard as sy
 from steelyard.engine.import_parts import import_parts
 from steelyard.errors import RunError, SettingError, TableError
 from steelyard.runs.parts import part_tables
+from steelyard.tables import partitioning
 from steelyard.tables.importing import import_table
 from steelyard.tables.partitioning import partition
 from tests.engine.engines import Here
@@ -71,3 +73,56 @@ def test_the_command_wants_a_number_of_parts(tmp_path: Path) -> None:
         2,
         "error: --engine writes a folder of parts: say how many with --parts, as --parts 64",
     )
+
+
+def two_files(folder: Path, *ids: pl.Series) -> list[Path]:
+    files = [folder / f"{i}.parquet" for i in range(len(ids))]
+    for i, (path, question) in enumerate(zip(files, ids, strict=True)):
+        pl.DataFrame({"question": question, "sample": i, "answer": "1"}).write_parquet(path)
+    return files
+
+
+def test_ids_that_are_equal_only_together_are_refused_as_they_would_be_in_two_parts(tmp_path: Path) -> None:
+    files = two_files(tmp_path, pl.Series([1, 2, 3]), pl.Series([1.0, 2.0, 3.0]))
+    with pytest.raises(TableError, match=r"'question' holds Int64 in .*0.parquet and Float64 in .*1.parquet: import"):
+        import_parts(files, tmp_path / "out", 7, Here())
+    files = two_files(tmp_path, pl.Series([1, 2, 3], dtype=pl.Int16), pl.Series(["1", "2", "3"]))
+    assert import_parts(files, tmp_path / "more", 7, Here()).made["questions"] == 3
+
+
+def test_chunks_that_lost_rows_are_noticed_and_the_same_command_reads_the_files_again(tmp_path: Path) -> None:
+    files = three_files(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        import_parts(files, tmp_path / "out", 4, Here(most=3))
+    next((tmp_path / "out" / "chunks" / "file-00001").glob("part-*")).unlink()
+    with pytest.raises(
+        RunError, match=r"the parts hold \d+ of the 180 rows that were read: run the same command again"
+    ):
+        import_parts(files, tmp_path / "out", 4, Here())
+    assert sum(import_parts(files, tmp_path / "out", 4, Here()).rows) == 180
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = three_files(tmp_path)
+
+    def changing(*given: Any) -> Any:
+        files[1].write_text(files[1].read_text() + "\n")
+        return partitioning.spread(*given)
+
+    monkeypatch.setattr("steelyard.engine.import_parts.spread", changing)
+    said = r"1.csv: it was changed while it was read: .*\); mend these, .*, and import into another folder with -o"
+    with pytest.raises(RunError, match=said):
+        import_parts(files, tmp_path / "out", 4, Here())
+
+
+def test_nothing_is_written_over_with_an_engine(tmp_path: Path) -> None:
+    words = ("-o", tmp_path / "out", "--engine", "processes:2", "--overwrite")
+    for verb in ("import", "vote", "answers"):
+        done = steelyard(verb, *three_files(tmp_path)[:1], *words)
+        assert (done.code, "--engine writes over no folder" in done.err) == (2, True)
+
+
+def test_a_column_may_be_called_runs(tmp_path: Path) -> None:
+    pl.DataFrame({"question": ["a"], "answer": ["1"], "kind": ["x"]}).write_parquet(tmp_path / "t.parquet")
+    import_parts([tmp_path / "t.parquet"], tmp_path / "out", 1, Here(), rename={"kind": "runs"})
+    assert sy.vote(tmp_path / "out").height == 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.engine import parts_folder
+from steelyard.engine.answers_parts import answers_of_parts
+from steelyard.engine.parts_job import TablePart, seal_part
 from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
 from steelyard.errors import RunError, SettingError, SteelyardWarning
+from steelyard.runs.lock import RunLock
 from steelyard.runs.seal import sealed
 from steelyard.tables.partitioning import partition
 from tests.engine.engines import Here
@@ -135,3 +141,72 @@ def test_a_warning_of_many_parts_is_told_once_and_that_of_all_rows_as_for_one_ta
     with pytest.warns(SteelyardWarning) as alone:
         sy.vote(folder, n=9)
     assert {str(each.message) for each in alone} == set(texts)
+
+
+def test_verdicts_of_a_folder_that_was_made_anew_are_not_taken_for_those_of_its_rows(tmp_path: Path) -> None:
+    for answers in (["1", "1", "2"], ["1", "2", "2"]):
+        shutil.rmtree(tmp_path / "parts", ignore_errors=True)
+        partition(pl.DataFrame({"question": ["a"] * 3, "answer": answers}), tmp_path / "parts", 1)
+        if answers[1] == "1":
+            vote_parts(tmp_path / "parts", tmp_path / "out", Here())
+    with pytest.raises(SettingError, match=r"another command \(the files that are read, .* have changed\)"):
+        vote_parts(tmp_path / "parts", tmp_path / "out", Here())
+
+
+def test_a_part_that_was_changed_in_its_place_is_refused_also_where_it_has_as_many_bytes(tmp_path: Path) -> None:
+    for folder, answers in {"parts": ["1", "1", "2"], "other": ["1", "2", "2"]}.items():
+        partition(pl.DataFrame({"question": ["a"] * 3, "answer": answers}), tmp_path / folder, 1)
+    part = tmp_path / "parts" / "part-00000.parquet"
+    size = part.stat().st_size
+    shutil.copy(tmp_path / "other" / part.name, part)
+    assert part.stat().st_size == size
+    for work in (vote_parts, answers_of_parts):
+        with pytest.raises(RunError, match=r"part-00000.parquet was changed after it was made: restore it"):
+            work(tmp_path / "parts", tmp_path / work.__name__, Here())
+
+
+class Late(Here):
+    """When all is done, a worker of another order that was taken for dead writes its part."""
+
+    def __init__(self, target: Path, order: str) -> None:
+        super().__init__()
+        self.target, self.order = target, order
+
+    def run(self, *given: Any, **options: Any) -> Generator[Any]:
+        yield from super().run(*given, **options)
+        late = TablePart("part-00001", "", 0, "", str(self.target / "part-00001.parquet"), self.order)
+        seal_part(late, pl.DataFrame({"question": ["other"]}), {})
+
+
+def test_a_part_that_a_late_worker_of_another_command_wrote_over_is_not_counted(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(RunError, match=r"part-00001.parquet was lost, or written by another command, meanwhile"):
+        vote_parts(folder, out, Late(out, "another"))
+    engine = Here()
+    assert vote_parts(folder, out, engine).questions == 60
+    assert engine.asked == ["part-00001"]
+
+
+def test_a_command_that_waited_for_another_does_not_go_on_in_its_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    lock = RunLock
+
+    def after_another(target: Path) -> RunLock:
+        monkeypatch.setattr(parts_folder, "RunLock", lock)
+        vote_parts(folder, out, Here(), n=2)
+        return lock(target)
+
+    monkeypatch.setattr(parts_folder, "RunLock", after_another)
+    with pytest.raises(SettingError, match=r"another command \(n was 2, now None\)"):
+        vote_parts(folder, out, Here())
+
+
+def test_what_a_command_left_behind_that_was_killed_in_its_first_moment_does_no_harm(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".parts.json.1234.abc.json").write_text("{")
+    assert vote_parts(folder, out, Here()).questions == 60

@@ -19,7 +19,7 @@ def test_the_part_of_a_question_is_the_same_for_ever() -> None:
 def finished(folder: Path) -> Parts:
     for i in range(3):
         (folder / f"{part_name(i)}.parquet").write_bytes(b"12345")
-    made = Parts("responses", 3, rows=[1, 2, 3], bytes=[5, 5, 5], finished=True)
+    made = Parts("responses", 3, rows=[1, 2, 3], bytes=[5, 5, 5], sha256=["a", "b", "c"], finished=True)
     made.write(folder)
     return made
 

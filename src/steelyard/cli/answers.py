@@ -61,7 +61,7 @@ def run(
     from steelyard.tables.known_outputs import ANSWERS
     from steelyard.tables.writing import check_output, put
 
-    folder = folder_for(files, output, engine, workers)
+    folder = folder_for(files, output, engine, workers, overwrite)
     if folder and output and engine:
         _over_parts(
             folder, output, engine, json, answers=answers, only_unreadable=unreadable, rename=renames(rename),

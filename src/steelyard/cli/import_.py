@@ -14,6 +14,7 @@ from steelyard.cli.options import (
     Overwrite,
     Rename,
     Workers,
+    no_overwrite,
     output_option,
     parts_option,
     renames,
@@ -41,6 +42,7 @@ def run(
     from steelyard.tables.writing import check_output, put
 
     if engine is not None:
+        no_overwrite(overwrite)
         _over_parts(files, output, engine, parts, json, layout=layout, rename=renames(rename), workers=workers)
         return
     if parts is not None or workers is not None:

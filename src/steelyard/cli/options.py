@@ -233,7 +233,9 @@ def source_of(files: list[Path]) -> str | Path | list[Path]:
     return (remote(files[0]) or files[0]) if len(files) == 1 else files
 
 
-def folder_for(files: list[Path], output: Path | None, engine: str | None, workers: int | None) -> Path | None:
+def folder_for(
+    files: list[Path], output: Path | None, engine: str | None, workers: int | None, overwrite: bool
+) -> Path | None:
     """The folder of parts that an engine is to work on, and None without an engine."""
     if engine is None:
         if workers is not None:
@@ -243,7 +245,14 @@ def folder_for(files: list[Path], output: Path | None, engine: str | None, worke
         raise SettingError("--engine works on one folder of parts: make one with 'steelyard partition'")
     if output is None:
         raise SettingError("--engine writes a folder: name it with -o")
+    no_overwrite(overwrite)
     return files[0]
+
+
+def no_overwrite(overwrite: bool) -> None:
+    """Refuse to write over a folder that an engine has made."""
+    if overwrite:
+        raise SettingError("--engine writes over no folder: leave --overwrite away, and choose another folder with -o")
 
 
 def spoken(files: list[Path]) -> str:

@@ -71,7 +71,7 @@ def run(
     from steelyard.tables.known_outputs import VERDICTS
     from steelyard.tables.writing import check_output, put
 
-    folder = folder_for(files, output, engine, workers)
+    folder = folder_for(files, output, engine, workers, overwrite)
     level = confidence_level if sure is None else sure
     options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "confidence_level": level}
     options |= {"score": score, "source": source, "n": n, "rename": renames(rename), "layout": layout}

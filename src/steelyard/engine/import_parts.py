@@ -6,8 +6,6 @@ files stand for themselves are read so: one row per response, or one per questio
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,26 +16,25 @@ from uuid import uuid4
 import polars as pl
 
 from steelyard.engine.engines import Engine
+from steelyard.engine.files_alike import TOGETHER, checked_rows, schema_of, write_about
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_folder import finish, held, wanted_parts
-from steelyard.engine.parts_job import TablePart, seal_part, told_failures
+from steelyard.engine.parts_job import SAME, TablePart, seal_part, told_failures
 from steelyard.errors import RunError, TableError
-from steelyard.files import write_atomically
+from steelyard.files import reason
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
 from steelyard.tables.partitioning import gathered_table, spread
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_unparted
-from steelyard.tables.several_files import FILE, check_alike
+from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.listing import all_listed
 
 CHUNKS = "chunks"
-ABOUT, SCHEMA = "about.json", "schema.arrow"
+AGAIN = "mend these, or leave them away, and import into another folder with -o"
 ALONE = ("long", "wide")  # layouts
-READ_AS = re.compile(r"'[^']*' read as '[^']*'")
 NUMBERED = "'row number' read as 'question'"
-TOGETHER = "import these without --engine, and cut the table with 'steelyard partition'"
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,7 @@ class InputFile:
     name: str
     number: int
     target: str
+    state: tuple[int, int]  # bytes, and when it was changed
 
 
 @dataclass(frozen=True)
@@ -74,28 +72,57 @@ def import_parts(
     check_parts(parts)
     paths = [path.absolute() for path in all_listed(files)]
     order = ImportOrder(parts, layout, rename or {}, tuple(map(str, paths)))
-    state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    states = [_state(path) for path in paths]
     made = {"from": [str(path) for path in files], "layout": layout, "rename": order.rename}
-    wanted = wanted_parts("responses", parts, made, {"settings": made, "files": state})
+    decides = {"settings": made, "files": list(zip(order.files, states, strict=True))}
+    wanted = wanted_parts("responses", parts, made, decides)
     with held(target, wanted):
         chunks = target.absolute() / CHUNKS
-        inputs = [InputFile(str(path), i, str(chunks / f"file-{i:05d}")) for i, path in enumerate(paths)]
+        inputs = [InputFile(str(path), i, str(chunks / f"file-{i:05d}"), states[i]) for i, path in enumerate(paths)]
         tables = [
-            TablePart(part_name(i), "", 0, str(target.absolute() / f"{part_name(i)}.parquet"), wanted.order)
+            TablePart(part_name(i), "", 0, "", str(target.absolute() / f"{part_name(i)}.parquet"), wanted.order)
             for i in range(parts)
         ]
         missing = [table for table in tables if (sealed(Path(table.target)) or {}).get("order") != wanted.order]
-        if missing:
+        if missing or chunks.exists():
             unread = [each for each in inputs if not Path(each.target).exists()]
             done = [0, len(unread) + len(missing)]
-            _all(engine, spread_file, order, unread, workers, progress, done)
-            _check_agreement(inputs)
-            _all(engine, gather_part, order, missing, workers, progress, done)
-        paths = [Path(table.target) for table in tables]
-        questions = sum((read_seal(path) or {})["summary"]["questions"] for path in paths)
-        found = finish(target, replace(wanted, made=made | {"questions": questions}), paths)
-        shutil.rmtree(chunks, ignore_errors=True)
+            _all(engine, spread_file, order, unread, workers, progress, done, "files")
+            rows = checked_rows([Path(each.target) for each in inputs], paths)
+            _all(engine, gather_part, order, missing, workers, progress, done, "parts")
+            _check_rows(tables, rows, chunks)
+        made_paths = [Path(table.target) for table in tables]
+        questions = sum((read_seal(path) or {})["summary"]["questions"] for path in made_paths)
+        found = finish(target, replace(wanted, made=made | {"questions": questions}), made_paths)
+        _remove(chunks)
     return found
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """What changes when a file is written again."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {reason(error)}; name another file") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def _check_rows(tables: Sequence[TablePart], rows: int, chunks: Path) -> None:
+    """Refuse parts that do not hold every row that was read: chunks of a machine that lost power may be cut short."""
+    there = sum((read_seal(Path(table.target)) or {}).get("rows", 0) for table in tables)
+    if there != rows:
+        for table in tables:
+            Path(table.target).unlink(missing_ok=True)
+        _remove(chunks)
+        raise RunError(f"the parts hold {there:,} of the {rows:,} rows that were read: run the same command again")
+
+
+def _remove(chunks: Path) -> None:
+    """Remove all chunks or none: what is left of some would be read as a whole file."""
+    if chunks.exists():
+        chunks.rename(chunks.with_name(f".{CHUNKS}.{uuid4().hex}"))
+    for gone in chunks.parent.glob(f".{CHUNKS}.*"):
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def _all(
@@ -106,6 +133,7 @@ def _all(
     workers: int | None,
     progress: Callable[[float], None] | None,
     done: list[int],
+    what: str,
 ) -> None:
     """Let an engine do all parts; those that fail are an error when the others are done."""
     failed = []
@@ -116,7 +144,7 @@ def _all(
         if isinstance(each, Failed):
             failed.append(each)
     if failed:
-        raise RunError(told_failures(failed, len(parts)))
+        raise RunError(told_failures(failed, len(parts), what, AGAIN if what == "files" else SAME))
 
 
 def spread_file(order: ImportOrder, file: InputFile) -> None:
@@ -131,34 +159,21 @@ def spread_file(order: ImportOrder, file: InputFile) -> None:
         if NUMBERED in found.told and len(order.files) > 1:
             raise TableError(f"its questions have no id, and every file would number its own: {TOGETHER}")
         numbered = found._replace(frame=found.frame.with_columns(pl.lit(file.number, pl.Int32).alias(FILE)))
-        schema = spread(numbered, beside, order.parts)
-    pl.DataFrame(schema=schema).write_ipc(beside / SCHEMA)
-    about = {"layout": found.layout.name, "read_as": sorted(READ_AS.findall(found.told))}
-    write_atomically(beside / ABOUT, json.dumps(about).encode())
+        schema, rows = spread(numbered, beside, order.parts)
+        if _state(Path(file.name)) != file.state:
+            shutil.rmtree(beside)
+            raise TableError("it was changed while it was read: choose another folder with -o, and import it again")
+    write_about(beside, schema, rows, found.layout.name, found.told)
     if target.exists():
         shutil.rmtree(beside)
     else:
         beside.rename(target)
 
 
-def _check_agreement(inputs: Sequence[InputFile]) -> None:
-    """Refuse files that were not read alike: together they would have meant something else."""
-    paths = [Path(each.name) for each in inputs]
-    abouts = [json.loads((Path(each.target) / ABOUT).read_text()) for each in inputs]
-    for path, about in zip(paths, abouts, strict=True):
-        if about != abouts[0]:
-            raise TableError(f"{path} is not read as {paths[0]} is ({about} and {abouts[0]}): {TOGETHER}")
-    check_alike([_schema(each.target) for each in inputs], paths)
-
-
-def _schema(folder: str | Path) -> pl.Schema:
-    return pl.Schema(pl.read_ipc_schema(Path(folder) / SCHEMA))
-
-
 def gather_part(order: ImportOrder, part: TablePart) -> None:
     """Put one part together and seal it; what a worker does."""
     folders = sorted((Path(part.target).parent / CHUNKS).glob("file-*"))
-    empties = [pl.DataFrame(schema=_schema(folder)) for folder in folders]
+    empties = [pl.DataFrame(schema=schema_of(folder)) for folder in folders]
     schema = pl.concat(empties, how="diagonal_relaxed").schema
     table = gathered_table(folders, int(part.name.rpartition("-")[2]), schema, [Path(file) for file in order.files])
     seal_part(part, table, {"questions": table["question"].n_unique()})

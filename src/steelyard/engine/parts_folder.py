@@ -15,7 +15,7 @@ import polars as pl
 from steelyard.errors import RunError, SettingError
 from steelyard.files import make_folder, remove_leftovers
 from steelyard.runs.lock import RunLock
-from steelyard.runs.parts import Parts, is_parted
+from steelyard.runs.parts import FILE, Parts, is_parted
 from steelyard.runs.seal import read_seal
 from steelyard.version import __version__
 
@@ -30,6 +30,19 @@ def wanted_parts(kind: str, parts: int, made: Mapping[str, Any], decides: Mappin
 @contextmanager
 def held(target: Path, wanted: Parts) -> Iterator[None]:
     """Hold a folder while its parts are made; refuse one that holds something else."""
+    _check(target, wanted)
+    make_folder(target)
+    lock = RunLock(target)
+    try:
+        _check(target, wanted)  # another command may have begun, and ended, since
+        if not is_parted(target):
+            wanted.write(target)
+        yield
+    finally:
+        lock.release()
+
+
+def _check(target: Path, wanted: Parts) -> None:
     if target.exists() and not target.is_dir():
         raise SettingError(f"cannot write to {target}: it is a file; choose a folder with -o")
     if is_parted(target):
@@ -39,28 +52,25 @@ def held(target: Path, wanted: Parts) -> Iterator[None]:
                 f"{target} holds {before.kind} of another command ({_difference(before, wanted)}): "
                 "choose another folder with -o"
             )
-    elif target.exists() and any(each.name != "lock" for each in target.iterdir()):
+    elif target.exists() and any(map(_foreign, target.iterdir())):
         raise SettingError(f"cannot write to {target}: it is there already; choose another folder with -o")
-    make_folder(target)
-    lock = RunLock(target)
-    try:
-        if not is_parted(target):
-            wanted.write(target)
-        yield
-    finally:
-        lock.release()
+
+
+def _foreign(path: Path) -> bool:
+    """Whether a file is none of those that a command leaves behind which is killed in its first moment."""
+    return path.name != "lock" and not path.name.startswith(f".{FILE}.")
 
 
 def finish(target: Path, wanted: Parts, paths: Sequence[Path]) -> Parts:
     """Write down that all parts are there, with the rows and the bytes of each."""
     seals = [read_seal(path) for path in paths]
     for path, seal in zip(paths, seals, strict=True):
-        if seal is None:
-            raise RunError(f"{path} has lost its seal: run the same command again")
+        if seal is None or seal.get("order") != wanted.order:
+            raise RunError(f"{path} was lost, or written by another command, meanwhile: run the same command again")
     columns = {name: str(kind) for name, kind in pl.read_parquet_schema(paths[0]).items()}
-    rows, sizes = ([seal[name] for seal in seals if seal] for name in ("rows", "bytes"))
+    sums: dict[str, Any] = {name: [seal[name] for seal in seals if seal] for name in ("rows", "bytes", "sha256")}
     remove_leftovers(target)
-    whole = replace(wanted, columns=columns, rows=rows, bytes=sizes, finished=True)
+    whole = replace(wanted, columns=columns, finished=True, **sums)
     whole.write(target)
     return whole
 
@@ -69,4 +79,4 @@ def _difference(before: Parts, wanted: Parts) -> str:
     """What another order has otherwise, in a few words."""
     names = [name for name in before.made | wanted.made if before.made.get(name) != wanted.made.get(name)]
     told = [f"{name} was {before.made.get(name)!r:.60}, now {wanted.made.get(name)!r:.60}" for name in names]
-    return "; ".join(told[:3]) or "the plan, the parts or the version of Steelyard have changed"
+    return "; ".join(told[:3]) or "the files that are read, the plan or the version of Steelyard have changed"

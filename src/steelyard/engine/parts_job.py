@@ -26,6 +26,7 @@ from steelyard.tables.known_outputs import KEY, kind_of
 
 SUMMARY = "summary.json"
 NAMED = 5  # failures that are told in full
+SAME = "the others are done and kept: mend these, and run the same command again"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class TablePart:
     name: str
     path: str
     rows: int
+    sha256: str
     target: str
     order: str
 
@@ -64,8 +66,8 @@ class PartsJob:
         with held(self.target, wanted):
             into = self.target.absolute()
             parts = [
-                TablePart(path.stem, str(path.absolute()), rows, str(into / path.name), wanted.order)
-                for path, rows in zip(paths, found.rows, strict=True)
+                TablePart(path.stem, str(path.absolute()), rows, digest, str(into / path.name), wanted.order)
+                for path, rows, digest in zip(paths, found.rows, found.sha256, strict=True)
             ]
             done = 0
             left: list[TablePart] = []
@@ -115,11 +117,10 @@ def seal_part(part: TablePart, table: pl.DataFrame, summary: Mapping[str, Any]) 
     write_sealed(Path(part.target), write, made_from, safe="what is sealed is safe")
 
 
-def told_failures(failed: Sequence[Failed[Any]], parts: int) -> str:
-    """What is said of parts that failed."""
-    listed = "; ".join(f"{each.part.name}: {each.reason}" for each in failed[:NAMED])
-    more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
-    return (
-        f"{len(failed):,} of {parts:,} parts failed ({listed}{more}); the others are done and kept: mend these, and "
-        "run the same command again"
+def told_failures(failed: Sequence[Failed[Any]], parts: int, what: str = "parts", fix: str = SAME) -> str:
+    """What is said of parts that failed; a reason that begins with the name is not given it again."""
+    listed = "; ".join(
+        f"{each.part.name}: {each.reason.removeprefix(f'{each.part.name}: ')}" for each in failed[:NAMED]
     )
+    more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
+    return f"{len(failed):,} of {parts:,} {what} failed ({listed}{more}); {fix}"

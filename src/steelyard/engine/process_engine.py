@@ -50,7 +50,8 @@ class _Process:
         theirs.close()
 
     def give(self, part: Any) -> None:
-        self.line.send(part)
+        with suppress(OSError):  # one that is gone says so in its result
+            self.line.send(part)
 
     def result(self) -> Any:
         try:

@@ -23,6 +23,7 @@ from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
+from steelyard.runs.parts import check_unchanged
 from steelyard.tables.layouts.long import Long
 
 VERDICT = {
@@ -114,6 +115,7 @@ def vote_parts(
 
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
+    check_unchanged(Path(part.path), part.sha256)
     reader = AnswerReader(order.answers)
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with caught() as said:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import RunError, SettingError
-from steelyard.files import write_atomically
+from steelyard.files import reason, write_atomically
+from steelyard.runs.manifest import sha256_of
 from steelyard.version import __version__
 
 FILE = "parts.json"
@@ -56,8 +57,8 @@ def check_parts(parts: int) -> None:
 class Parts:
     """What parts.json says. `kind` is what the parts hold: responses, verdicts, answers or runs.
 
-    `order` is a digest of all that decides what is in the parts: another one makes other parts. `rows` and `bytes` are
-    those of every part; they are empty until the folder is `finished`.
+    `order` is a digest of all that decides what is in the parts: another one makes other parts. `rows`, `bytes` and
+    `sha256` are those of every part; they are empty until the folder is `finished`.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class Parts:
     columns: dict[str, str] = field(default_factory=dict)
     rows: list[int] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
+    sha256: list[str] = field(default_factory=list)
     finished: bool = False
     steelyard: str = __version__
 
@@ -98,10 +100,10 @@ class Parts:
     def _check(self) -> None:
         if type(self.parts) is not int or not 1 <= self.parts <= MOST or not isinstance(self.kind, str):
             raise ValueError(f"parts is {self.parts!r:.40}")
-        for name in ("rows", "bytes") if self.finished else ():
+        for name, kind in {"rows": int, "bytes": int, "sha256": str}.items() if self.finished else ():
             value = getattr(self, name)
-            if len(value) != self.parts or any(type(each) is not int for each in value):
-                raise ValueError(f"{name} is not one number per part")
+            if len(value) != self.parts or any(type(each) is not kind for each in value):
+                raise ValueError(f"{name} is not one {'number' if kind is int else 'text'} per part")
 
     def paths(self, folder: Path) -> list[Path]:
         """Where the tables of the parts are."""
@@ -117,7 +119,7 @@ def is_parted_run(folder: Path) -> bool:
     """Whether a folder is a run in parts (steelyard/runs/parted_run.py)."""
     try:
         with (folder / FILE).open("rb") as file:
-            return b'"kind": "runs"' in file.read(500)
+            return f'"hash": "{HASH}", "kind": "runs"'.encode() in file.read(500)
     except OSError:
         return False
 
@@ -132,6 +134,16 @@ def part_tables(folder: Path) -> tuple[Parts, list[Path]]:
     paths = found.paths(folder)
     check_whole(paths, found.bytes)
     return found, paths
+
+
+def check_unchanged(path: Path, digest: str) -> None:
+    """Refuse a part that is not byte for byte what was made; a flipped bit is read as another number."""
+    try:
+        there = sha256_of(path)
+    except OSError as error:
+        raise RunError(f"{path} cannot be read ({reason(error)}): restore it, or {AGAIN}") from None
+    if there != digest:
+        raise RunError(f"{path} was changed after it was made: restore it, or {AGAIN}")
 
 
 def check_whole(paths: Sequence[Path], sizes: Sequence[int]) -> None:

@@ -17,6 +17,7 @@ import polars as pl
 
 from steelyard.errors import RunError, TableError
 from steelyard.files import UnwritableError, make_folder, reason
+from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import named
@@ -36,6 +37,7 @@ class Gathered(NamedTuple):
 
     rows: int
     bytes: int
+    sha256: str
     questions: int
 
 
@@ -64,8 +66,10 @@ def partition(
         found = open_unparted(source, layout, rename)
         say_layout(found)
         chunks = beside / "chunks"
-        schema = spread(found, chunks, parts, progress)
+        schema, rows = spread(found, chunks, parts, progress)
         made = described([gather([chunks], i, schema, found.paths, beside) for i in range(parts)], schema, name)
+        if sum(made.rows) != rows:
+            raise cut_short()
         shutil.rmtree(chunks)
         made.write(beside)
     return made
@@ -74,9 +78,10 @@ def partition(
 def described(parts: Sequence[Gathered], schema: pl.Schema, source: str) -> Parts:
     """What parts.json says of a folder of responses."""
     made = {"from": source, "questions": sum(part.questions for part in parts)}
-    rows, sizes = [part.rows for part in parts], [part.bytes for part in parts]
+    rows, sizes, digests = ([getattr(part, name) for part in parts] for name in ("rows", "bytes", "sha256"))
     columns = {name: str(kind) for name, kind in schema.items() if name != NUMBER}
-    return Parts("responses", len(parts), made=made, columns=columns, rows=rows, bytes=sizes, finished=True)
+    sums: dict[str, Any] = {"rows": rows, "bytes": sizes, "sha256": digests}
+    return Parts("responses", len(parts), made=made, columns=columns, finished=True, **sums)
 
 
 @contextmanager
@@ -97,8 +102,10 @@ def new_folder(folder: str | Path) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def spread(found: Unparted, chunks: Path, parts: int, progress: Callable[[float], None] | None = None) -> pl.Schema:
-    """Spread all rows of a source over the files of their parts; return its columns."""
+def spread(
+    found: Unparted, chunks: Path, parts: int, progress: Callable[[float], None] | None = None
+) -> tuple[pl.Schema, int]:
+    """Spread all rows of a source over the files of their parts; return its columns, and how many rows it has."""
     schema = found.frame.collect_schema()
     check_columns(schema)
     total = int(found.frame.select(pl.len()).collect(engine="streaming").item())
@@ -115,7 +122,7 @@ def spread(found: Unparted, chunks: Path, parts: int, progress: Callable[[float]
                 progress(min(1.0, read / total))
     if read != total:
         raise cut_short()
-    return schema
+    return schema, total
 
 
 def gathered_table(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path]) -> pl.DataFrame:
@@ -128,4 +135,4 @@ def gather(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence
     table = gathered_table(chunks, part, schema, paths)
     path = folder / f"{part_name(part)}.parquet"
     put(table, path)
-    return Gathered(table.height, path.stat().st_size, table["question"].n_unique())
+    return Gathered(table.height, path.stat().st_size, sha256_of(path), table["question"].n_unique())
