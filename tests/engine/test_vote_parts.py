@@ -210,3 +210,19 @@ def test_what_a_command_left_behind_that_was_killed_in_its_first_moment_does_no_
     out.mkdir()
     (out / ".parts.json.1234.abc.json").write_text("{")
     assert vote_parts(folder, out, Here()).questions == 60
+
+
+def test_what_would_put_a_question_into_several_parts_is_refused(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question": [f"q{i}" for i in range(6)], "group": ["a", "b"] * 3, "answer": ["1"] * 6})
+    partition(table, tmp_path / "parts", 4)
+    options: list[dict[str, Any]] = [{"rename": {"group": "question"}}, {"rename": {"question": "id"}}]
+    for given in [*options, {"layout": "wide"}]:
+        for work in (vote_parts, answers_of_parts):
+            with pytest.raises(SettingError, match=r"cut its rows again with 'steelyard partition .*/parts -o FOLDER'"):
+                work(tmp_path / "parts", tmp_path / "out", Here(), **given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_reason_of_many_parts_is_told_once(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"^5 of 5 parts failed \(part-00000 and 4 more: no score column 'x': There are"):
+        vote_parts(folder, tmp_path / "out", Here(), method="vanilla", score="x")

@@ -17,12 +17,13 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_folder import finish, held, wanted_parts
-from steelyard.errors import RunError
+from steelyard.errors import RunError, SettingError
 from steelyard.files import write_atomically
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import FILE, Parts, part_tables
 from steelyard.runs.seal import sealed, write_sealed
 from steelyard.tables.known_outputs import KEY, kind_of
+from steelyard.tables.layouts.long import Long
 
 SUMMARY = "summary.json"
 NAMED = 5  # failures that are told in full
@@ -62,6 +63,7 @@ class PartsJob:
     ) -> Iterator[dict[str, Any]]:
         """Yield the summary of every part, at once of those that are there already; at the end all of them are."""
         found, paths = part_tables(self.source)
+        _check_cut(self.source, self.settings)
         wanted = self._wanted(found)
         with held(self.target, wanted):
             into = self.target.absolute()
@@ -106,6 +108,18 @@ class PartsJob:
         write_atomically(self.target / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode(), durable=True)
 
 
+def _check_cut(source: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse what would make other questions of the rows: those of one would then be in several parts."""
+    rename = settings.get("rename") or {}
+    again = f"cut its rows again with 'steelyard partition {source} -o FOLDER', which takes these options too"
+    if "question" in {*rename, *rename.values()}:
+        raise SettingError(f"--rename cannot change 'question', by which {source} is cut into parts: {again}")
+    if settings.get("layout", Long.name) != Long.name:
+        raise SettingError(
+            f"--layout {settings['layout']} is for files, and {source} has one row per response: {again}"
+        )
+
+
 def seal_part(part: TablePart, table: pl.DataFrame, summary: Mapping[str, Any]) -> None:
     """Write what was made of a part, sealed."""
 
@@ -118,9 +132,16 @@ def seal_part(part: TablePart, table: pl.DataFrame, summary: Mapping[str, Any]) 
 
 
 def told_failures(failed: Sequence[Failed[Any]], parts: int, what: str = "parts", fix: str = SAME) -> str:
-    """What is said of parts that failed; a reason that begins with the name is not given it again."""
-    listed = "; ".join(
-        f"{each.part.name}: {each.reason.removeprefix(f'{each.part.name}: ')}" for each in failed[:NAMED]
-    )
-    more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
+    """What is said of parts that failed: every reason once, with the first part of which it is said."""
+    reasons: dict[str, list[str]] = {}
+    for each in failed:
+        reason = each.reason.removeprefix(f"{getattr(each.part, 'path', each.part.name)}: ")
+        reasons.setdefault(reason, []).append(each.part.name)
+    told = [f"{names[0]}{_others(names)}: {reason}" for reason, names in reasons.items()]
+    listed = "; ".join(told[:NAMED])
+    more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
     return f"{len(failed):,} of {parts:,} {what} failed ({listed}{more}); {fix}"
+
+
+def _others(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1:,} more" if len(names) > 1 else ""
