@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,4 +41,11 @@ def fatal(marks: Path, part: Number) -> int:
         raise SettingError("three is refused: give another")
     if part.value == 4:
         raise ValueError("four")
+    return part.value
+
+
+def waiting(marks: Path, part: Number) -> int:
+    """Say who works, and never end."""
+    (marks / str(os.getpid())).touch()
+    time.sleep(600)
     return part.value

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from steelyard.engine.engines import engine_of
-from steelyard.engine.giving_out import Failed, Finished
+from steelyard.engine.giving_out import DiedError, Failed, Finished
+from steelyard.engine.process_engine import _Process
 from steelyard.errors import SettingError
-from tests.engine.tasks import fatal, parts
+from tests.engine.tasks import doubled, fatal, parts
 
 
 def test_what_kills_or_fails_is_named_and_the_rest_is_done(tmp_path: Path) -> None:
@@ -39,3 +44,39 @@ def test_a_missing_ray_is_one_line_with_the_fix(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(SettingError, match=r"pip install 'steelyard\[ray\]'"):
         list(engine_of("ray").run(fatal, tmp_path, parts(1)))
+
+
+def test_workers_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
+    words = "from steelyard.engine.engines import engine_of; from tests.engine.tasks import parts, waiting; "
+    words += f"from pathlib import Path; list(engine_of('processes:1').run(waiting, Path({str(tmp_path)!r}), parts(1)))"
+    driver = subprocess.Popen([sys.executable, "-c", words])
+    until(lambda: list(tmp_path.iterdir()))
+    driver.kill()
+    driver.wait()
+    (worker,) = tmp_path.iterdir()
+    until(lambda: not running(int(worker.name)))
+
+
+def until(there: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def running(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_a_worker_that_is_gone_before_it_gets_a_part_is_one_that_died(tmp_path: Path) -> None:
+    worker = _Process((doubled, 2, {}), 1)
+    assert worker.result() is None
+    worker.process.kill()
+    worker.process.join()
+    worker.give(parts(1)[0])
+    with pytest.raises(DiedError, match="ended with code -9"):
+        worker.result()
+    worker.dismiss()

@@ -32,6 +32,7 @@ class Board:
 
     def __init__(self, run: Path, wanted: int, pieces: int, unit: str, watch: Callable[[Progress], None]) -> None:
         self.run, self.unit, self.watch = run, unit, watch
+        self.stopped = False  # before its end, as too many parts failed
         self.finished: dict[str, PartDone] = {}
         self.total = Progress(wanted, 0, pieces=pieces, unit=unit)
         self._lock = threading.Lock()

@@ -61,7 +61,7 @@ def generate_parts(
             board.finished[part.name] = PartDone(held, held, 0, 0, 0)
     failed = over_parts(chosen, generate_part, order, started, left, board, workers=many)
     if failed:
-        raise unfinished(started, failed, len(started.wanted))
+        raise unfinished(started, failed, len(started.wanted), stopped=board.stopped)
     return board.total
 
 

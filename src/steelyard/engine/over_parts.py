@@ -69,6 +69,7 @@ def over_parts(
                 failed[each.part.name] = each.reason
                 in_a_row += 1
                 if in_a_row >= FAILURES:
+                    board.stopped = True
                     break
         finally:
             close = getattr(ended, "close", None)
@@ -84,13 +85,13 @@ def holds_of(run: PartedRun, part: RunPart) -> dict[str, int]:
     return found if isinstance(found, dict) else {}
 
 
-def unfinished(run: PartedRun, failed: dict[str, str], parts: int) -> RunError:
+def unfinished(run: PartedRun, failed: dict[str, str], parts: int, *, stopped: bool) -> RunError:
     """The error of work that some parts could not be done of."""
     reasons = {name: reason.partition("; the others are safe")[0] for name, reason in sorted(failed.items())[:NAMED]}
     shown = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
     more = f"; and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
-    stopped = f" It was stopped after {FAILURES} in a row." if len(failed) >= FAILURES else ""
+    early = f" It was stopped after {FAILURES} in a row, with others not begun." if stopped else ""
     return RunError(
-        f"{len(failed)} of {parts} parts of {run.folder} could not be done ({shown}{more}).{stopped} The others are "
+        f"{len(failed)} of {parts} parts of {run.folder} could not be done ({shown}{more}).{early} The others are "
         "safe: mend it and run the same command again"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
@@ -94,7 +95,16 @@ def _threads(number: int) -> Iterator[None]:
 def _work(line: Connection, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str]) -> None:
     """The life of a worker: check, then part after part until the driver is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver hears it and ends its workers
+    threading.Thread(target=_end_with_driver, daemon=True).start()
     with suppress(EOFError, OSError):
         line.send(refusal(f"process {os.getpid()}", __version__, reads))
         while True:
             line.send(attempt(task, order, line.recv()))
+
+
+def _end_with_driver() -> None:
+    """End this process when the driver is killed: the same command again must not wait for what it holds."""
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)

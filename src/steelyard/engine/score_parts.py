@@ -66,7 +66,7 @@ def score_parts(
     wanted = PartsScoreOrder(folder.resolve(), order, gpus_per_worker > 0)
     failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus_per_worker)
     if failed:
-        raise unfinished(parted, failed, len(parts))
+        raise unfinished(parted, failed, len(parts), stopped=board.stopped)
     return _added_up(folder, board)
 
 
