@@ -10,7 +10,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.engine.import_parts import import_parts
-from steelyard.errors import RunError, SettingError, TableError
+from steelyard.errors import RunError, SettingError, SteelyardWarning, TableError
 from steelyard.runs.parts import part_tables
 from steelyard.tables import partitioning
 from steelyard.tables.importing import import_table
@@ -126,3 +126,14 @@ def test_a_column_may_be_called_runs(tmp_path: Path) -> None:
     pl.DataFrame({"question": ["a"], "answer": ["1"], "kind": ["x"]}).write_parquet(tmp_path / "t.parquet")
     import_parts([tmp_path / "t.parquet"], tmp_path / "out", 1, Here(), rename={"kind": "runs"})
     assert sy.vote(tmp_path / "out").height == 1
+
+
+def test_what_workers_warn_of_is_told_once(tmp_path: Path) -> None:
+    files = two_files(tmp_path, pl.Series([1, 2]), pl.Series([3, 4]))
+    with pytest.warns(SteelyardWarning, match=r"0.parquet: renaming replaces the columns answer \(and 1 more"):
+        import_parts(files, tmp_path / "out", 2, Here(), rename={"sample": "answer"})
+
+
+def test_standard_input_is_not_for_workers(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="workers cannot read standard input: save it as a file, or leave --engine"):
+        import_parts(["-"], tmp_path / "out", 2, Here())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +56,7 @@ def logged(
             if progress.pieces_done != last["parts"] or now - last["time"] > EVERY:
                 last.update(parts=progress.pieces_done, time=now)
                 stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-                with (folder / LOG).open("a", encoding="utf-8") as file:
+                with suppress(OSError), (folder / LOG).open("a", encoding="utf-8") as file:  # a log ends no work
                     file.write(f"{stamp} {what}: {sentence(progress)}\n")
 
         yield tell

@@ -25,6 +25,7 @@ class PartDone:
     tokens: int
     reasons: Counter[str] = field(default_factory=Counter)
     about: dict[str, Any] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)  # warnings
 
 
 class Board:

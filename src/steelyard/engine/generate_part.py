@@ -9,6 +9,7 @@ from typing import Any
 
 from steelyard.engine.board import PartDone
 from steelyard.engine.part_news import Teller
+from steelyard.engine.part_warnings import caught
 from steelyard.errors import RunError
 from steelyard.jobs.fill_run import fill
 from steelyard.jobs.generate_order import GenerateOrder
@@ -33,7 +34,7 @@ class PartsOrder:
 def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
     """Ask for every sample that a part misses, and give it its name when all are there."""
     run = PartedRun.read(order.folder)
-    with taken(run, part) as folder, Teller(order.folder, part.name) as teller:
+    with caught() as said, taken(run, part) as folder, Teller(order.folder, part.name) as teller:
         questions = run.questions(part).drop("place")
         if fingerprint(questions) != part.sha256:
             raise RunError(f"{order.folder} has lost questions of {part.name}: give it the questions of its first time")
@@ -50,7 +51,7 @@ def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
         finally:
             _keep_abilities(opened)
         finish(run, part)
-    return PartDone(made.wanted, made.held, made.done, made.failed, made.tokens, made.reasons)
+    return PartDone(made.wanted, made.held, made.done, made.failed, made.tokens, made.reasons, said=said)
 
 
 def _tell_abilities(run: Run) -> None:

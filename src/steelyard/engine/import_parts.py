@@ -18,9 +18,10 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.files_alike import TOGETHER, checked_rows, schema_of, write_about
 from steelyard.engine.giving_out import Failed
+from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_folder import finish, held, wanted_parts
 from steelyard.engine.parts_job import SAME, TablePart, seal_part, told_failures
-from steelyard.errors import RunError, TableError
+from steelyard.errors import RunError, SettingError, TableError
 from steelyard.files import reason
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
@@ -30,6 +31,7 @@ from steelyard.tables.responses import open_unparted
 from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.listing import all_listed
+from steelyard.tables.sources.unpacking import STDIN
 
 CHUNKS = "chunks"
 AGAIN = "mend these, or leave them away, and import into another folder with -o"
@@ -70,6 +72,8 @@ def import_parts(
 ) -> Parts:
     """Read files of one layout into a folder of parts, as `partition` does, with many workers."""
     check_parts(parts)
+    if STDIN in map(str, files):
+        raise SettingError("workers cannot read standard input: save it as a file, or leave --engine away")
     paths = [path.absolute() for path in all_listed(files)]
     order = ImportOrder(parts, layout, rename or {}, tuple(map(str, paths)))
     states = [_state(path) for path in paths]
@@ -86,10 +90,10 @@ def import_parts(
         missing = [table for table in tables if (sealed(Path(table.target)) or {}).get("order") != wanted.order]
         if missing or chunks.exists():
             unread = [each for each in inputs if not Path(each.target).exists()]
-            done = [0, len(unread) + len(missing)]
-            _all(engine, spread_file, order, unread, workers, progress, done, "files")
+            done, told = [0, len(unread) + len(missing)], ToldOnce("files")
+            _all(engine, spread_file, order, unread, workers, progress, done, told)
             rows = checked_rows([Path(each.target) for each in inputs], paths)
-            _all(engine, gather_part, order, missing, workers, progress, done, "parts")
+            _all(engine, gather_part, order, missing, workers, progress, done, ToldOnce())
             _check_rows(tables, rows, chunks)
         made_paths = [Path(table.target) for table in tables]
         questions = sum((read_seal(path) or {})["summary"]["questions"] for path in made_paths)
@@ -133,9 +137,9 @@ def _all(
     workers: int | None,
     progress: Callable[[float], None] | None,
     done: list[int],
-    what: str,
+    told: ToldOnce,
 ) -> None:
-    """Let an engine do all parts; those that fail are an error when the others are done."""
+    """Let an engine do all parts, and tell their warnings; those that fail are an error when the others are done."""
     failed = []
     for each in engine.run(task, order, parts, workers=workers) if parts else ():
         done[0] += 1
@@ -143,15 +147,18 @@ def _all(
             progress(done[0] / done[1])
         if isinstance(each, Failed):
             failed.append(each)
+        else:
+            told.hear(each.part.name, each.summary)
+    told.tell()
     if failed:
-        raise RunError(told_failures(failed, len(parts), what, AGAIN if what == "files" else SAME))
+        raise RunError(told_failures(failed, len(parts), told.what, AGAIN if told.what == "files" else SAME))
 
 
-def spread_file(order: ImportOrder, file: InputFile) -> None:
-    """Read one file and spread its rows over chunks; the folder of these appears when they are all there."""
+def spread_file(order: ImportOrder, file: InputFile) -> list[str]:
+    """Read one file and spread its rows over chunks, whose folder appears when they are all there; return warnings."""
     target = Path(file.target)
     beside = target.with_name(f".{target.name}.{uuid4().hex}")  # a worker that is taken for dead may still be writing
-    with named(file.name) as name, reading(name):
+    with caught() as said, named(file.name) as name, reading(name):
         found = open_unparted(Path(file.name), order.layout, order.rename)
         if found.layout is None or found.layout.name not in ALONE:
             title = found.layout.title if found.layout else name
@@ -168,12 +175,15 @@ def spread_file(order: ImportOrder, file: InputFile) -> None:
         shutil.rmtree(beside)
     else:
         beside.rename(target)
+    return said
 
 
-def gather_part(order: ImportOrder, part: TablePart) -> None:
-    """Put one part together and seal it; what a worker does."""
+def gather_part(order: ImportOrder, part: TablePart) -> list[str]:
+    """Put one part together and seal it; return warnings."""
     folders = sorted((Path(part.target).parent / CHUNKS).glob("file-*"))
     empties = [pl.DataFrame(schema=schema_of(folder)) for folder in folders]
     schema = pl.concat(empties, how="diagonal_relaxed").schema
-    table = gathered_table(folders, int(part.name.rpartition("-")[2]), schema, [Path(file) for file in order.files])
+    with caught() as said:
+        table = gathered_table(folders, int(part.name.rpartition("-")[2]), schema, [Path(file) for file in order.files])
     seal_part(part, table, {"questions": table["question"].n_unique()})
+    return said

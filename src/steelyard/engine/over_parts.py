@@ -8,6 +8,7 @@ from typing import Any
 from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Finished
+from steelyard.engine.part_warnings import ToldOnce
 from steelyard.errors import RunError, SettingError
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import sha256_of
@@ -56,7 +57,7 @@ def over_parts(
     if not parts:
         board.tell()
         return failed
-    in_a_row = 0
+    in_a_row, told = 0, ToldOnce()
     reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
     ended = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
     with board.watching():
@@ -64,6 +65,7 @@ def over_parts(
             for each in ended:
                 if isinstance(each, Finished):
                     board.finish(each.part.name, each.summary)
+                    told.hear(each.part.name, each.summary.said)
                     in_a_row = 0
                     continue
                 failed[each.part.name] = each.reason
@@ -76,6 +78,7 @@ def over_parts(
             if close:
                 close()
     board.tell()
+    told.tell()
     return failed
 
 

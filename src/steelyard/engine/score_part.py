@@ -11,6 +11,7 @@ from typing import Any
 
 from steelyard.engine.board import PartDone
 from steelyard.engine.part_news import Teller
+from steelyard.engine.part_warnings import caught
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
 from steelyard.jobs.score_samples import refuse_other
 from steelyard.llm.address import Address
@@ -45,7 +46,7 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
         """Before the first score: no other worker may have begun with something else."""
         refuse_other(order.folder, settle(order.folder, scoring.column, asdict(scoring)), scoring)
 
-    with taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
+    with caught() as said, taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
             return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller, begin)
@@ -54,7 +55,7 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
         responses = len(opened.state.samples.done)
     about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
     failed, news = done.failures.total(), teller.news
-    return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about)
+    return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about, said)
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
