@@ -17,6 +17,12 @@ ROOT = Path(__file__).parent.parent
 CANARY = "sk-canary-3f9a1c77e2"
 
 
+def written(ledger: Path) -> list[dict[str, Any]]:
+    """The entries of a ledger; its last line may be half written yet."""
+    *lines, _ = ledger.read_text().split("\n") if ledger.exists() else [""]
+    return [json.loads(line) for line in lines]
+
+
 @dataclass(frozen=True)
 class FaultUpstream:
     """A running server and the file it writes down every request in."""
@@ -25,8 +31,7 @@ class FaultUpstream:
     ledger: Path
 
     def entries(self, event: str = "arrived") -> list[dict[str, Any]]:
-        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
-        return [entry for entry in map(json.loads, lines) if entry["event"] == event]
+        return [entry for entry in written(self.ledger) if entry["event"] == event]
 
     def asked(self, model: str, *, probes: bool = False) -> list[dict[str, Any]]:
         """The requests for a model; without those of the probe."""

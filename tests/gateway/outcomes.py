@@ -50,8 +50,10 @@ def asked(running: Gateway, prompt: str, **request: Any) -> Outcome:
         return Outcome("whole", 200, content)
     *chunks, done = _events(answered.body)
     assert done == "[DONE]"
-    finished = [choice.get("finish_reason") for chunk in chunks for choice in chunk["choices"]]
-    assert finished[-1] is not None
+    choices = [choice for chunk in chunks for choice in chunk["choices"]]
+    finished = {choice.get("index", 0) for choice in choices if choice.get("finish_reason") is not None}
+    assert finished
+    assert {choice.get("index", 0) for choice in choices} == finished
     return Outcome("whole", 200, chunks)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.upstreams import written
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,8 +23,7 @@ class FaultVerifier:
 
     def asked(self) -> list[dict[str, Any]]:
         """The requests so far that ask for scores, the probe's among them."""
-        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
-        return [entry for entry in map(json.loads, lines) if not entry["path"].endswith(("/models", "/version"))]
+        return [entry for entry in written(self.ledger) if not entry["path"].endswith(("/models", "/version"))]
 
 
 @contextmanager
