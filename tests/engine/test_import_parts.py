@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,11 @@ def test_what_workers_warn_of_is_told_once(tmp_path: Path) -> None:
 def test_standard_input_is_not_for_workers(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="workers cannot read standard input: save it as a file, or leave --engine"):
         import_parts(["-"], tmp_path / "out", 2, Here())
+
+
+def test_a_file_that_was_written_again_is_not_taken_for_the_one_that_was_imported(tmp_path: Path) -> None:
+    files = three_files(tmp_path)
+    import_parts(files, tmp_path / "out", 4, Here())
+    os.utime(files[1], (1, 1))
+    with pytest.raises(SettingError, match=r"of another command \(the files that are read, .* have changed\): choose"):
+        import_parts(files, tmp_path / "out", 4, Here())

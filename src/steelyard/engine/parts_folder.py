@@ -77,6 +77,6 @@ def finish(target: Path, wanted: Parts, paths: Sequence[Path]) -> Parts:
 
 def _difference(before: Parts, wanted: Parts) -> str:
     """What another order has otherwise, in a few words."""
-    names = [name for name in before.made | wanted.made if before.made.get(name) != wanted.made.get(name)]
+    names = [name for name in wanted.made if before.made.get(name) != wanted.made[name]]
     told = [f"{name} was {before.made.get(name)!r:.60}, now {wanted.made.get(name)!r:.60}" for name in names]
     return "; ".join(told[:3]) or "the files that are read, the plan or the version of Steelyard have changed"
