@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 STORE = 100 << 20
+LISTENING = """# to Ctrl-C, whatever the tests were started by
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+from steelyard.__main__ import main; main()
+"""
 
 
 @contextmanager
@@ -25,6 +31,12 @@ def two_nodes() -> Iterator[Any]:
         yield cluster
     finally:
         cluster.shutdown()
+
+
+def command(*words: object) -> subprocess.Popen[str]:
+    """Start `steelyard WORDS`."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", LISTENING, *map(str, words)], **pipes)
 
 
 def add_node(cluster: Any) -> Any:

@@ -17,7 +17,7 @@ def test_every_node_is_looked_at_and_leaves_nothing_in_the_folder(tmp_path: Path
     assert done.code == 0, done.out
     assert names.count("node") == 3  # the head, too
     assert names.count("folder") == 1 + 3
-    assert "ports" in names
+    assert "ports" in [check["name"] for check in checks]  # green, or a note where others may reach them
     assert not list(tmp_path.iterdir())
 
 

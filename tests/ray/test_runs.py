@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -22,7 +20,7 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from tests.jobs.generating import ask_for
 from tests.jobs.test_score import p_true_words, questions_asked
-from tests.ray.cluster import add_node, two_nodes, workers
+from tests.ray.cluster import add_node, command, two_nodes, workers
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream, fault_upstream
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
@@ -117,11 +115,6 @@ def table(run: Path) -> pl.DataFrame:
 
 def asked_again(counts: Counter[Any]) -> int:
     return sum(count - 1 for count in counts.values())
-
-
-def command(*given: object) -> subprocess.Popen[str]:
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-m", "steelyard", *map(str, given)], **pipes)
 
 
 @pytest.fixture(scope="module")
