@@ -32,14 +32,14 @@ def commands(mark: str) -> list[list[str]]:
 
 @contextmanager
 def terminal(words: list[str], place: Path) -> Iterator[None]:
-    """A command that goes on until Ctrl-C; whatever it has started ends with it."""
+    """A command that goes on until it is ended; whatever it has started ends with it."""
     program = Path(sys.executable).with_name(words[0])
     with (place / "ray.txt").open("a") as log:
         process = subprocess.Popen([program, *words[1:], *STORE], stdout=log, stderr=log, start_new_session=True)
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # Ctrl-C would do, but for tests that are started deaf to it
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
