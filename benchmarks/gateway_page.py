@@ -17,11 +17,11 @@ TITLE = "Gateway"
 OF_LOAD = """Made by `python -m benchmarks.gateway` ({where}, load {load} before). Server, upstream and clients
 share the machine.
 """
-OF_PEERS = """Made by `python -m benchmarks.gateway_peers` ({where}, load {load} before): servers that vote on eight
-samples of the same upstream, which takes 200 ms, one server after the other, with {clients} clients, in turns with the
-upstream itself. The machine did other things too, so that times and CPU are told as ratios: p50 of that of one call of
-the upstream itself, CPU of that of Steelyard in the same run. "One of eight fails": the upstream refuses every eighth
-request.
+OF_PEERS = """Made by `python -m benchmarks.gateway_peers --clients {clients} --each {each}` ({where}, load {load}
+before): servers that vote on eight samples of the same upstream, which takes 200 ms, one server after the other, with
+{clients} clients, in turns with the upstream itself. The machine did other things too, so that times and CPU are told
+as ratios: p50 of that of one call of the upstream itself, CPU of that of Steelyard in the same run. "One of eight
+fails": the upstream refuses every eighth request.
 """
 
 

@@ -136,7 +136,7 @@ def main() -> None:
             print(json.dumps(rows[-1]), flush=True)
         except NotStartedError as error:
             print(f"{name} is left out: {error}")
-    store(PEERS, {"load": round(before, 1), "clients": given.clients, "rows": rows})
+    store(PEERS, {"load": round(before, 1), "clients": given.clients, "each": given.each, "rows": rows})
 
 
 if __name__ == "__main__":

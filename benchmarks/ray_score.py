@@ -19,8 +19,8 @@ from statistics import median
 
 import polars as pl
 
-from steelyard.engine.generate_parts import parts_of, with_parts
-from steelyard.engine.score_parts import score_parts
+from steelyard.engine.parted_generate import parts_of, with_parts
+from steelyard.engine.parted_score import score_parts
 from steelyard.jobs.progress import Progress
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun

@@ -11,6 +11,6 @@ from tests.engine.engines import Here
 def engine(monkeypatch: pytest.MonkeyPatch) -> Here:
     """The engine of `generate` and `score`, whatever is given."""
     made = Here()
-    for place in ("generate_parts", "score_parts"):
+    for place in ("parted_generate", "parted_score"):
         monkeypatch.setattr(f"steelyard.engine.{place}.engine_of", lambda _: made)
     return made

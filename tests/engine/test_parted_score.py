@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import steelyard as sy
 from steelyard.engine import score_part
-from steelyard.engine.score_parts import score_parts
+from steelyard.engine.parted_score import score_parts
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
@@ -127,7 +127,7 @@ def test_parts_without_scores_take_none_of_another_model(
 ) -> None:
     _, run = runs
     stopped = Here(most=2)
-    monkeypatch.setattr("steelyard.engine.score_parts.engine_of", lambda _: stopped)
+    monkeypatch.setattr("steelyard.engine.parted_score.engine_of", lambda _: stopped)
     with fault_verifier(tmp_path) as server:
         with pytest.raises(KeyboardInterrupt):
             score_parts(run, "p-true", engine="ray", at=f"{server.url}/v1", model="good")
@@ -152,3 +152,10 @@ def test_a_part_of_another_run_is_neither_scored_nor_read(
         done = steelyard(*words)
         assert done.code == 2
         assert "is a part of another run (model was 'k', now 'm'): put the one of this run there again" in done.err
+
+
+def test_processes_have_no_gpus_of_their_own(tmp_path: Path) -> None:
+    words = ("--verifier", "logprob", "--engine", "processes:2", "--gpus-per-worker", 1)
+    done = steelyard("score", tmp_path, *words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "processes share the GPUs of this machine" in done.err

@@ -133,7 +133,7 @@ run = engine_of("ray").run(doubled, 2, parts(3), workers=1)
 next(run)
 print(*listening.addresses(), sep=",")
 run.close()
-until = time.monotonic() + 20
+until = time.monotonic() + 120
 while descendants(os.getpid()) and time.monotonic() < until:
     time.sleep(0.1)
 print(len(descendants(os.getpid())))

@@ -117,7 +117,7 @@ def run(
     from steelyard.cli.live_progress import live
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
-    from steelyard.engine.generate_parts import generate_parts
+    from steelyard.engine.parted_generate import generate_parts
     from steelyard.errors import SettingError, UpstreamError
     from steelyard.jobs.generate_run import generate
 

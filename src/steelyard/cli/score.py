@@ -110,7 +110,7 @@ def run(
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
     from steelyard.cli.run_engine import logged, need_engine
-    from steelyard.engine.score_parts import score_parts
+    from steelyard.engine.parted_score import score_parts
     from steelyard.jobs.score import score
     from steelyard.llm.embedded import LOCAL, WEAK
     from steelyard.verifiers import find_verifier

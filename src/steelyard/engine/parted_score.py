@@ -11,6 +11,7 @@ from typing import Any
 from steelyard.engine.board import Board
 from steelyard.engine.engines import engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
+from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.errors import RunError, SettingError
 from steelyard.jobs.progress import Progress
@@ -43,6 +44,11 @@ def score_parts(
     if order.at == LOCAL:
         raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
+    if gpus_per_worker and isinstance(chosen, ProcessEngine):
+        raise SettingError(
+            "processes share the GPUs of this machine: leave --gpus-per-worker away, or use --engine ray, where each "
+            "worker has its own"
+        )
     folder = Path(run)
     if not is_parted_run(folder):
         raise SettingError(
