@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from steelyard.gateway.api_errors import ApiError, invalid
@@ -46,7 +47,7 @@ class ChatRequest:
     def messages(self) -> list[dict[str, Any]]:
         return list(self.members.values["messages"])
 
-    @property
+    @cached_property
     def question(self) -> str:
         """The text of the last message of the user, for a verifier."""
         for message in reversed(self.messages):

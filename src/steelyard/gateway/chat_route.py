@@ -54,8 +54,9 @@ async def read_body(request: web.Request, state: State) -> Members:
     length = request.content_length
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
+    here = request.content.is_eof()  # all of it came with the head
     try:
-        async with asyncio.timeout(state.caps.upload):
+        async with asyncio.timeout(None if here else state.caps.upload):
             content = await request.read()
         return read_members(content.decode("utf-8"))
     except TimeoutError:

@@ -20,6 +20,7 @@ from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.upstream_reply import checked_reply
 from steelyard.llm.address import CHAT
+from steelyard.llm.client import UNTIMED
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
 from steelyard.llm.reply import Reply
 from steelyard.runs.parameters import Abilities
@@ -52,12 +53,18 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
+        self._written: tuple[dict[str, Any], bytes] = ({}, b"")  # the last body, after what is changed in it
         self._tries = BilledTries(source.name, wanted.allowance)
 
     async def samples(self) -> AsyncGenerator[Sample]:
         """Yield every sample once, in the order they come."""
         able = await self.source.able()
         self.size = size = min(able.most, self.wanted.n) if self.wanted.at_once else 1
+        if size == self.wanted.n:  # one request, beside which nothing is to be done
+            self.came = await self._scored(0, size)
+            for sample in sorted(self.came, key=lambda one: one.number):
+                yield sample
+            return
         tasks = {
             asyncio.create_task(self._scored(first, min(size, self.wanted.n - first)))
             for first in range(0, self.wanted.n, size)
@@ -165,9 +172,9 @@ class Drawing:
                 raise SpentError("all tries of this request are used up")
             with self._tries.one(range(first, first + count)):
                 self.attempts += 1
-                left = self.wanted.until - time.monotonic()
-                content = await self.source.client.request("POST", CHAT, body, timeout=left, headers=self._headers)
-                return content, checked_reply(content, count, self.source.client.address)
+                client = self.source.client
+                content = await client.request("POST", CHAT, body, timeout=UNTIMED, headers=self._headers)
+                return content, checked_reply(content, count, client.address)
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.wanted.until)
@@ -188,4 +195,7 @@ class Drawing:
             changed["seed"] = self.asked.seed + first
         if self.wanted.scored and able.logprobs and not self.asked.logprobs:
             changed |= {"logprobs": True, "top_logprobs": 1}
-        return self.asked.members.text(without=NOT_SENT, **changed).encode("utf-8", "surrogatepass")
+        if self._written[0] != changed:
+            text = self.asked.members.text(without=NOT_SENT, **changed)
+            self._written = changed, text.encode("utf-8", "surrogatepass")
+        return self._written[1]

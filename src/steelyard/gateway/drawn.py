@@ -107,7 +107,8 @@ class Drawn:
 
     def _asking(self, drawings: list[Drawing]) -> AsyncGenerator[Sample]:
         self.asked += [drawing.source.name for drawing in drawings]
-        return merged([drawing.samples() for drawing in drawings])
+        streams = [drawing.samples() for drawing in drawings]
+        return merged(streams) if len(streams) > 1 else streams[0]
 
     async def _settle(self, watch: Watch) -> None:
         """At the deadline what came while others were counted counts too; a cascade goes on as if that were all."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,13 @@ import numpy as np
 from steelyard.confidence.drift import MOST_REFERENCES, Drift, score_drift
 from steelyard.counting.logit_weight import clipped_logit
 from steelyard.gateway.decision import Decision
-from steelyard.gateway.vote_reply import told
+from steelyard.gateway.vote_reply import ballots, voted
 
 KEPT = 50  # requests
 LONGEST_PROMPT = 2000  # characters
 LONGEST_ANSWER = 200
 LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set
-FIELDS = ("confidence", "abstained", "policy", "method", "none_correct", "samples", "stopped", "threshold", "notes")
+FIELDS = ("confidence", "abstained", "policy", "method", "none_correct", "samples", "stopped")
 
 
 class RecentRequests:
@@ -36,17 +35,21 @@ class RecentRequests:
 
     def decided(self, name: str, decision: Decision) -> None:
         """Remember a request."""
-        whole = told(replace(decision, settings=replace(decision.settings, ballots=True)))
+        whole = voted(decision)
         answers = [one["answer"] for one in whole["answers"]]
         names: dict[str | None, str | None] = {each: self._named(each, place) for place, each in enumerate(answers, 1)}
         names[None] = None
-        entry = {field: whole[field] for field in FIELDS if field in whole}
+        entry = {field: whole[field] for field in FIELDS}
+        if decision.threshold is not None:
+            entry["threshold"] = decision.threshold
+        if decision.notes:
+            entry["notes"] = decision.notes
         entry |= {
             "id": name,
             "at": time.time(),
             "answer": names[whole["answer"]],
             "answers": [one | {"answer": names[one["answer"]]} for one in whole["answers"]],
-            "ballots": [one | {"answer": names[one["answer"]]} for one in whole["ballots"]],
+            "ballots": [one | {"answer": names[one["answer"]]} for one in ballots(decision)],
             "prompt": decision.asked.question[:LONGEST_PROMPT] if self.texts else None,
         }
         self.listed.appendleft(entry)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from steelyard.llm.faults import TryError
 from steelyard.llm.reply import Choice
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """Sample number `number`; `source` is empty for the only upstream, `reply` is all but the choices of its reply."""
 
     number: int

@@ -60,9 +60,9 @@ async def scored(scorer: Scorer, question: str, sample: Sample, until: float) ->
     """A sample with its score, or with the reason why the verifier gave none."""
     try:
         found = await scorer.score(question, sample, until)
-        return replace(sample, score=found.score, scoring=found.usage)
+        return sample._replace(score=found.score, scoring=found.usage)
     except ScoringError as error:
-        return replace(sample, unscored=str(error))
+        return sample._replace(unscored=str(error))
 
 
 class OwnLogprob:

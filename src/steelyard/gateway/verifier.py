@@ -11,6 +11,7 @@ from steelyard.gateway.source import RETRIES
 from steelyard.gateway.worst_case import NOTHING, VERIFIER, Reading
 from steelyard.jobs.starting import started
 from steelyard.llm.address import NO_KEY, Address
+from steelyard.llm.client import UNTIMED
 from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.upstream import check_upstream, served
 from steelyard.verifiers import find_verifier
@@ -72,10 +73,10 @@ class VerifierSettings:
 
         async def ready() -> Runner:
             if own or place is None:
-                return await connect(protocol, model, address if own else None, tries=tries)
+                return await connect(protocol, model, address if own else None, tries=tries, timeout=UNTIMED)
             async with AsyncExitStack() as trial:  # what does not connect is let go of at once
                 there = await trial.enter_async_context(started(served, place, self.key_env))
-                runner = await connect(protocol, model, there, tries=tries)
+                runner = await connect(protocol, model, there, tries=tries, timeout=UNTIMED)
                 stack.push_async_callback(trial.pop_all().aclose)
             return runner
 

@@ -84,8 +84,28 @@ def _abstention(decision: Decision) -> dict[str, Any]:
 
 def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
     """What stands under `steelyard` in a reply."""
+    object_ = {**voted(decision), "usage": usage_told(decision), "cost": cost_of(decision, prices)}
+    if decision.parties:
+        object_["sources"] = sources_told(decision, prices)
+    if decision.cascade:
+        object_["cascade"] = decision.cascade.described
+    if decision.threshold is not None:
+        object_["threshold"] = decision.threshold
+    if decision.verifier is not None:
+        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
+    if decision.failed:
+        object_["failures"] = sorted({public(sample.error.reason) for sample in decision.failed if sample.error})
+    if decision.notes:
+        object_["notes"] = decision.notes
+    if decision.settings.ballots:
+        object_["ballots"] = ballots(decision)
+    return object_
+
+
+def voted(decision: Decision) -> dict[str, Any]:
+    """How the vote ended, and on which samples."""
     outcome = decision.outcome
-    object_: dict[str, Any] = {
+    return {
         "answer": None if decision.abstained else outcome.answer,
         "confidence": outcome.confidence,
         "share": outcome.share,
@@ -108,21 +128,9 @@ def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
             "by": "n" if decision.at_once else "fan-out",
         },
         "stopped": decision.stopped,
-        "usage": usage_told(decision),
-        "cost": cost_of(decision, prices),
     }
-    if decision.parties:
-        object_["sources"] = sources_told(decision, prices)
-    if decision.cascade:
-        object_["cascade"] = decision.cascade.described
-    if decision.threshold is not None:
-        object_["threshold"] = decision.threshold
-    if decision.verifier is not None:
-        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
-    if decision.failed:
-        object_["failures"] = sorted({public(sample.error.reason) for sample in decision.failed if sample.error})
-    if decision.notes:
-        object_["notes"] = decision.notes
-    if decision.settings.ballots:
-        object_["ballots"] = [vote._asdict() for vote in outcome.votes]
-    return object_
+
+
+def ballots(decision: Decision) -> list[dict[str, Any]]:
+    """What became of every sample that the vote went by."""
+    return [vote._asdict() for vote in decision.outcome.votes]

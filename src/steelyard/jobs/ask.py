@@ -172,7 +172,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     verdict is what was learned for some scores.
     """
     weights, verdict = voter.weigh(pool), voter.predict(pool)
-    names = [] if pool.names is None else pool.names.to_list()
+    names = [] if pool.names is None else list(pool.names)
     voting = pool.readable
     held = np.bincount(pool.answer[voting], minlength=len(names))
     total = np.bincount(pool.answer[voting], weights[voting], len(names))

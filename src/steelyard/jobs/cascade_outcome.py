@@ -58,7 +58,7 @@ def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, st
     worth = dict(zip(asked, cascade.odds[asked], strict=False))
     samples = Counter(one.source for one in entered)
     weights = np.array([worth[one.source] / samples[one.source] for one in entered])
-    names = [] if pool.names is None else pool.names.to_list()
+    names = [] if pool.names is None else list(pool.names)
     read = pool.answer >= 0
     held = np.bincount(pool.answer[read], minlength=len(names))
     total = np.bincount(pool.answer[read], weights[read], len(names))

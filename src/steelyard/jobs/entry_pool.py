@@ -16,7 +16,6 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin, Pool
 
 QUESTION = pl.Series("question", ["ballot"])
-NOBODY = pl.Series("answer", [], pl.String)  # no answers yet
 
 
 class EntryPool:
@@ -25,7 +24,7 @@ class EntryPool:
     def __init__(self, method: Method, reader: AnswerReader) -> None:
         self.method, self.reader = method, reader
         self.codes: dict[str | None, int] = {None: -1}  # by text, of those grouped
-        self.names = NOBODY  # by code
+        self.names: list[str] = []  # by code
         self._crowded = False  # whether pairs of answers were left undecided
 
     def group(self, entries: Sequence[Entry]) -> None:
@@ -44,8 +43,10 @@ class EntryPool:
         numbers: dict[str, int] = {}
         codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
         self.codes = {None: -1, **dict(zip(texts, codes, strict=True))}
-        names = pl.Series("answer", [texts[codes.index(code)] for code in range(len(numbers))], pl.String)
-        self.names = names.str.strip_chars() if any(text != text.strip() for text in texts) else names
+        names = [texts[codes.index(code)] for code in range(len(numbers))]
+        if any(name != name.strip() for name in names):  # as a table's are: Python strips more than polars does
+            names = pl.Series("answer", names, pl.String).str.strip_chars().to_list()
+        self.names = names
 
     def _compared(self, votes: Counter[str]) -> list[str | None]:
         """The keys of answers that have to be compared with each other."""

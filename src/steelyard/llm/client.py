@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
@@ -41,6 +42,7 @@ MOST_ERROR = 2**16  # bytes read of an error reply
 MOST_CAUSE = 160  # characters
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
 JSON = {"Content-Type": "application/json"}
+UNTIMED = math.inf  # in the place of a timeout: whoever asks ends the try himself, and no other timer is set
 
 Body: TypeAlias = dict[str, Any] | bytes | None  # bytes are sent as they are
 
@@ -131,7 +133,7 @@ class Client:
     ) -> Written:
         limit = self._limit(timeout)
         with self._told(limit):
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit if limit < UNTIMED else None):
                 with nullcontext(hold) if hold else Hold(self.room) as taken:
                     async with self._sent(method, path, body, headers) as response:
                         content = await self._answer(response, taken)
@@ -150,14 +152,16 @@ class Client:
         limit = self._limit(timeout)
         with self._told(limit), Hold(self.room) as hold:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(limit):
+                async with asyncio.timeout(limit if limit < UNTIMED else None):
                     response = await stack.enter_async_context(self._sent("POST", path, body, headers))
                     if response.status != 200:
                         await self._answer(response, hold)
                 yield response
 
     def _limit(self, timeout: float | None) -> float:
-        return self.try_timeout if timeout is None else min(timeout, self.try_timeout)
+        if timeout is None:
+            return self.try_timeout
+        return timeout if timeout == UNTIMED else min(timeout, self.try_timeout)
 
     def _sent(
         self, method: str, path: str, body: Body, headers: Mapping[str, str] | None

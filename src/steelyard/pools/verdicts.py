@@ -72,8 +72,9 @@ class Verdicts:
     def confidence(self) -> NDArray[np.float64]:
         if self.p_correct is not None:
             return self.p_correct
-        weighed = np.maximum(self.total, 0) / np.where(self.positive > 0, self.positive, 1)
-        return np.where(self.positive > 0, weighed, self.share)
+        some = self.positive > 0
+        weighed = np.maximum(self.total, 0) / np.where(some, self.positive, 1)
+        return np.where(some, weighed, self.share)
 
     def with_p_correct(self, p_correct: NDArray[np.float64]) -> Verdicts:
         """The same verdicts with a probability for each [Q]."""
@@ -115,7 +116,7 @@ class Verdicts:
         import polars as pl
 
         place = pl.Series(self._place).set(pl.Series(self.code < 0), None)
-        return self.pool.names.gather(place)  # type: ignore[no-any-return]
+        return pl.Series(self.pool.names, dtype=pl.String).gather(place)
 
     def __repr__(self) -> str:
         return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"

@@ -34,8 +34,10 @@ PROBE = Item("What is 1 + 1?", ["1 + 1 = 2, so the answer is 2."])
 class Asked:
     """A chat model that is asked about a response; made by `connect`."""
 
-    def __init__(self, protocol: ChatProtocol, client: Client, model: str, tries: int = TRIES) -> None:
-        self.tries = tries  # of one question
+    def __init__(
+        self, protocol: ChatProtocol, client: Client, model: str, tries: int = TRIES, timeout: float | None = None
+    ) -> None:
+        self.tries, self.timeout = tries, timeout  # of one question, and of one try
         self.protocol = protocol
         self.client = client
         self.model = model
@@ -43,10 +45,12 @@ class Asked:
         self.found: dict[str, Any] = {"where": "chat", "served": model}
 
     @classmethod
-    async def connect(cls, protocol: ChatProtocol, address: Address, model: str, tries: int = TRIES) -> Asked:
+    async def connect(
+        cls, protocol: ChatProtocol, address: Address, model: str, tries: int = TRIES, timeout: float | None = None
+    ) -> Asked:
         """Find out by one request whether the server gives the log-probabilities this needs."""
         client = await Client(address).__aenter__()
-        made = cls(protocol, client, model, tries)
+        made = cls(protocol, client, model, tries, timeout)
         try:
             alternatives = first_token(await made._post(PROBE, tries=2))
             made.found["alternatives"] = len(alternatives)
@@ -72,7 +76,7 @@ class Asked:
 
     async def _ask(self, item: Item) -> Scores | str:
         try:
-            reply = await self._post(item, self.tries)
+            reply = await self._post(item, self.tries, self.timeout)
             found = self.protocol.read(first_token(reply))
         except TryError as error:
             return error.reason
@@ -80,7 +84,7 @@ class Asked:
             return f"neither word is among the {ALTERNATIVES} likeliest first tokens"
         return checked(found, truncated=False, usage=usage_of(reply))
 
-    async def _post(self, item: Item, tries: int) -> Any:
+    async def _post(self, item: Item, tries: int, timeout: float | None = None) -> Any:
         body = {
             "model": self.model,
             "messages": self.protocol.render(item.question, item.steps),
@@ -89,7 +93,7 @@ class Asked:
             "logprobs": True,
             "top_logprobs": ALTERNATIVES,
         }
-        return await post(self.client, self.pace, CHAT, body, tries)
+        return await post(self.client, self.pace, CHAT, body, tries, timeout)
 
 
 def first_token(reply: Any) -> dict[str, float]:

@@ -48,8 +48,10 @@ async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
         await asyncio.gather(*under_way, return_exceptions=True)
 
 
-async def post(client: Client, pace: Pace, path: str, body: dict[str, Any], tries: int = TRIES) -> Any:
-    """POST and read JSON; what may pass is tried again.
+async def post(
+    client: Client, pace: Pace, path: str, body: dict[str, Any], tries: int = TRIES, timeout: float | None = None
+) -> Any:
+    """POST and read JSON; what may pass is tried again. `timeout` is that of a try, None: the client's.
 
     Raises:
         TryError: it did not pass.
@@ -57,7 +59,7 @@ async def post(client: Client, pace: Pace, path: str, body: dict[str, Any], trie
     """
 
     async def send() -> Any:
-        return await client.request("POST", path, body)
+        return await client.request("POST", path, body, timeout=timeout)
 
     try:
         return await persistently(pace, send, tries=tries, until=time.monotonic() + PATIENCE)

@@ -56,6 +56,7 @@ class Served:
         self.raw = True  # ask for logits
         self.kind: Kind | None = None
         self.tries = TRIES  # of one response
+        self.timeout: float | None = None  # of one try; None: the client's
         self.found: dict[str, Any] = {"where": "vllm", "served": model, "context": context}
 
     @classmethod
@@ -68,6 +69,7 @@ class Served:
         model: str = "",
         context: int | None = None,
         tries: int = TRIES,
+        timeout: float | None = None,
     ) -> Served:
         """Find out how the server answers; a server with one model is asked for that one, whatever its name."""
         tokens.check(protocol.needs)
@@ -75,7 +77,7 @@ class Served:
         try:
             name, longest = await _model(client, model)
             made = cls(protocol, tokens, client, name, min(context or protocol.context, longest or protocol.context))
-            made.tries = tries
+            made.tries, made.timeout = tries, timeout
             version = await get(client, "/version")
             named = version.get("version") if isinstance(version, dict) else None
             made.found["version"] = address.masked(str(named), 40) if named else None
@@ -98,7 +100,7 @@ class Served:
         if isinstance(fitted, str):
             return fitted
         try:
-            reply = await self._post(fitted.rendered.ids, self.tries)
+            reply = await self._post(fitted.rendered.ids, self.tries, self.timeout)
             rows = rows_of(reply)
         except TryError as error:
             return error.reason
@@ -140,11 +142,11 @@ class Served:
             self.raw = True
         return active.shape == rows.shape and bool(np.allclose(active, rows))
 
-    async def _post(self, ids: list[int], tries: int) -> Any:
+    async def _post(self, ids: list[int], tries: int, timeout: float | None = None) -> Any:
         body: dict[str, Any] = {"model": self.model, "input": ids}
         if self.raw:
             body["use_activation"] = False
-        return await post(self.client, self.pace, POOLING, body, tries)
+        return await post(self.client, self.pace, POOLING, body, tries, timeout)
 
     def _logits(self, rows: Array) -> Array:
         """What the protocol reads: as many columns of logits as its head has."""

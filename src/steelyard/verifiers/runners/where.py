@@ -27,9 +27,18 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
 
 
 async def connect(
-    protocol: Protocol, model: str, address: Address | None, context: int | None = None, *, tries: int = TRIES
+    protocol: Protocol,
+    model: str,
+    address: Address | None,
+    context: int | None = None,
+    *,
+    tries: int = TRIES,
+    timeout: float | None = None,
 ) -> Runner:
-    """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request."""
+    """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request.
+
+    `timeout` is that of a try; whoever ends a score himself says UNTIMED.
+    """
     if isinstance(protocol, RecordedProtocol):
         from steelyard.verifiers.runners.recorded import Recorded
 
@@ -39,7 +48,7 @@ async def connect(
 
         if address is None:
             raise AssertionError("check_place asks for an address")
-        return await Asked.connect(protocol, address, model, tries)
+        return await Asked.connect(protocol, address, model, tries, timeout)
     if address is None:
         from steelyard.verifiers.runners.local import Local
 
@@ -49,4 +58,4 @@ async def connect(
     from steelyard.verifiers.tokens import Tokens
 
     tokens = await asyncio.to_thread(Tokens.load, model_folder(model, weights=False))
-    return await Served.connect(protocol, tokens, address, model=model, context=context, tries=tries)
+    return await Served.connect(protocol, tokens, address, model=model, context=context, tries=tries, timeout=timeout)
