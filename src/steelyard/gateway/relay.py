@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Mapping
 
-import aiohttp
 from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError, public
@@ -21,7 +20,9 @@ from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chu
 from steelyard.gateway.vote_stream import chunks
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.faults import LateError, TooLargeError, TryError
+from steelyard.llm.http_reply import HttpReply
 from steelyard.llm.reply import error_message
+from steelyard.llm.wire import WireError
 
 IDLE = 120.0  # seconds between two parts of a stream
 RATE_LIMIT = "x-ratelimit-"
@@ -42,16 +43,16 @@ class Relay:
         self.choices = FinishedChoices(asked.sent_back)
         self.headers: dict[str, str] = {}
 
-    async def all(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+    async def all(self, upstream: HttpReply, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
         self.headers = rate_limits(upstream.headers)
-        if "text/event-stream" not in upstream.headers.get("Content-Type", "").lower():
+        if "text/event-stream" not in upstream.headers.get("content-type", "").lower():
             return await self._plain(upstream, until)
         try:
             done = await self._events(upstream, until)
             if not self.choices.may_end(done=done):
                 raise TryError(CUT)
-        except (TryError, aiohttp.ClientError, OSError, ValueError) as error:
+        except (TryError, WireError, OSError, ValueError) as error:
             if self.response is None:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
@@ -61,13 +62,13 @@ class Relay:
         await response.write_eof()
         return response
 
-    async def _events(self, upstream: aiohttp.ClientResponse, until: float) -> bool:
+    async def _events(self, upstream: HttpReply, until: float) -> bool:
         """Relay events as they come; return whether the upstream said that it is done."""
         lines = EventLines()
         while True:
             try:
                 async with asyncio.timeout(min(IDLE, until - time.monotonic())):
-                    piece = await upstream.content.readany()
+                    piece = await upstream.part()
             except TimeoutError:
                 raise LateError("the upstream's stream stalled") from None
             data = list(lines.feed(piece) if piece else lines.end())
@@ -101,11 +102,11 @@ class Relay:
             return None
         return event(data if b"\n" not in data and is_strict(data) else chunk)
 
-    async def _plain(self, upstream: aiohttp.ClientResponse, until: float) -> web.StreamResponse:
+    async def _plain(self, upstream: HttpReply, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""
         body = bytearray()
         async with asyncio.timeout(until - time.monotonic()):
-            async for piece in upstream.content.iter_any():
+            while piece := await upstream.part():
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise TooLargeError("the reply is too long")

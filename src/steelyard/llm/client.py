@@ -1,6 +1,6 @@
 """One request to an OpenAI-compatible server, and what became of it.
 
-No proxies, no redirects, no cookies, no compression; bodies up to 32 MB, and not many of those at once (room.py); a
+Bodies up to 32 MB, and not many of those at once (reply_memory.py); no compression; a
 deadline for every try. What fails is a `TryError` of faults.py with a reason on one line that does not hold the key.
 What the model said is never changed: a sample that holds the key is none.
 """
@@ -14,10 +14,11 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.connections import CONNECT, Connections, NoConnectionError
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
@@ -27,17 +28,15 @@ from steelyard.llm.faults import (
     TooLargeError,
     TryError,
 )
+from steelyard.llm.http_reply import HttpReply
 from steelyard.llm.reply import Reply, error_message, read_reply
 from steelyard.llm.reply_memory import SMALL, Hold, Room
 from steelyard.llm.retry_after import retry_after
+from steelyard.llm.wire import WireError
 from steelyard.version import __version__
-
-if TYPE_CHECKING:
-    import aiohttp
 
 BUSY = frozenset({429, 503, 529})
 AGAIN = frozenset({408, 409, 425})
-CONNECT = 10.0  # seconds
 MOST_ERROR = 2**16  # bytes read of an error reply
 MOST_CAUSE = 160  # characters
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
@@ -62,29 +61,21 @@ class Client:
         self.address = address
         self.try_timeout = try_timeout
         self.room = Room()
-        self._session: aiohttp.ClientSession | None = None
+        self._connections: Connections | None = None
 
     async def __aenter__(self) -> Client:
-        import aiohttp
-
         headers = {"Accept-Encoding": "identity", "User-Agent": f"steelyard/{__version__}"}
         if self.address.key:
             headers["Authorization"] = f"Bearer {self.address.key}"
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT),
-            headers=headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-        )
+        self._connections = Connections(self.address.base, headers)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session:
-            await self._session.close()
+        if self._connections:
+            self._connections.close()
+            await asyncio.sleep(0)  # they are closed by the loop
 
     async def sample(
         self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None
@@ -144,7 +135,7 @@ class Client:
     @asynccontextmanager
     async def streamed(
         self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> AsyncIterator[HttpReply]:
         """POST and hand out the reply while it comes: its head has `timeout`, its parts are the caller's to time.
 
         A status other than 200 is raised as `request` raises it.
@@ -165,35 +156,31 @@ class Client:
 
     def _sent(
         self, method: str, path: str, body: Body, headers: Mapping[str, str] | None
-    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        if self._session is None:
+    ) -> AbstractAsyncContextManager[HttpReply]:
+        if self._connections is None:
             raise AssertionError("use the client within 'async with'")
-        options: dict[str, Any] = {} if headers is None else {"headers": dict(headers)}
-        if body is not None:
-            content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            options = {"data": content, "headers": {**JSON, **(headers or {})}}
-        return self._session.request(method, self.address.base + path, allow_redirects=False, **options)
+        content = json.dumps(body).encode() if isinstance(body, dict) else body
+        typed = {} if content is None else JSON
+        return self._connections.asked(method, path, content, typed if headers is None else {**typed, **headers})
 
     @contextmanager
     def _told(self, limit: float) -> Iterator[None]:
         """Whatever goes wrong on the wire within the block is a TryError that says so."""
-        import aiohttp
-
         try:
             yield
-        except aiohttp.ConnectionTimeoutError:
-            raise LateError(f"no connection within {CONNECT:.3g} s") from None
-        except (TimeoutError, aiohttp.ServerTimeoutError):
+        except NoConnectionError as error:
+            if error.why is None:
+                raise LateError(f"no connection within {CONNECT:.3g} s") from None
+            raise GoneError(f"no connection to {self.address.base}: {_cause(error.why)}") from None
+        except TimeoutError:
             raise LateError(f"no answer within {limit:.3g} s") from None
-        except aiohttp.ClientConnectorError as error:
-            raise GoneError(f"no connection to {self.address.base}: {_cause(error.os_error)}") from None
-        except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
+        except (WireError, OSError, ValueError, EOFError) as error:
             raise TryError(self.address.masked(f"the connection broke: {_cause(error)}", MOST_CAUSE)) from None
 
-    async def _answer(self, response: aiohttp.ClientResponse, hold: Hold) -> bytearray:
+    async def _answer(self, response: HttpReply, hold: Hold) -> bytearray:
         status = response.status
         if status == 200:
-            if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
                 raise TryError("the reply is compressed although that was not asked for")
             return await _read(response, MOST_BYTES, hold)
         try:
@@ -203,7 +190,7 @@ class Client:
         said = self.address.masked(error_message(content))
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         if 300 <= status < 400:
-            where = self.address.masked(response.headers.get("Location", "").partition("?")[0], 200)
+            where = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
             raise RefusedError(f"HTTP {status}: it sends us on to {where or 'nowhere'}, and we follow nobody", status)
         if status == 429 and QUOTA.search(content):
             raise RefusedError(reason, NO_CREDIT)
@@ -214,24 +201,17 @@ class Client:
         raise TryError(reason)
 
 
-async def _read(response: aiohttp.ClientResponse, most: int, hold: Hold) -> bytearray:
+async def _read(response: HttpReply, most: int, hold: Hold) -> bytearray:
     """The body, unless it is longer than `most`; beyond SMALL bytes it waits for room."""
     content = bytearray()
-    length = response.content_length
-    size = length or 0
-    if 0 < size <= min(SMALL, most):
-        return bytearray(await response.read())
+    size = response.length or 0
+    while size <= most and (part := await response.part()):
+        size = len(content) + len(part)
+        if SMALL < size <= most and not hold.size:
+            await hold.take(response.length or most)
+        content += part
     if size <= most:
-        async for part in response.content.iter_any():
-            size = len(content) + len(part)
-            if size > most:
-                break
-            if size > SMALL and not hold.size:
-                await hold.take(most if length is None else length)
-            content += part
-        else:
-            return content
-    response.close()
+        return content
     content.clear()
     raise TooLargeError(f"the reply is longer than {most / 2**20:.3g} MB")
 
@@ -240,7 +220,4 @@ def _cause(error: BaseException) -> str:
     """A short reason in words; paths, addresses and long lists of bytes are of no use to the user."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
-    if hasattr(error, "status"):
-        return "it does not speak HTTP"
-    text = str(error).partition("\n")[0].partition(" for url")[0].strip().rstrip(":")
-    return text or type(error).__name__
+    return str(error).partition("\n")[0].strip() or type(error).__name__

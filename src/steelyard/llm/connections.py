@@ -1,0 +1,129 @@
+"""The connections to one server: each has one request at a time, and is kept a while for the next.
+
+This is all of HTTP that an API of JSON needs, and takes a third of the CPU of a client that does all of it: a gateway
+spends most of its time here. No proxies, no redirects, no cookies, no compression.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import quote, urlsplit
+
+from steelyard.llm.http_reply import HttpReply, read_head
+from steelyard.llm.wire import Wire
+
+CONNECT = 10.0  # seconds
+IDLE = 15.0  # seconds that a connection is kept
+NEXT_ADDRESS = 0.25  # seconds until another address of a host is tried too
+PATH = "%/:=&~+!$,;'@()*[]"  # what is not quoted in a path
+PORTS = {"http": 80, "https": 443}
+
+
+class NoConnectionError(Exception):
+    """There is no connection; `why` is None where there was none in time."""
+
+    def __init__(self, why: OSError | None) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+class Connections:
+    """Sends requests below the address `base`, with `headers` on each of them."""
+
+    def __init__(self, base: str, headers: Mapping[str, str]) -> None:
+        parts = urlsplit(base)
+        host = parts.hostname or ""
+        self._host = host if host.isascii() else host.encode("idna").decode()
+        self._port = parts.port or PORTS[parts.scheme]
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._path = quote(parts.path, safe=PATH)
+        shown = f"[{self._host}]" if ":" in self._host else self._host
+        named = shown if self._port == PORTS[parts.scheme] else f"{shown}:{self._port}"
+        self._head = _lines({"Host": named, "Accept": "*/*", **headers})
+        self._open: set[Wire] = set()
+        self._idle: list[Wire] = []  # the one that was used last is used next
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    @asynccontextmanager
+    async def asked(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> AsyncIterator[HttpReply]:
+        """Send a request and hand out the reply while it comes; one that is not read to its end is broken off."""
+        head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}{_lines(headers)}"
+        length = "" if body is None else f"Content-Length: {len(body)}\r\n"
+        wire = self._kept() or await self._connected()
+        self._open.add(wire)
+        keeps = False
+        try:
+            wire.send(f"{head}{length}\r\n".encode("latin-1") + (body or b""))
+            reply = await read_head(wire)
+            yield reply
+            keeps = reply.keeps and wire.reusable
+        finally:
+            self._open.discard(wire)
+            if keeps:
+                self._keep(wire)
+            else:
+                wire.close()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        if self._sweeping:
+            self._sweeping.cancel()
+        for wire in (*self._open, *self._idle):
+            wire.close()
+        self._idle.clear()
+
+    def _kept(self) -> Wire | None:
+        """A connection that is open and has nothing to say."""
+        while self._idle:
+            wire = self._idle.pop()
+            if wire.reusable:
+                return wire
+            wire.close()
+        return None
+
+    async def _connected(self) -> Wire:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(CONNECT):
+                _, wire = await loop.create_connection(
+                    Wire, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=NEXT_ADDRESS
+                )
+                return wire
+        except TimeoutError:
+            raise NoConnectionError(None) from None
+        except OSError as error:
+            raise NoConnectionError(error) from None
+
+    def _keep(self, wire: Wire) -> None:
+        loop = asyncio.get_running_loop()
+        wire.idle_since = loop.time()
+        self._idle.append(wire)
+        if self._sweeping is None:
+            self._sweeping = loop.call_later(IDLE, self._sweep)
+
+    def _sweep(self) -> None:
+        """Close what was not used for a while, and look again later as long as there is anything."""
+        loop = asyncio.get_running_loop()
+        since = loop.time() - IDLE
+        for wire in self._idle:
+            if wire.idle_since <= since:
+                wire.close()
+        self._idle = [wire for wire in self._idle if wire.idle_since > since]
+        self._sweeping = loop.call_later(IDLE, self._sweep) if self._idle else None
+
+
+def _lines(headers: Mapping[str, str]) -> str:
+    """Headers as they are sent; nothing in them may end its line.
+
+    >>> _lines({"Host": "localhost"})
+    'Host: localhost\\r\\n'
+    """
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
+        raise ValueError("a header holds the end of a line")
+    return lines
