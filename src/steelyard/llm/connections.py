@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote, urlsplit
 
 from steelyard.llm.http_reply import HttpReply, read_head
@@ -17,6 +17,7 @@ from steelyard.llm.wire import Wire
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
+FOUND = 60.0  # seconds that the address of a name is remembered
 NEXT_ADDRESS = 0.25  # seconds until another address of a host is tried too
 PATH = "%/:=&~+!$,;'@()*[]"  # what is not quoted in a path
 PORTS = {"http": 80, "https": 443}
@@ -46,6 +47,7 @@ class Connections:
         self._open: set[Wire] = set()
         self._idle: list[Wire] = []  # the one that was used last is used next
         self._sweeping: asyncio.TimerHandle | None = None
+        self._found, self._found_until = "", 0.0  # the address of the host, by which nobody waits for its name again
 
     @asynccontextmanager
     async def asked(
@@ -61,7 +63,7 @@ class Connections:
             wire.send(f"{head}{length}\r\n".encode("latin-1") + (body or b""))
             reply = await read_head(wire)
             yield reply
-            keeps = reply.keeps and wire.reusable
+            keeps = reply.leaves() and wire.reusable
         finally:
             self._open.discard(wire)
             if keeps:
@@ -87,17 +89,26 @@ class Connections:
         return None
 
     async def _connected(self) -> Wire:
+        """A new connection, to the address that was found last or, where that fails, to any that the name has."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT):
-                _, wire = await loop.create_connection(
-                    Wire, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=NEXT_ADDRESS
-                )
-                return wire
+                if self._found and loop.time() < self._found_until:
+                    with suppress(OSError):
+                        return (await self._connect(self._found))[1]
+                transport, wire = await self._connect(self._host)
         except TimeoutError:
             raise NoConnectionError(None) from None
         except OSError as error:
             raise NoConnectionError(error) from None
+        self._found, self._found_until = (transport.get_extra_info("peername") or ("",))[0], loop.time() + FOUND
+        return wire
+
+    async def _connect(self, host: str) -> tuple[asyncio.BaseTransport, Wire]:
+        return await asyncio.get_running_loop().create_connection(
+            Wire, host, self._port, ssl=self._tls, server_hostname=self._host if self._tls else None,
+            happy_eyeballs_delay=NEXT_ADDRESS,
+        )  # fmt: skip
 
     def _keep(self, wire: Wire) -> None:
         loop = asyncio.get_running_loop()

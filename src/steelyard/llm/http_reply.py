@@ -18,6 +18,7 @@ LONGEST_LINE = 2**12  # bytes of what stands around a chunk
 SOME = 2**20  # bytes of a body that are taken at once
 END = b"\r\n\r\n"
 LINE = b"\r\n"
+LAST = b"\r\n0\r\n\r\n"  # the end of a chunk, and of all of them
 BODILESS = frozenset({204, 304})
 SWITCHED = 101  # to something else than HTTP
 _FIRST = re.compile(r"HTTP/1\.([01]) (\d{3})(?: [^\r\n]*)?")
@@ -40,9 +41,11 @@ class HttpReply:
         said = headers.get("connection", "").lower()
         self._last = "close" in said or (minor == "0" and "keep-alive" not in said)  # request of its connection
 
-    @property
-    def keeps(self) -> bool:
-        """Whether it was read to its end, and its connection may be used again."""
+    def leaves(self) -> bool:
+        """Whether it was read to its end and leaves its connection to another; who stops at [DONE] may leave LAST."""
+        if self._within and not self._left and self._wire.came == LAST:
+            self._wire.taken(len(LAST))
+            self._whole = True
         return self._whole and not self._last
 
     async def part(self) -> bytes:

@@ -53,12 +53,12 @@ class Wire(asyncio.Protocol):
 
     async def more(self) -> bool:
         """Wait until more has come; whether it has, or that was the end."""
-        if not self.ended:
+        before = len(self.came)
+        while not self.ended and len(self.came) == before:
             self._more = asyncio.get_running_loop().create_future()
-            before = len(self.came)
             await self._more
-            if len(self.came) > before:
-                return True
+        if len(self.came) > before:
+            return True
         if self._error is not None:
             raise WireError((getattr(self._error, "strerror", None) or type(self._error).__name__).lower())
         return False

@@ -1,0 +1,253 @@
+"""A connection is used again where it may be, and what one request leaves behind reaches no other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from steelyard.llm import connections
+from steelyard.llm.connections import Connections, NoConnectionError
+from steelyard.llm.wire import AHEAD, WireError
+
+GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nseven"
+STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+Answer = Callable[[int, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Talking = Callable[[Connections], Awaitable[None]]
+
+
+async def _request(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0] or 0)
+    return head + await reader.readexactly(length)
+
+
+class Server:
+    """Answers every request of its connections by `answer`, which is told the number of the request."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer, self.requests = answer, list[bytes]()
+        self.writers: list[asyncio.StreamWriter] = []
+
+    @property
+    def opened(self) -> int:
+        return len(self.writers)
+
+    async def end(self) -> None:
+        for writer in self.writers:
+            writer.transport.abort()
+        await asyncio.sleep(0.01)
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.writers.append(writer)
+        try:
+            while True:
+                self.requests.append(await _request(reader))
+                await self.answer(len(self.requests) - 1, reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+def talk(server: Server, talking: Talking, headers: dict[str, str] | None = None) -> None:
+    async def run() -> None:
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        made = Connections(f"http://127.0.0.1:{port}/v1", headers or {})
+        try:
+            async with asyncio.timeout(30):
+                await talking(made)
+        finally:
+            made.close()
+            listening.close()
+            await server.end()
+
+    asyncio.run(run())
+
+
+async def whole(made: Connections, body: bytes | None = b"{}", headers: dict[str, str] | None = None) -> bytes:
+    async with made.asked("POST", "/chat", body, headers or {}) as reply:
+        found = b""
+        while part := await reply.part():
+            found += part
+        return found
+
+
+async def good(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(GOOD)
+
+
+def test_requests_one_after_the_other_share_a_connection_and_requests_at_once_do_not() -> None:
+    server = Server(good)
+
+    async def talking(made: Connections) -> None:
+        assert [await whole(made) for _ in range(3)] == [b"seven"] * 3
+        assert server.opened == 1
+        await asyncio.gather(*(whole(made) for _ in range(4)))
+        assert 2 <= server.opened <= 4
+
+    talk(server, talking)
+
+
+def test_a_request_has_the_path_the_length_and_all_headers() -> None:
+    server = Server(good)
+
+    async def talking(made: Connections) -> None:
+        await whole(made, "é".encode(), {"x-request-id": "a"})
+
+    talk(server, talking, {"Authorization": "Bearer b"})
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    assert first == b"POST /v1/chat HTTP/1.1"
+    assert {b"Authorization: Bearer b", b"x-request-id: a", b"Content-Length: 2"} <= set(lines)
+    assert any(line.startswith(b"Host: 127.0.0.1:") for line in lines)
+    assert body == "é".encode()
+
+
+def test_a_header_that_holds_the_end_of_a_line_is_never_sent() -> None:
+    server = Server(good)
+
+    async def talking(made: Connections) -> None:
+        with pytest.raises(ValueError, match="end of a line"):
+            await whole(made, b"{}", {"x-request-id": "a\r\nX-Other: b"})
+
+    talk(server, talking)
+    assert server.requests == []
+
+
+def test_what_comes_behind_a_reply_later_reaches_no_other_request() -> None:
+    async def chatty(number: int, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD)
+        if number == 0:
+            await asyncio.sleep(0.05)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
+
+    server = Server(chatty)
+
+    async def talking(made: Connections) -> None:
+        assert await whole(made) == b"seven"
+        await asyncio.sleep(0.3)
+        assert await whole(made) == b"seven"
+        assert server.opened == 2
+
+    talk(server, talking)
+
+
+def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
+    async def closing(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD)
+        writer.close()
+
+    server = Server(closing)
+
+    async def talking(made: Connections) -> None:
+        for _ in range(3):
+            assert await whole(made) == b"seven"
+            await asyncio.sleep(0.1)
+        assert server.opened == 3
+
+    talk(server, talking)
+
+
+def test_a_reply_that_is_not_read_to_its_end_breaks_its_connection_off() -> None:
+    left = asyncio.Event()
+
+    async def endless(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM + b"5\r\nseven\r\n")
+        await reader.read()  # until the other side has gone
+        left.set()
+        raise ConnectionError
+
+    server = Server(endless)
+
+    async def talking(made: Connections) -> None:
+        async with made.asked("POST", "/chat", b"{}", {}) as reply:
+            assert await reply.part() == b"seven"
+        await left.wait()
+
+    talk(server, talking)
+
+
+def test_a_stream_whose_last_chunk_is_there_and_unread_leaves_its_connection() -> None:
+    async def streaming(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM + b"5\r\nseven\r\n0\r\n\r\n")
+
+    server = Server(streaming)
+
+    async def talking(made: Connections) -> None:
+        for _ in range(3):
+            async with made.asked("POST", "/chat", b"{}", {}) as reply:
+                assert await reply.part() == b"seven"
+        assert server.opened == 1
+
+    talk(server, talking)
+
+
+def test_a_server_waits_while_nobody_takes_what_it_sends() -> None:
+    sent = 0
+
+    async def pouring(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
+        for _ in range(1024):
+            writer.write(bytes(2**16))
+            await writer.drain()
+            sent += 2**16
+
+    server = Server(pouring)
+
+    async def talking(made: Connections) -> None:
+        async with made.asked("POST", "/chat", b"{}", {}) as reply:
+            before = -1
+            while before != sent:
+                before = sent
+                await asyncio.sleep(0.2)
+            assert sent < 2**25, "what the kernel holds, and AHEAD bytes here"
+            total = 0
+            while part := await reply.part():
+                total += len(part)
+            assert total == 2**26 > AHEAD
+
+    talk(server, talking)
+
+
+def test_a_connection_that_is_reset_is_an_error_on_one_line() -> None:
+    async def reset(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.abort()
+        raise ConnectionError
+
+    async def talking(made: Connections) -> None:
+        with pytest.raises(WireError, match=r"it ended before the reply did|reset by peer"):
+            await whole(made)
+
+    talk(Server(reset), talking)
+
+
+def test_connections_that_are_not_used_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "IDLE", 0.1)
+    closed = asyncio.Event()
+
+    async def once(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD)
+        await reader.read()
+        closed.set()
+        raise ConnectionError
+
+    async def talking(made: Connections) -> None:
+        await whole(made)
+        await closed.wait()
+
+    talk(Server(once), talking)
+
+
+def test_a_port_where_nobody_listens_is_no_connection_and_says_why() -> None:
+    async def run() -> None:
+        listening = await asyncio.start_server(Server(good), "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        listening.close()
+        await listening.wait_closed()
+        await whole(Connections(f"http://127.0.0.1:{port}", {}))
+
+    with pytest.raises(NoConnectionError) as raised:
+        asyncio.run(run())
+    assert isinstance(raised.value.why, ConnectionRefusedError)
