@@ -44,7 +44,8 @@ def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) 
     samples = state.voting.samples(settings, only)
     reading = state.voting.reading(asked, settings, state.prices, only)
     found = budget(asked, samples, state.caps, state.prices, settings.max_total_tokens, reading)
-    return replace(settings, max_tokens=found.each, allowance=found.allowance)
+    limited = found.each is not None or found.allowance is not None
+    return replace(settings, max_tokens=found.each, allowance=found.allowance) if limited else settings
 
 
 async def read_body(request: web.Request, state: State) -> Members:

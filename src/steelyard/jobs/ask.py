@@ -171,17 +171,20 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     Where a verifier was not asked for all of them, no answer has a probability of its own: the confidence in the
     verdict is what was learned for some scores.
     """
-    weights, verdict = voter.weigh(pool), voter.predict(pool)
+    weights, verdict = voter.weigh(pool).tolist(), voter.predict(pool)
     names = [] if pool.names is None else list(pool.names)
-    voting = pool.readable
-    held = np.bincount(pool.answer[voting], minlength=len(names))
-    total = np.bincount(pool.answer[voting], weights[voting], len(names))
+    codes = pool.answer.tolist()
+    held, total = [0] * len(names), [0.0] * len(names)
+    for code, weight in zip(codes, weights, strict=True):
+        if code >= 0:
+            held[code] += 1
+            total[code] += weight
     whole = pool.asked is None
     chances = voter.answer_probabilities(pool) if whole else None
     found = response_losses(voter, pool) if chances is not None and losses else None
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
     lost = [None] * len(entered) if found is None else found.tolist()
-    totals = [AnswerTotal(str(name), int(held[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
+    totals = [AnswerTotal(str(name), held[k], total[k], likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
         confidence=float(verdict.confidence[0]),
@@ -192,7 +195,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
             Vote(one.sample, names[code], one.score, weight, loss, one.source or None, one.verifier)
             if code >= 0
             else Vote(one.sample, None, one.score, None, None, one.source or None, one.verifier)
-            for one, code, weight, loss in zip(entered, pool.answer.tolist(), weights.tolist(), lost, strict=True)
+            for one, code, weight, loss in zip(entered, codes, weights, lost, strict=True)
         ],
         none_correct=None if chances is None else float(chances.none[0]),
     )

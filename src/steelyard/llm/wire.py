@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 AHEAD = 2**17  # bytes that may come before anybody takes them
 
@@ -25,8 +26,7 @@ class Wire(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep what is written to."""
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # other loops have transports of their own
 
     def data_received(self, data: bytes) -> None:
         """Keep what comes; beyond AHEAD bytes the other side waits."""
