@@ -8,7 +8,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from steelyard.llm import connections
+from steelyard.llm.address import Address
+from steelyard.llm.client import UNTIMED, Client
 from steelyard.llm.connections import Connections, NoConnectionError
+from steelyard.llm.faults import LateError
 from steelyard.llm.wire import AHEAD, WireError
 
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nseven"
@@ -251,3 +254,23 @@ def test_a_port_where_nobody_listens_is_no_connection_and_says_why() -> None:
     with pytest.raises(NoConnectionError) as raised:
         asyncio.run(run())
     assert isinstance(raised.value.why, ConnectionRefusedError)
+
+
+def test_a_try_that_its_caller_ends_is_not_ended_before() -> None:
+    async def slow(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.3)
+        writer.write(GOOD.replace(b"seven", b"[777]"))
+
+    server = Server(slow)
+
+    async def run() -> None:
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        base = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        async with Client(Address(base), try_timeout=0.1) as client:
+            assert await client.request("POST", "/chat", {}, timeout=UNTIMED) == [777]
+            with pytest.raises(LateError, match=r"no answer within 0.1 s"):
+                await client.request("POST", "/chat", {})
+        listening.close()
+        await server.end()
+
+    asyncio.run(run())

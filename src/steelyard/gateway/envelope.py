@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import secrets
 import time
 import traceback
-import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -88,7 +88,7 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
 
 def new_id() -> str:
     """A name for a request."""
-    return f"req_{uuid.uuid4().hex}"
+    return f"req_{secrets.token_hex(16)}"
 
 
 async def named(request: web.Request, response: web.StreamResponse) -> None:

@@ -15,7 +15,7 @@ TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 SAMPLES = (1, 2, 4, 8, 16, 32, 64, 128)
 
-Labels = tuple[tuple[str, str], ...]
+Labels = tuple[tuple[str, str], ...]  # in the order in which whoever counts names them
 
 
 class Counter:
@@ -26,7 +26,7 @@ class Counter:
         self.values: dict[Labels, float] = {}
 
     def add(self, value: float = 1, **labels: str) -> None:
-        key = tuple(sorted(labels.items()))
+        key = tuple(labels.items())
         self.values[key] = self.values.get(key, 0) + value
 
     def lines(self) -> list[str]:
@@ -43,7 +43,7 @@ class Histogram:
         self.sums: dict[Labels, float] = {}
 
     def add(self, value: float, **labels: str) -> None:
-        key = tuple(sorted(labels.items()))
+        key = tuple(labels.items())
         counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
         counts[bisect_left(self.bounds, value)] += 1
         self.sums[key] = self.sums.get(key, 0.0) + value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
 import time
-import uuid
 from typing import Any
 
 from steelyard.gateway.api_errors import public
@@ -20,7 +20,7 @@ KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 def new_reply() -> dict[str, Any]:
     """The name of a reply, and when it was made."""
-    return {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time())}
+    return {"id": f"chatcmpl-{secrets.token_hex(16)}", "created": int(time.time())}
 
 
 def completion(decision: Decision, prices: Prices = NO_PRICES, named: dict[str, Any] | None = None) -> dict[str, Any]:
