@@ -7,6 +7,7 @@ spends most of its time here. No proxies, no redirects, no cookies, no compressi
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -47,7 +48,8 @@ class Connections:
         self._open: set[Wire] = set()
         self._idle: list[Wire] = []  # the one that was used last is used next
         self._sweeping: asyncio.TimerHandle | None = None
-        self._found, self._found_until = "", 0.0  # the address of the host, by which nobody waits for its name again
+        self._named = not _is_address(self._host)
+        self._found, self._found_until = "", 0.0  # an address of a name, so that not every connection looks it up
 
     @asynccontextmanager
     async def asked(
@@ -96,18 +98,19 @@ class Connections:
                 if self._found and loop.time() < self._found_until:
                     with suppress(OSError):
                         return (await self._connect(self._found))[1]
-                transport, wire = await self._connect(self._host)
+                transport, wire = await self._connect(self._host, NEXT_ADDRESS if self._named else None)
         except TimeoutError:
             raise NoConnectionError(None) from None
         except OSError as error:
             raise NoConnectionError(error) from None
-        self._found, self._found_until = (transport.get_extra_info("peername") or ("",))[0], loop.time() + FOUND
+        if self._named:
+            self._found, self._found_until = (transport.get_extra_info("peername") or ("",))[0], loop.time() + FOUND
         return wire
 
-    async def _connect(self, host: str) -> tuple[asyncio.BaseTransport, Wire]:
+    async def _connect(self, host: str, delay: float | None = None) -> tuple[asyncio.BaseTransport, Wire]:
         return await asyncio.get_running_loop().create_connection(
             Wire, host, self._port, ssl=self._tls, server_hostname=self._host if self._tls else None,
-            happy_eyeballs_delay=NEXT_ADDRESS,
+            happy_eyeballs_delay=delay,
         )  # fmt: skip
 
     def _keep(self, wire: Wire) -> None:
@@ -126,6 +129,19 @@ class Connections:
                 wire.close()
         self._idle = [wire for wire in self._idle if wire.idle_since > since]
         self._sweeping = loop.call_later(IDLE, self._sweep) if self._idle else None
+
+
+def _is_address(host: str) -> bool:
+    """Whether a host is an address, and no name that may have several.
+
+    >>> _is_address("127.0.0.1"), _is_address("::1"), _is_address("localhost")
+    (True, True, False)
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _lines(headers: Mapping[str, str]) -> str:
