@@ -111,3 +111,12 @@ def test_headers_are_known_by_their_names_in_lower_case() -> None:
 )
 def test_a_reply_leaves_its_connection_to_another_unless_it_ends_with_it(reply: bytes, leaves: bool) -> None:
     assert read(reply)[0].leaves() is leaves
+
+
+def test_chunks_that_came_together_are_one_part_of_the_body() -> None:
+    async def first_part() -> bytes:
+        wire = Wire()
+        wire.data_received(CHUNKED)
+        return await (await read_head(wire)).part()
+
+    assert asyncio.run(first_part()) == b"seven"

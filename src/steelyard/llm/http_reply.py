@@ -59,11 +59,24 @@ class HttpReply:
         while not self._wire.came:
             if not await self._wire.more():
                 raise WireError(CUT)
-        found = self._wire.taken(min(SOME, self._left))
-        self._left -= len(found)
+        parts = [self._some()]
+        while self._has_next():
+            await self._next_chunk()  # which waits for nothing
+            parts.append(self._some())
         if not self._left and not self._chunked:
             self._ended()
+        return b"".join(parts)
+
+    def _some(self) -> bytes:
+        found = self._wire.taken(min(SOME, self._left))
+        self._left -= len(found)
         return found
+
+    def _has_next(self) -> bool:
+        """Whether the next chunk, which is not the last, has begun to come after the one that was read."""
+        came = self._wire.came
+        at = came.find(LINE, len(LINE)) if self._chunked and not self._left else -1
+        return at > 0 and not came.startswith(b"0", len(LINE)) and len(came) > at + len(LINE)
 
     async def _until_closed(self) -> bytes:
         """A body without a length ends with its connection."""
