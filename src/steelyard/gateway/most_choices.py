@@ -1,4 +1,4 @@
-"""How many choices a request may ask an upstream for: what its probe found, and for a while less where that has changed.
+"""How many choices a request may ask an upstream for: what its probe found, or less where it has changed.
 
 A reply with fewer choices than were asked for, or a refusal that names `n`, gives rise to doubt and decides nothing: it
 may be one odd reply, or about the request of one client (vLLM: "n must be 1 when using greedy sampling"), and nobody's
