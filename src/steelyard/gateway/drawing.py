@@ -19,6 +19,7 @@ from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.upstream_reply import checked_reply
+from steelyard.gateway.usage import of_all_choices
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
 from steelyard.llm.reply import Reply
@@ -146,6 +147,8 @@ class Drawing:
             )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
+        if count > 1 and "usage" in rest:
+            rest["usage"] = of_all_choices(rest["usage"], reply, believed=able.usage)
         self.replies.append(rest)
         if self.wanted.allowance:
             self.wanted.allowance.billed(self.source.name, count, rest.get("usage"))
