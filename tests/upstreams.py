@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parent.parent
 CANARY = "sk-canary-3f9a1c77e2"
@@ -42,6 +44,13 @@ class FaultUpstream:
             for entry in self.entries()
             if entry["model"] == model and (probes or not entry["prompt"].startswith(QUESTION))
         ]
+
+    def release(self, word: str) -> None:
+        """Have everything answered, now and later, that `fault:held?WORD` holds back."""
+        connection = HTTPConnection(urlsplit(self.url).netloc)
+        connection.request("POST", "/v1/release", word.encode())
+        assert connection.getresponse().status == 200
+        connection.close()
 
     def samples(self, model: str) -> Counter[tuple[str, int]]:
         """How often each (prompt, seed) was asked for."""

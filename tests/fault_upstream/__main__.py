@@ -15,7 +15,7 @@ from tests.fault_upstream.answers import ANSWERS
 from tests.fault_upstream.asked import Asked, Fault, good
 from tests.fault_upstream.fuzzed import fuzz, fuzz_stream
 from tests.fault_upstream.streams import STREAMS
-from tests.fault_upstream.wire import status
+from tests.fault_upstream.wire import RELEASED, status
 
 
 class Upstream:
@@ -35,6 +35,9 @@ class Upstream:
             async for path, key, body in requests(reader):
                 if path.endswith("/models"):
                     await Asked({}, key, writer).reply(b'{"object": "list", "data": [{"id": "good"}]}')
+                elif path.endswith("/release"):
+                    RELEASED[body.decode()].set()
+                    await Asked({}, key, writer).reply(b"{}")
                 elif not path.endswith("/chat/completions"):
                     await Asked({}, key, writer).refuse(404, f"no route {path}")
                 elif not await self.answer(Asked(json.loads(body), key, writer, body.decode()[:2000]), reader):
