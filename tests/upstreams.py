@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -23,6 +24,14 @@ def written(ledger: Path) -> list[dict[str, Any]]:
     """The entries of a ledger; its last line may be half written yet."""
     *lines, _ = ledger.read_text().split("\n") if ledger.exists() else [""]
     return [json.loads(line) for line in lines]
+
+
+def tell(url: str, path: str, words: str) -> None:
+    """Tell a server of the tests something."""
+    connection = HTTPConnection(urlsplit(url).netloc)
+    connection.request("POST", path, words.encode())
+    assert connection.getresponse().status == 200
+    connection.close()
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,11 @@ class FaultUpstream:
 
     def release(self, word: str) -> None:
         """Have everything answered, now and later, that `fault:held?WORD` holds back."""
-        connection = HTTPConnection(urlsplit(self.url).netloc)
-        connection.request("POST", "/v1/release", word.encode())
-        assert connection.getresponse().status == 200
-        connection.close()
+        tell(self.url, "/v1/release", word)
+
+    def allow(self, requests: float = math.inf) -> None:
+        """Have so many requests answered from now on, and the others held back: who asks does not finish."""
+        tell(self.url, "/v1/allow", str(requests))
 
     def samples(self, model: str) -> Counter[tuple[str, int]]:
         """How often each (prompt, seed) was asked for."""
