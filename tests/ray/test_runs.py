@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,9 @@ def test_workers_and_a_node_that_die_while_sampling_cost_only_what_was_in_flight
     def after(count: int) -> Callable[[], None]:
         return lambda: once_there(run, "sample", count)
 
-    with meanwhile(after(20), kill_workers, after(100), lambda: kill_node(cluster)):
+    slow.allow(60)
+    more = partial(slow.allow, 120)
+    with meanwhile(after(20), kill_workers, more, after(100), lambda: kill_node(cluster), slow.allow):
         going = command(*given, "--json")
         out, err = going.communicate(timeout=PATIENCE)
     assert going.returncode == 0, err
@@ -151,13 +154,16 @@ def test_a_driver_that_is_killed_while_sampling_goes_on_where_it_was(
 ) -> None:
     run, given = tmp_path / "run", words(slow, tmp_path, "m", *on(cluster), "--parts", PARTS, "--fan-out")
     before = slow.samples("m")
+    slow.allow(80)
     first = command(*given)
     once_there(run, "sample", 40)
     first.kill()
     first.communicate()
+    slow.allow(120)
     second = command(*given)
     once_there(run, "sample", 120)
     second.send_signal(signal.SIGINT)
+    slow.allow()
     second.communicate(timeout=PATIENCE)
     assert second.returncode == 130
     done = steelyard(*given)

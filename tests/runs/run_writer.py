@@ -67,7 +67,8 @@ def main(folder: str, ledger: str, padding: int, tasks: int, pause: float, rest:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started by
     try:
-        main(*sys.argv[1:3], *map(int, sys.argv[3:5]), *map(float, sys.argv[5:7]))
+        folder, ledger, padding, tasks, pause, rest = sys.argv[1:]
+        main(folder, ledger, int(padding), int(tasks), float(pause), float(rest))
     except SteelyardError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

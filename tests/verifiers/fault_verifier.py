@@ -108,8 +108,9 @@ async def serve(ledger: Path, delay: float) -> None:
                     length = int(value) if name.lower() == "content-length" else length
                 path = line.decode().split(" ")[1]
                 body = json.loads(await reader.readexactly(length)) if length else {}
+                status, reply = 200, None
                 if path == "/allow":
-                    left, (status, reply) = float(body), (200, {})
+                    left = float(body["requests"])
                 else:
                     note = {"path": path, "model": body.get("model"), "text": text_of(body)}
                     with ledger.open("a") as file:

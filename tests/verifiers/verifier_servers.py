@@ -33,7 +33,7 @@ class FaultVerifier:
         Told so it has read all that those who are gone by now have sent.
         """
         for _ in range(2):
-            tell(self.url, "/allow", json.dumps(requests))
+            tell(self.url, "/allow", json.dumps({"requests": requests}))
 
 
 @contextmanager
