@@ -222,12 +222,12 @@ def test_a_reply_made_to_fill_the_memory_is_not_read(upstream: FaultUpstream, mo
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    nowhere = FaultUpstream(f"http://127.0.0.1:{port}/v1", Path())
-    with pytest.raises(TryError, match=f"no connection to http://127.0.0.1:{port}/v1: connect"):
-        ask(nowhere, "good")
+    with socket.socket() as taken:  # nobody else listens there meanwhile
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        nowhere = FaultUpstream(f"http://127.0.0.1:{port}/v1", Path())
+        with pytest.raises(TryError, match=f"no connection to http://127.0.0.1:{port}/v1: connect"):
+            ask(nowhere, "good")
 
 
 def test_proxies_of_the_environment_are_not_used(upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
