@@ -146,12 +146,15 @@ def test_before_its_body_is_whole_it_gives_its_place_back(upstream: FaultUpstrea
 
 
 def test_calls_of_the_verifier_are_cancelled_too(upstream: FaultUpstream, tmp_path: Path) -> None:
-    with fault_verifier(tmp_path, delay=0.6) as verifier:
-        settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="good")
+    with fault_verifier(tmp_path) as verifier:
+        settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="good", timeout=10 * PATIENCE)
         with gateway(upstream.url, method="vanilla", verifier=settings, caps=Caps(in_flight=1, queue=1)) as running:
             assert running.chat("warm", "steelyard/vanilla", steelyard={"n": 1}).status == 200
             before = len(verifier.asked())
+            verifier.allow(0)
             with client(running, "leave the verifier", "steelyard/vanilla", steelyard={"n": 2}):
                 until(lambda: len(verifier.asked()) == before + 2)
+            until(lambda: 'status="499"' in running.send("GET", "/metrics").body.decode())
+            verifier.allow()
             assert running.chat("next", "steelyard/vanilla", steelyard={"n": 1}).status == 200
             assert len(verifier.asked()) == before + 3
