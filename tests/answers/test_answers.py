@@ -155,6 +155,16 @@ def test_a_judge_that_runs_away_is_killed_and_replaced_and_the_pair_is_unknown(
         assert checker.values(["\\sqrt{9}"]) == [3.0]
 
 
+def test_no_alarm_takes_answers_for_different_because_a_worker_was_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    from steelyard.answers import equivalence_worker
+
+    alarms: list[int] = []
+    monkeypatch.setattr("signal.alarm", alarms.append)
+    assert equivalence_worker.same("\\cos{x}+0", "\\cos(x)")
+    assert equivalence_worker.value("\\sqrt{4}") == 2.0
+    assert alarms == []
+
+
 def test_workers_are_limited_in_memory_and_cpu_and_end_with_the_judge() -> None:
     with EquivalenceChecker(workers=1) as checker:
         checker.values(["x"])
