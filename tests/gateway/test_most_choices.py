@@ -12,8 +12,8 @@ from steelyard.gateway.most_choices import MostChoices
 from steelyard.llm.probe import probe
 from steelyard.runs.parameters import Abilities
 from tests.gateway.gateways import gateway
-from tests.gateway.outcomes import until
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 
 def test_what_a_probe_finds_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
