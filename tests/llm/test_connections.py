@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from steelyard.llm import connections
 from steelyard.llm.address import Address
 from steelyard.llm.client import UNTIMED, Client
 from steelyard.llm.connections import Connections, NoConnectionError
-from steelyard.llm.faults import LateError
+from steelyard.llm.faults import BusyError, LateError
 from steelyard.llm.wire import AHEAD, WireError
 
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nseven"
@@ -171,6 +176,168 @@ def test_a_reply_that_is_not_read_to_its_end_breaks_its_connection_off() -> None
     talk(server, talking)
 
 
+def test_what_is_only_asked_once_never_meets_a_connection_that_the_server_is_about_to_close() -> None:
+    async def once(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD)
+        await reader.read(1)  # the next request over this connection
+        raise ConnectionError
+
+    async def talking(made: Connections) -> None:
+        assert await whole(made) == b"seven"
+        async with made.asked("GET", "/models", None, {}) as reply:
+            assert await reply.part() == b"seven"
+        with pytest.raises(WireError, match=r"it ended before the reply did|reset by peer"):
+            await whole(made)
+
+    talk(Server(once), talking)
+
+
+def test_a_refusal_that_was_read_leaves_its_connection_to_the_next_request() -> None:
+    async def busy(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 429 Busy\r\nContent-Length: 2\r\n\r\n{}")
+
+    server = Server(busy)
+
+    async def refused(made: Connections) -> None:
+        async with made.asked("POST", "/chat", b"{}", {}) as reply:
+            assert await reply.part() == b"{}"
+            raise BusyError("as the client does")
+
+    async def talking(made: Connections) -> None:
+        for _ in range(3):
+            with pytest.raises(BusyError):
+                await refused(made)
+        assert server.opened == 1
+
+    talk(server, talking)
+
+
+def test_what_is_no_http_breaks_its_connection_off_also_where_it_ends_as_a_reply_does() -> None:
+    async def wrong(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM + b"5\r\nseven\r\nwrong\r\n\r\n0\r\n\r\n")
+
+    server = Server(wrong)
+
+    async def talking(made: Connections) -> None:
+        for _ in range(2):
+            with pytest.raises(WireError, match="it does not speak HTTP"):
+                await whole(made)
+        assert server.opened == 2
+
+    talk(server, talking)
+
+
+def test_a_connection_that_was_closed_with_all_others_is_not_kept() -> None:
+    server = Server(good)
+
+    async def talking(made: Connections) -> None:
+        async with made.asked("POST", "/chat", b"{}", {}) as reply:
+            assert await reply.part() == b"seven"
+            made.close()
+        assert await whole(made) == b"seven"
+
+    talk(server, talking)
+    assert server.opened == 2
+
+
+@given(steps=st.lists(st.integers(0, 12), min_size=1, max_size=6))
+def test_a_request_that_is_given_up_anywhere_leaves_nothing_to_the_next(steps: list[int]) -> None:
+    async def slow(number: int, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for piece in (STREAM[:9], STREAM[9:], b"2\r\n", f"{number:02}".encode(), b"\r\n0\r\n", b"\r\n"):
+            writer.write(piece)
+            await asyncio.sleep(0)
+
+    server = Server(slow)
+
+    async def talking(made: Connections) -> None:
+        for count in steps:
+            task = asyncio.create_task(whole(made))
+            for _ in range(count):
+                await asyncio.sleep(0)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            assert int(await whole(made)) == len(server.requests) - 1
+        while sum(not writer.is_closing() for writer in server.writers) > 1:
+            await asyncio.sleep(0.01)  # all were let go of but the one that is kept
+
+    talk(server, talking)
+
+
+def test_a_refusal_that_comes_while_a_long_request_is_sent_is_read() -> None:
+    broken, left = asyncio.Event(), asyncio.Event()
+
+    async def refusing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 5\r\n\r\nlarge")
+        await broken.wait()
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.transport.abort()
+        left.set()
+
+    async def run() -> None:
+        listening = await asyncio.start_server(refusing, "127.0.0.1", 0, limit=2**10)
+        made = Connections(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", {})
+        async with made.asked("POST", "/chat", bytes(2**25), {}) as reply:
+            assert (reply.status, await reply.part()) == (413, b"large")
+        broken.set()
+        await left.wait()
+        listening.close()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+
+
+def test_an_address_of_a_name_that_no_longer_answers_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(good)
+
+    async def run() -> None:
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
+        connect = asyncio.get_running_loop().create_connection
+
+        async def dead(protocol: Any, host: str, *rest: Any, **options: Any) -> Any:
+            if host == "127.0.0.1":
+                await asyncio.sleep(60)
+            return await connect(protocol, host, *rest, **options)
+
+        async with made.asked("POST", "/chat", b"{}", {}):
+            pass  # its connection is not kept
+        monkeypatch.setattr(connections, "CONNECT", 0.5)
+        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", dead)
+        with pytest.raises(NoConnectionError):
+            await whole(made)
+        monkeypatch.setattr(connections, "CONNECT", 60.0)
+        assert await whole(made) == b"seven"
+        made.close()
+        listening.close()
+        await server.end()
+
+    asyncio.run(run())
+
+
+def test_a_name_with_several_addresses_is_found_at_the_one_where_the_server_listens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = Server(good)
+
+    def both(_: object, port: int, *__: object, **___: object) -> list[Any]:
+        stream = (socket.SOCK_STREAM, 6, "")
+        return [(socket.AF_INET6, *stream, ("::1", port, 0, 0)), (socket.AF_INET, *stream, ("127.0.0.1", port))]
+
+    async def run() -> None:
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        monkeypatch.setattr(socket, "getaddrinfo", both)
+        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
+        assert await whole(made) == b"seven"
+        made.close()
+        listening.close()
+        await server.end()
+
+    asyncio.run(run())
+
+
 def test_a_stream_whose_last_chunk_is_there_and_unread_leaves_its_connection() -> None:
     async def streaming(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM + b"5\r\nseven\r\n0\r\n\r\n")
@@ -254,6 +421,17 @@ def test_a_port_where_nobody_listens_is_no_connection_and_says_why() -> None:
     with pytest.raises(NoConnectionError) as raised:
         asyncio.run(run())
     assert isinstance(raised.value.why, ConnectionRefusedError)
+
+
+def test_port_0_is_not_the_usual_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        listening = await asyncio.start_server(Server(good), "127.0.0.1", 0)
+        monkeypatch.setitem(connections.PORTS, "http", listening.sockets[0].getsockname()[1])
+        with pytest.raises(NoConnectionError):
+            await whole(Connections("http://127.0.0.1:0", {}))
+        listening.close()
+
+    asyncio.run(run())
 
 
 def test_a_try_that_its_caller_ends_is_not_ended_before() -> None:

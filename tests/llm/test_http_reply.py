@@ -81,6 +81,13 @@ def test_a_reply_that_is_cut_anywhere_is_never_taken_for_whole(reply: bytes) -> 
         b"HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nseven",
         b"HTTP/1.1 200 OK\r\nX-A: 1\r\n folded: 2\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        b"HTTP/1.1 099 Early\r\n\r\n" + SIZED,
+        b"HTTP/1.1 200 OK\nContent-Length: 5\n\nseven",
+        b"HTTP/1.1 200 OK\r\nX-A: 1\nX-B: 2\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-A: 1\rX-B: 2\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-A: 1\0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nseven\n0\n\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a\nb\r\nseven\r\n0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfive\r\nseven\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nseven0\r\n\r\n",
         SIZED + b"more",
@@ -91,6 +98,35 @@ def test_a_reply_that_is_cut_anywhere_is_never_taken_for_whole(reply: bytes) -> 
 def test_what_could_be_read_in_two_ways_or_never_ends_is_no_http(reply: bytes) -> None:
     with pytest.raises(WireError, match="it does not speak HTTP"):
         read(reply)
+
+
+@pytest.mark.parametrize("begun", [b"HTTP/1.1 200 OK\nContent-Length: 5\n\nseven", b"HTTP/1.1 200 OK\r\nX-A: 1\n"])
+def test_lines_that_end_in_lf_alone_are_refused_before_the_connection_ends(begun: bytes) -> None:
+    async def run() -> None:
+        wire = Wire()
+        wire.data_received(begun)
+        await asyncio.wait_for(read_head(wire), 60)
+
+    with pytest.raises(WireError, match="it does not speak HTTP"):
+        asyncio.run(run())
+
+
+def test_a_part_that_was_given_up_between_two_chunks_may_be_asked_for_again() -> None:
+    async def run() -> bytes:
+        wire = Wire()
+        head, _, rest = CHUNKED.partition(b"2;name")
+        wire.data_received(head)
+        reply = await read_head(wire)
+        found = await reply.part()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reply.part(), 0.01)
+        assert not reply.leaves()
+        wire.data_received(b"2;name" + rest)
+        found += await reply.part()
+        assert await reply.part() == b""
+        return found
+
+    assert asyncio.run(run()) == b"seven"
 
 
 def test_headers_are_known_by_their_names_in_lower_case() -> None:

@@ -441,6 +441,8 @@ def test_a_server_that_gives_nothing_is_one_line(upstream: FaultUpstream, model:
         ("http://host:port/v1", "cannot read"),
         ("http://me:secret@host/v1", "no user or password"),
         ("http://host/v1?key=secret", "end before"),
+        ("http://secret..example/v1", "cannot read"),
+        ("http://" + "\u00e4" * 70 + ".example/v1", "cannot read"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_without_showing_it(text: str, says: str) -> None:

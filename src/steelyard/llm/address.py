@@ -86,6 +86,7 @@ def read_address(text: str, key_env: str = KEY_ENV) -> Address:
     try:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
+        (host or "").encode("idna")  # a name that can be looked up
     except ValueError as error:
         raise SettingError(f"cannot read the upstream's address: {error}; write http://HOST:PORT/v1") from None
     if parts.scheme not in ("http", "https") or not host:

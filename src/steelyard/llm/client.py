@@ -11,6 +11,7 @@ import asyncio
 import json
 import math
 import re
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
@@ -218,6 +219,8 @@ async def _read(response: HttpReply, most: int, hold: Hold) -> bytearray:
 
 def _cause(error: BaseException) -> str:
     """A short reason in words; paths, addresses and long lists of bytes are of no use to the user."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     return str(error).partition("\n")[0].strip() or type(error).__name__

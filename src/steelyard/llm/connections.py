@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote, urlsplit
 
 from steelyard.llm.http_reply import HttpReply, read_head
-from steelyard.llm.wire import Wire
+from steelyard.llm.wire import Wire, WireError
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
@@ -39,8 +39,10 @@ class Connections:
         parts = urlsplit(base)
         host = parts.hostname or ""
         self._host = host if host.isascii() else host.encode("idna").decode()
-        self._port = parts.port or PORTS[parts.scheme]
+        self._port = PORTS[parts.scheme] if parts.port is None else parts.port
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        if self._tls:
+            self._tls.set_alpn_protocols(["http/1.1"])
         self._path = quote(parts.path, safe=PATH)
         shown = f"[{self._host}]" if ":" in self._host else self._host
         named = shown if self._port == PORTS[parts.scheme] else f"{shown}:{self._port}"
@@ -55,20 +57,26 @@ class Connections:
     async def asked(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> AsyncIterator[HttpReply]:
-        """Send a request and hand out the reply while it comes; one that is not read to its end is broken off."""
+        """Send a request and hand out the reply while it comes; one that is not read to its end is broken off.
+
+        One that was read leaves its connection to the next request, also where the reader refuses what it says. A
+        server may close it just when it is used: what has no body, and no second try, is asked over a new one.
+        """
         head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}{_lines(headers)}"
         length = "" if body is None else f"Content-Length: {len(body)}\r\n"
-        wire = self._kept() or await self._connected()
+        wire = (self._kept() if body is not None else None) or await self._connected()
         self._open.add(wire)
-        keeps = False
+        reply: HttpReply | None = None
         try:
             wire.send(f"{head}{length}\r\n".encode("latin-1") + (body or b""))
             reply = await read_head(wire)
             yield reply
-            keeps = reply.leaves() and wire.reusable
+        except WireError:
+            reply = None  # nobody knows where it ends
+            raise
         finally:
             self._open.discard(wire)
-            if keeps:
+            if reply and reply.leaves() and wire.reusable:
                 self._keep(wire)
             else:
                 wire.close()
@@ -100,6 +108,7 @@ class Connections:
                         return (await self._connect(self._found))[1]
                 transport, wire = await self._connect(self._host, NEXT_ADDRESS if self._named else None)
         except TimeoutError:
+            self._found = ""  # which may be what does not answer, where the name has others that do
             raise NoConnectionError(None) from None
         except OSError as error:
             raise NoConnectionError(error) from None

@@ -1,8 +1,8 @@
 r"""A reply over HTTP/1.1, read from its connection as it comes: the head at once, the body part by part.
 
 What could be read in two ways is no HTTP: a length that is no number or stands there twice, a length beside chunks, a
-header that is folded, something behind the end of the reply. So is what does not begin as HTTP does, before all of it
-is there: a server of another kind may never end its first line.
+header that is folded, a line that ends in LF or CR alone, something behind the end of the reply. So is what does not
+begin as HTTP does, before all of it is there: a server of another kind may never end its first line.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ LINE = b"\r\n"
 LAST = b"\r\n0\r\n\r\n"  # the end of a chunk, and of all of them
 BODILESS = frozenset({204, 304})
 SWITCHED = 101  # to something else than HTTP
-_FIRST = re.compile(r"HTTP/1\.([01]) (\d{3})(?: [^\r\n]*)?")
+_FIRST = re.compile(r"HTTP/1\.([01]) ([1-9]\d{2})(?: [^\r\n\0]*)?")
 _BEGIN = b"HTTP/1."
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;.*)?", re.DOTALL)
+_VALUE = re.compile(r"[^\r\n\0]*")
+_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n\0]*)?")
 
 
 class HttpReply:
@@ -90,11 +91,13 @@ class HttpReply:
         """Read the end of a chunk and the line before the next; after the last one come lines that nobody needs."""
         if self._within and await _line(self._wire):
             raise WireError(NO_HTTP)
+        self._within = False
         size = _SIZE.fullmatch(await _line(self._wire))
         if size is None:
             raise WireError(NO_HTTP)
-        self._left, self._within = int(size[1], 16), True
-        if not self._left:
+        self._left = int(size[1], 16)
+        self._within = self._left > 0
+        if not self._within:
             while await _line(self._wire):
                 pass
             self._ended()
@@ -130,7 +133,7 @@ def _headers(lines: list[str]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
-        if not colon or not _NAME.fullmatch(name):
+        if not colon or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
             raise WireError(NO_HTTP)
         key, value = name.lower(), value.strip(" \t")
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
@@ -156,10 +159,13 @@ async def _line(wire: Wire) -> bytes:
 
 
 async def _until(wire: Wire, end: bytes, most: int, begin: bytes = b"") -> bytes:
-    """Take what comes up to an end, without it."""
-    while (at := wire.came.find(end)) < 0:
-        if not wire.came.startswith(begin[: len(wire.came)]) or len(wire.came) > most:
+    """Take what comes up to an end, without it; nothing is searched twice, however small the pieces are."""
+    seen = 0
+    while (at := wire.came.find(end, seen)) < 0:
+        lone = wire.came.count(b"\n", seen) > wire.came.count(LINE, max(0, seen - 1))
+        if lone or not wire.came.startswith(begin[: len(wire.came)]) or len(wire.came) > most:
             raise WireError(NO_HTTP)
+        seen = max(0, len(wire.came) - len(end) + 1)
         if not await wire.more():
             raise WireError(CUT)
     if at > most:

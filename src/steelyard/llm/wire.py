@@ -82,6 +82,7 @@ class Wire(asyncio.Protocol):
         """Let go of it at once, also of what was not sent."""
         if self._transport is not None:
             self._transport.abort()
+            self._transport = None  # the loop closes it later, and until then nobody may take it for open
 
     def _wake(self) -> None:
         if self._more is not None and not self._more.done():
