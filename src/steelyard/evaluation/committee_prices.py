@@ -1,4 +1,4 @@
-"""What samples and scores of several sources cost: a cost for every response, and a price per score for every source."""
+"""What samples and scores of several sources cost: a cost per response, and a price per score for every source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class PricedPool:
     def sample(self) -> Vector:
         """What one sample of each source costs on average [S]."""
         source, cost = paid(self.pool)
-        return np.bincount(source, cost, len(self.score)) / np.maximum(np.bincount(source, minlength=len(self.score)), 1)
+        return np.bincount(source, cost, len(self.score)) / np.maximum(
+            np.bincount(source, minlength=len(self.score)), 1
+        )
 
     def check_budget(self, budget: float) -> None:
         """Refuse a budget that is none, or that does not pay for one sample of the cheapest source."""
@@ -64,7 +66,7 @@ def priced(
         raise ScoreError(f"a price is for one score, and these are several ({names}): name one with --score")
     score = score_prices(price_score, pool.sources)
     if price_sample is None:
-        check_prices("sample", prices or {})
+        check_prices("million tokens", prices or {})
         cost = response_costs(pool, prices)
     else:
         if prices is not None:
@@ -99,7 +101,7 @@ def score_prices(price: ScorePrice, sources: tuple[str, ...]) -> Vector:
 def check_prices(what: str, prices: Mapping[str, float]) -> None:
     """Refuse a price that is none; the name of the source may be empty."""
     for name, price in prices.items():
-        need_numbers(**{f"price_{what}": price})
+        need_numbers(price=price)
         if not 0 <= price <= DEAREST:
             of = f" of {name!r}" if name else ""
             raise SettingError(
@@ -111,4 +113,4 @@ def paid(pool: LabelledPool) -> tuple[NDArray[np.int32], Vector]:
     """Who gave each response of a priced pool, and what it cost [R]."""
     if pool.source is None or pool.tokens is None:
         raise AssertionError("this pool has no costs")
-    return pool.source, pool.tokens
+    return pool.source, pool.tokens.astype(np.float64, copy=False)

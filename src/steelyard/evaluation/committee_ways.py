@@ -1,6 +1,6 @@
 """Ways to spend on a committee: what a purchase costs and gives with its votes alone, and with scores on demand.
 
-    cost of a question = sum over its samples of what each cost + sum over texts read of the price of their source's score
+    cost of a question = sum over its samples of what each cost + sum over texts read of the price of such a score
 
 On calibration questions every verdict is one of a fit on the other folds; on others it is that of a fit on all of
 the calibration questions. A question that none of the bought sources answered costs nothing and is not correct.
@@ -24,6 +24,7 @@ from steelyard.evaluation.joint_search import MARGINS
 from steelyard.evaluation.purchase import Purchase
 from steelyard.fitting.folds import fold_of
 from steelyard.methods.base.method import Method
+from steelyard.methods.committee import CommitteeVote
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.pool import LabelledPool, Pool
 
@@ -49,8 +50,8 @@ class Way:
 class CommitteeWays:
     """Ways to spend of one method, learned on calibration questions."""
 
-    def __init__(self, method: Method, cal: PricedPool, *, seed: int = 0) -> None:
-        self.method, self.cal, self.seed = method, cal, seed
+    def __init__(self, method: CommitteeVote, cal: PricedPool, *, seed: int = 0) -> None:
+        self.method, self.quick, self.cal, self.seed = method, method.without_confidence(), cal, seed
         self._crossfits: dict[Purchase, CrossfitAsking] = {}
 
     def counted(self, bought: Purchase) -> Way:
@@ -58,14 +59,14 @@ class CommitteeWays:
         part, where = bought.of(self.cal.pool)
         fold, code = fold_of(part, FOLDS, self.seed), np.full(part.n_questions, -1, np.int32)
         for k in range(FOLDS):
-            voter = self._fitted(part.take(np.flatnonzero(fold != k)))
+            voter = _fitted(self.quick, part.take(np.flatnonzero(fold != k)))
             code[fold == k] = voter.decide(part.take(np.flatnonzero(fold == k)).unlabelled()).code
         return _way(bought, None, self.cal, part, where, np.zeros(part.n_responses, bool), _correct(part, code))
 
     def asked(self, bought: Purchase) -> list[Way]:
         """With the scores that each margin asks for; none where the fit finds that no score says anything."""
         part, where = bought.of(self.cal.pool)
-        voter = self._fitted(part)
+        voter = _fitted(self.quick, part)
         if not voter.reads_scores():
             return []
         crossfit = self._crossfits[bought] = CrossfitAsking.of(voter, part, seed=self.seed)
@@ -77,9 +78,10 @@ class CommitteeWays:
 
     def voter(self, way: Way) -> Method:
         """The method as it votes when it spends so, fitted on all calibration questions."""
-        voter = self._fitted(way.bought.of(self.cal.pool)[0])
+        part, _ = way.bought.of(self.cal.pool)
+        voter = _fitted(self.method, part)
         if way.margin is not None:
-            crossfit = self._crossfits[way.bought]
+            crossfit = CrossfitAsking.of(voter, part, seed=self.seed)
             nothing, *_ = crossfit.replayed(0.0)
             asking, seen, _ = crossfit.replayed(way.margin)
             voter.asking_ = crossfit.with_confidence(replace(asking, gain=nothing.loss), seen)
@@ -88,7 +90,7 @@ class CommitteeWays:
     def measured(self, way: Way, others: PricedPool) -> Way:
         """What a way costs and gives on other questions."""
         part, where = way.bought.of(others.pool)
-        voter = self._fitted(way.bought.of(self.cal.pool)[0])
+        voter = _fitted(self.quick, way.bought.of(self.cal.pool)[0])
         if way.margin is None:
             correct = voter.decide(part.unlabelled()).correct(part)
             return _way(way.bought, None, others, part, where, np.zeros(part.n_responses, bool), correct)
@@ -97,10 +99,11 @@ class CommitteeWays:
         correct = voter.decide(seen).correct(part)
         return _way(way.bought, way.margin, others, part, where, was_asked(seen), correct)
 
-    def _fitted(self, pool: LabelledPool) -> Method:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SteelyardWarning)  # of many fits, about the same questions
-            return deepcopy(self.method).fit(pool)
+
+def _fitted(method: CommitteeVote, pool: LabelledPool) -> CommitteeVote:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SteelyardWarning)  # of many fits, about the same questions
+        return deepcopy(method).fit(pool)
 
 
 def was_asked(pool: Pool) -> Bools:

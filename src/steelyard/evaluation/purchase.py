@@ -37,9 +37,7 @@ class Purchase:
 
     def described(self, names: Sequence[str]) -> str:
         """As people read it."""
-        return " + ".join(
-            f"{self.samples[s]} {names[s]}{' (scored)' if self.scored[s] else ''}" for s in self.sources
-        )
+        return " + ".join(f"{self.samples[s]} {names[s]}{' (scored)' if self.scored[s] else ''}" for s in self.sources)
 
     def of(self, pool: LabelledPool) -> tuple[LabelledPool, Ints]:
         """What of a pool is bought, and which questions have any of it; without a score for the others' responses."""

@@ -3,9 +3,10 @@
     P(answer k) ~ exp(sum over sources s of  w_s share_sk + v_s evidence_sk)      (fitting/answer_odds.py)
 
 share_sk: the part of its samples in which s gave k; evidence_sk: the sum of their standardised logits, by the same
-number. A purchase is worth what cascades are worth (cascade_search.py): mostly how likely its verdicts are correct, less
-how many were, by fits on the other folds, as that is far less a matter of luck. The verifier is taken to read two responses of every answer where answers differ, which is about what the rule `expected` reads;
-what it reads in truth is measured later (committee_ways.py).
+number. A purchase is worth what a cascade is worth (cascade_search.py): mostly how likely its verdicts are correct,
+less how many were, by fits on the other folds, as that is far less a matter of luck. The verifier is taken to read two
+responses of every answer where answers differ, which is about what the rule `expected` reads; what it reads in truth
+is measured later (committee_ways.py).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from steelyard.evaluation.committee_prices import PricedPool, paid
 from steelyard.evaluation.purchase import Purchase
 from steelyard.fitting.answer_odds import fit_odds, is_correct, leading
 from steelyard.fitting.folds import fold_of
+from steelyard.pools.arrays import Ints, places_among
 from steelyard.pools.panel import Panel
 
 READ = 2  # responses of every answer
@@ -32,7 +34,7 @@ Vector = NDArray[np.float64]
 class Column(NamedTuple):
     """The first samples of one source: how many gave each answer [K], their share and evidence [K], and the cost."""
 
-    count: Vector
+    given: Vector
     share: Vector
     evidence: Vector
     cost: float  # mean per question
@@ -45,7 +47,7 @@ class PurchaseWorth:
         pool = priced.pool
         self.prices, self.questions = priced.score, pool.n_questions
         self.source, self.cost = paid(pool)
-        self._question = pool.spread(np.arange(pool.n_questions))
+        self._question: Ints = pool.spread(np.arange(pool.n_questions))
         offsets = np.cumsum(pool.width) - pool.width
         self._answer = np.where(pool.readable, pool.spread(offsets) + pool.answer, -1)
         self.correct = np.zeros(int(pool.width.sum()), bool)
@@ -60,7 +62,7 @@ class PurchaseWorth:
             mine = self.source == s
             self._z[mine] = (z[mine] - np.nanmean(z[mine])) / max(float(np.nanstd(z[mine])), LEAST)
         self._z = np.nan_to_num(self._z)
-        self._place = _places(self._question * len(priced.score) + self.source)
+        self._place = places_among(self._question * len(priced.score) + self.source)
         self.column = cache(self._column)
         self.of = cache(self._of)
 
@@ -75,7 +77,7 @@ class PurchaseWorth:
         panel = Panel(names, self.questions, self.of_answer[rows], self._code[rows], x, self.correct[rows])
         cost = sum(column.cost for column in columns.values())
         if bought.scores:
-            cost += self._read(bought, {s: column.count[rows] for s, column in columns.items()}, panel)
+            cost += self._read(bought, {s: column.given[rows] for s, column in columns.items()}, panel)
         return self._worth(panel), cost
 
     def _read(self, bought: Purchase, counts: dict[int, Vector], panel: Panel) -> float:
@@ -102,19 +104,6 @@ class PurchaseWorth:
         mean, size = 1 / np.maximum(given, 1), len(self.correct)
         rows = np.flatnonzero(mine & (self._answer >= 0))
         answer, unit = self._answer[rows], mean[self._question[rows]]
-        share, evidence = np.bincount(answer, unit, size), np.bincount(answer, unit * self._z[rows], size)
+        share, evidence = (np.bincount(answer, each, size).astype(np.float64) for each in (unit, unit * self._z[rows]))
         count = np.bincount(answer, minlength=size).astype(np.float64)
         return Column(count, share, evidence, float(self.cost[mine].sum() / self.questions))
-
-
-def _places(key: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each entry among those with the same key, in their order.
-
-    >>> _places(np.array([3, 1, 3, 3]))
-    array([0, 0, 1, 2])
-    """
-    order = np.argsort(key, kind="stable")
-    count = np.bincount(key)
-    place = np.empty(len(key), np.int64)
-    place[order] = np.arange(len(key)) - np.repeat(np.cumsum(count) - count, count)
-    return place

@@ -70,6 +70,7 @@ class CommitteeVote(SourceVote, Assessable):
     name: ClassVar[str] = "committee"
     colour: ClassVar[str | None] = "#9b5de5"
     learns: ClassVar[bool] = True
+    learns_confidence: ClassVar[bool] = True
     added: ClassVar[tuple[str, ...]] = (
         "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",
     )  # fmt: skip
@@ -102,6 +103,12 @@ class CommitteeVote(SourceVote, Assessable):
         finally:
             vars(self).pop("unlabelled", None)
 
+    def without_confidence(self) -> Self:
+        """A new one that does not learn how sure its verdicts are: half of a fit, where only verdicts are compared."""
+        quick = type(self)(**self.settings())
+        vars(quick)["learns_confidence"] = False
+        return quick
+
     def reads_scores(self) -> bool:
         return any(self.slopes_.values())
 
@@ -130,7 +137,8 @@ class CommitteeVote(SourceVote, Assessable):
         self._keep(heard.names, heard.voice, theta[: votes.voices])
         beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
         self._keep_slopes(heard, beta / spread, centre, _scored_sources(pool))
-        self._learn_confidence(pool, votes, consensus, unlabelled, fold)
+        if self.learns_confidence:
+            self._learn_confidence(pool, votes, consensus, unlabelled, fold)
         self.gains_ = {}
         self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
 

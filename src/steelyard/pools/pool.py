@@ -24,6 +24,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     group,
     mean_score,
+    places_among,
     small_codes,
 )
 from steelyard.pools.notebook import html_facts
@@ -218,13 +219,10 @@ class Pool:
         wanted = self.from_sources(name for name, count in samples.items() if count)
         if wanted.source is None:
             raise AssertionError("a pool of some sources does not know them")
-        key = wanted.spread(np.arange(wanted.n_questions)) * len(wanted.sources) + wanted.source
-        order = np.argsort(key, kind="stable")
-        of_key = np.bincount(key)
-        place = np.empty(len(key), np.int64)
-        place[order] = np.arange(len(key)) - np.repeat(np.cumsum(of_key) - of_key, of_key)
+        question: Ints = wanted.spread(np.arange(wanted.n_questions))
+        key = question * len(wanted.sources) + wanted.source.astype(np.int64)
         most = np.array([samples[name] for name in wanted.sources])
-        return wanted._of_sources(wanted.sources, place < most[wanted.source])
+        return wanted._of_sources(wanted.sources, places_among(key) < most[wanted.source])
 
     def _of_sources(self, wanted: tuple[str, ...], among: Bools) -> Self:
         """Keep some responses [R] of these sources."""
