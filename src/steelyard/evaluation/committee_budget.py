@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from steelyard.errors import CalibrationError, SettingError
-from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.committee_choice import CommitteeChoice
+from steelyard.evaluation.committee_curve import curve_rows
 from steelyard.evaluation.committee_prices import PricedPool, ScorePrice, paid, priced
 from steelyard.evaluation.committee_rivals import Rivals
-from steelyard.evaluation.committee_ways import Way
-from steelyard.evaluation.joint_search import at_cost
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.trajectories import FEWEST
 from steelyard.methods.base.method import Method
@@ -128,46 +126,15 @@ def committee_budget(
         cal.check_budget(each)
     choice = CommitteeChoice(method, cal, budget, budgets, seed=seed)
     chosen = {each: choice.within(each) for each in choice.budgets}
-    seen = {_key(way): choice.ways.measured(way, test) for way in chosen.values()}
-    rivals = Rivals(cal, test)
-    rows = _measured([(each, way, seen[_key(way)]) for each, way in chosen.items()], rivals, test, seed)
+    seen = {way.key: choice.ways.measured(way, test) for way in chosen.values()}
+    ways = [(each, way, seen[way.key]) for each, way in chosen.items()]
+    rows = curve_rows(ways, Rivals(cal, test), test.pool.sources, seed)
     for row in rows:
         row["chosen"] = row["budget"] == budget
     figures = next(row for row in rows if row["chosen"])
     curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64, "scored": pl.List(pl.String)})
     voter = choice.ways.voter(chosen[budget])
     return CommitteeBudget(voter, curve, figures, cal.pool.sources, cal.pool.n_questions, test.pool.n_questions)
-
-
-def _measured(
-    ways: Sequence[tuple[float, Way, Way]], rivals: Rivals, test: PricedPool, seed: int
-) -> list[dict[str, Any]]:
-    """One row a budget: what is bought, its cost and accuracy, and the rivals for as much and for the whole budget."""
-    columns, singles = [], []
-    for budget, learned, way in ways:
-        single = rivals.single(learned.mean)
-        ladders = rivals.everybody, rivals.alone(single)
-        same = [at_cost(each, way.mean) for each in ladders]
-        whole = [at_cost(each, max(budget, way.mean)) for each in ladders]
-        columns += [way.cost, way.correct, *same, *(way.correct - each for each in same), *whole]
-        singles.append(test.pool.sources[single])
-    found = iter(estimates(np.stack(columns, axis=1), seed=seed))
-    rows = []
-    for (budget, _, way), name in zip(ways, singles, strict=True):
-        cost, accuracy, majority, alone, gain, over, *whole_budget = islice(found, 8)
-        names = test.pool.sources
-        row: dict[str, Any] = {"budget": float(budget), "buys": way.bought.described(names), "margin": way.margin}
-        row |= {"samples": dict(zip(names, way.bought.samples, strict=True))}
-        row |= {"scored": [each for each, flag in zip(names, way.bought.scored, strict=True) if flag]}
-        row |= {"scores": dict(zip(names, way.scores.mean(axis=0).tolist(), strict=True))}
-        row |= {"cost": float(cost), "cost_se": cost.se}
-        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
-        row |= {"majority": float(majority), "single": name, "single_accuracy": float(alone)}
-        for what, each in (("gain", gain), ("over_single", over)):
-            row |= {what: float(each), f"{what}_se": each.se, f"{what}_low": each.low, f"{what}_high": each.high}
-        row |= {"majority_whole_budget": float(whole_budget[0]), "single_whole_budget": float(whole_budget[1])}
-        rows.append(row)
-    return rows
 
 
 def _check_enough(cal: PricedPool, test: PricedPool) -> None:
@@ -184,10 +151,6 @@ def _check_enough(cal: PricedPool, test: PricedPool) -> None:
                 f"{name} answered {count} of {part.n_questions} questions, too few to plan with: leave its responses "
                 "out, or have it answer the others"
             )
-
-
-def _key(way: Way) -> tuple[Any, ...]:
-    return way.bought, way.margin
 
 
 def _interval(found: dict[str, Any], name: str) -> str:

@@ -46,6 +46,11 @@ class Way:
         """The mean cost per question."""
         return float(self.cost.mean())
 
+    @property
+    def key(self) -> tuple[Purchase, float | None]:
+        """What tells it from other ways."""
+        return self.bought, self.margin
+
 
 class CommitteeWays:
     """Ways to spend of one method, learned on calibration questions."""
