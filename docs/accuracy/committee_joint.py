@@ -15,10 +15,10 @@ from steelyard.evaluation.committee_budget import committee_budget
 from steelyard.evaluation.committee_prices import PricedPool, priced
 from steelyard.tables.sources.bundled_grid import grid_texts, open_grid
 
-SAMPLES = 16  # of each LLM
+SAMPLES = 8  # of each LLM
 BEST = "smol-much"
 ALIKE, BY_SIZE = "alike", "by size"  # one price for every sample and score; by parameters x tokens
-BUDGETS = {ALIKE: (4, 8, 16, 32, 64, 128), BY_SIZE: (1, 2, 4, 8, 16, 32)}
+BUDGETS = {ALIKE: (4, 8, 16, 32, 64), BY_SIZE: (1, 2, 4, 8, 16)}
 MILLIONS = {"tiny-scratch": 12.9}  # parameters; the other LLMs have:
 LARGE, VERIFIER = 106.7, 29.9
 

@@ -19,6 +19,7 @@ from steelyard.asking.rule import replay
 from steelyard.cli.committee_view import committee_view
 from steelyard.evaluation.committee_prices import priced
 from steelyard.evaluation.committee_rivals import Rivals
+from steelyard.evaluation.committee_ways import CommitteeWays
 from steelyard.evaluation.purchase import Purchase, levels_of
 from tests.running import steelyard
 from tests.scored_committees import scored_committee, scored_pool
@@ -34,7 +35,7 @@ def plan(pool: sy.Pool, prices: Mapping[str, float] | None = None, **options: An
 @cache
 def told() -> sy.LabelledPool:
     """Two sources whose scores tell correct responses from others."""
-    return scored_pool(GOOD, {"ant": 4.0, "bee": 4.0}, seed=1)
+    return scored_pool(GOOD, {"ant": 4.0, "bee": 4.0}, questions=100, seed=1)
 
 
 @cache
@@ -72,6 +73,7 @@ def test_a_verifier_that_says_nothing_is_not_bought() -> None:
     assert (row["scored"], row["margin"], sum(row["scores"].values())) == ([], None, 0)
 
 
+@pytest.mark.long
 def test_a_cheap_poor_source_with_a_verifier_beats_a_dear_good_one_without() -> None:
     pool = scored_pool({"ant": 0.65, "bee": 0.45}, {"ant": 0.0, "bee": 5.0}, seed=2)
     row = plan(pool, {"ant": 1e6, "bee": 1e5}, price_score=0.1, budget=12, budgets=[]).figures
@@ -80,6 +82,7 @@ def test_a_cheap_poor_source_with_a_verifier_beats_a_dear_good_one_without() -> 
     assert row["over_single_low"] > 0
 
 
+@pytest.mark.long
 def test_only_the_scores_that_are_worth_their_price_are_bought() -> None:
     pool = scored_pool({"ant": 0.5, "bee": 0.5}, {"ant": 4.0, "bee": 4.0}, seed=1)
     row = plan(pool, **ONE, price_score={"ant": 500, "bee": 0.1}, budget=8).figures
@@ -87,25 +90,31 @@ def test_only_the_scores_that_are_worth_their_price_are_bought() -> None:
     assert row["scores"]["ant"] == 0
 
 
+@pytest.mark.long
 def test_free_scores_are_bought_and_cost_nothing() -> None:
     row = plan(told(), **ONE, price_score=0, budget=6).figures
     assert row["scored"]
     assert row["cost"] == sum(row["samples"].values())
 
 
+@pytest.mark.long
 def test_of_free_samples_some_are_taken_whatever_the_budget() -> None:
     row = plan(told(), price_sample=0, price_score=1, budget=0.001, budgets=[]).figures
     assert (row["cost"], row["scored"]) == (0, [])
     assert sum(row["samples"].values()) > 1
 
 
+@pytest.mark.long
 def test_a_source_without_scores_is_asked_for_none_and_its_plan_gives_them_no_weight() -> None:
     pool = scored_pool({"ant": 0.5, "bee": 0.45}, {"bee": 4.0}, seed=4)
     made = plan(pool, **ONE, price_score=0.1, budget=9)
     assert made.figures["scored"] == ["bee"]
-    assert isinstance(made.method, sy.CommitteeVote)
-    assert made.method.slopes_.get("ant", 0.0) == 0
-    assert made.method.slopes_["bee"] > 0
+    assert made.figures["scores"]["ant"] == 0
+    if isinstance(made.method, sy.CommitteeVote):
+        assert made.method.slopes_.get("ant", 0.0) == 0
+        assert made.method.slopes_["bee"] > 0
+    else:
+        assert made.figures["samples"]["ant"] == 0
 
 
 def test_nothing_is_chosen_by_the_questions_it_is_measured_on() -> None:
@@ -127,10 +136,20 @@ def test_the_plan_decides_as_it_was_measured(tmp_path: Path) -> None:
     found().method.save(tmp_path / "plan.json")
     voter = sy.load(tmp_path / "plan.json")
     part = test.first_of_sources(row["samples"])
+    assert (voter.name, voter.fitted_on_ is not None) == (row["method"], True)
     seen = replay(asking_rule("expected"), voter, part.unlabelled())
     assert float(voter.predict(seen).correct(part).mean()) == pytest.approx(row["accuracy"])
     assert seen.asked is not None
     assert float(seen.asked.sum() / part.n_questions) == pytest.approx(sum(row["scores"].values()))
+
+
+def test_with_all_that_is_bought_scored_the_better_of_committee_and_calibrated_votes() -> None:
+    cal, _ = priced(told(), None, 1, 0.5).split(0.5, 0)
+    ways = CommitteeWays(sy.CommitteeVote(), cal)
+    both = ways.asked(Purchase((2, 2), (True, True)))
+    assert {way.method for way in both} == {"committee", "calibrated"}
+    assert {way.method for way in ways.asked(Purchase((2, 2), (True, False)))} == {"committee"}
+    assert all((way.scores.sum(axis=0) > 0).all() for way in both)
 
 
 def test_majority_with_more_samples_begins_with_the_cheapest_source_and_reads_no_score() -> None:
@@ -144,6 +163,7 @@ def test_majority_with_more_samples_begins_with_the_cheapest_source_and_reads_no
     assert rivals.single(500) == 0
 
 
+@pytest.mark.long
 def test_equal_texts_are_read_and_paid_once() -> None:
     pool = told()
     copies = replace(pool, text=pool.answer.astype(np.int64))  # whoever gives an answer says the same words
@@ -173,6 +193,7 @@ def test_the_numbers_of_samples_tried_are_those_of_each_source() -> None:
     assert levels_of(pool) == [[0, 1, 2, 4, 6], [0, 1]]
 
 
+@pytest.mark.long
 def test_questions_that_a_source_left_out_count_as_not_correct_and_free() -> None:
     table = scored_committee(GOOD, {"ant": 4.0, "bee": 4.0}, seed=1)
     holes = table.filter((pl.col("llm") == "ant") | ~pl.col("question").str.ends_with("3"))
@@ -205,7 +226,7 @@ def test_too_few_questions_and_a_method_that_weighs_no_sources_are_refused() -> 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("committee") / "r.parquet"
-    scored_committee(GOOD, {"ant": 4.0, "bee": 4.0}, questions=80, samples=2, seed=1).write_parquet(path)
+    scored_committee(GOOD, {"ant": 4.0, "bee": 4.0}, questions=50, samples=2, seed=1).write_parquet(path)
     return path
 
 
@@ -264,7 +285,7 @@ def test_the_command_prints_what_to_buy_and_how_and_writes_the_plan(file: Path, 
     assert "against the best source" in done.out
     assert "Samples to take per question:" in done.out
     assert "'steelyard ask' cannot" in done.out
-    assert sy.load(tmp_path / "plan.json").name == "committee"
+    assert sy.load(tmp_path / "plan.json").name in ("committee", "calibrated")
 
 
 def test_as_json_it_has_every_row_and_what_the_plan_has_learned(capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,6 +299,7 @@ def test_as_json_it_has_every_row_and_what_the_plan_has_learned(capsys: pytest.C
     assert (told["seed"], told["advice"]) == (7, found().advice())
 
 
+@pytest.mark.long
 def test_a_table_of_one_source_is_planned_as_one_llm(tmp_path: Path) -> None:
     scored_committee({"ant": 0.5}, {"ant": 4.0}, questions=80, samples=3).write_parquet(tmp_path / "one.parquet")
     words = ("--price", "ant=1e6", "--price-score", 1, "--budget", 40, "--json")

@@ -11,7 +11,7 @@ from steelyard.evaluation.percentages import percent, points
 if TYPE_CHECKING:
     from steelyard.evaluation.committee_budget import CommitteeBudget
 
-HEADS = ("budget", "cost", "accuracy %", "interval", "against majority", "against the best source", "buys")
+HEADS = ("budget", "cost", "accuracy %", "interval", "against majority", "against the best source", "vote", "buys")
 
 
 def committee_view(found: CommitteeBudget, output: Path | None, overwrite: bool, json: bool, seed: int) -> None:
@@ -54,7 +54,15 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     gain = f"{points(row['gain'])} ± {percent(row['gain_se'])}"
     over = f"{points(row['over_single'])} ± {percent(row['over_single_se'])} ({row['single']})"
     accuracy = f"{percent(row['accuracy'])} ± {percent(row['se'])}", f"{percent(row['low'])} to {percent(row['high'])}"
-    return f"{row['budget']:.4g}{' *' * row['chosen']}", f"{row['cost']:.4g}", *accuracy, gain, over, bought(row)
+    return (
+        f"{row['budget']:.4g}{' *' * row['chosen']}",
+        f"{row['cost']:.4g}",
+        *accuracy,
+        gain,
+        over,
+        row["method"],
+        bought(row),
+    )
 
 
 def bought(row: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommitteeBudget:
-    """A fitted committee, how many samples of each source to buy and whose scores, and what that costs and gives.
+    """How many samples of each source to buy and whose scores, the method fitted on that, and what it costs and gives.
 
     >>> import steelyard as sy
     >>> rows = [(q, s) for q in range(60) for s in ("gpt", "phi")]
@@ -87,7 +87,8 @@ def plan_committee_budget(
     price of any sample instead; with neither, what the pool read is the cost itself (`tokens="cost"`). `price_score` is
     the price of one score, or one by source. A text is read once where the pool knows texts (`read(texts=True)`). A
     part `calibrate` of the questions fits and chooses; the rest says what that is worth, for every one of `budgets`,
-    beside majority vote with more samples of all sources, and of the best single one, for the same cost.
+    beside majority vote with more samples of all sources, and of the best single one, for the same cost. The plan is
+    that of `method`, a committee, or of `calibrated` where all that is bought is scored and that is better.
 
     >>> import steelyard as sy
     >>> rows = [(q, s) for q in range(60) for s in ("gpt", "phi")]

@@ -1,8 +1,9 @@
 """Which way to spend on a committee for a budget: chosen on calibration questions, by verdicts of fits on other folds.
 
-For every budget the search offers its best purchase and the same with more samples, with votes alone and with scores.
-Of the ways within a budget the most accurate is taken and, of those within noise of it that decide otherwise, the one
-that spends most; a way with scores must beat the best one without by more than a standard error and a fifth of a point.
+For every budget the search offers its best purchase, the best of one source, and both with more samples; with votes
+alone and with scores. Of the ways within a budget the most accurate is taken and, of those within noise of it that
+decide otherwise, the one that spends most; a way with scores must beat the best one without by more than a standard
+error and a fifth of a point.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Sequence
 
 from steelyard.evaluation.committee_prices import PricedPool
 from steelyard.evaluation.committee_ways import CommitteeWays, Way
-from steelyard.evaluation.purchase import Purchase
 from steelyard.evaluation.purchase_search import PurchaseSearch
 from steelyard.evaluation.rule_for_budget import CLOSE, NOISE, WORTH
 from steelyard.evaluation.rule_search import Paired
@@ -27,8 +27,8 @@ class CommitteeChoice:
         self.ways = CommitteeWays(method, cal, seed=seed)
         search = PurchaseSearch(cal, seed)
         self.budgets = sorted({*(search.budgets if budgets is None else budgets), budget})
-        self.votes = [self.ways.counted(bought) for bought in _offered(search, self.budgets, scores=False)]
-        scored = _offered(search, self.budgets, scores=True)
+        self.votes = [self.ways.counted(bought) for bought in search.offers(self.budgets, scores=False)]
+        scored = search.offers(self.budgets, scores=True)
         self.scored = [way for bought in scored for way in self.ways.asked(bought)]
 
     def within(self, budget: float) -> Way:
@@ -39,17 +39,6 @@ class CommitteeChoice:
             return votes
         gain = Paired.of(scored.correct - votes.correct)
         return scored if gain.mean > max(gain.se, WORTH) else votes
-
-
-def _offered(search: PurchaseSearch, budgets: Sequence[float], *, scores: bool) -> list[Purchase]:
-    """The purchases of all budgets, each once."""
-    offered: dict[Purchase, None] = {}
-    last: Purchase | None = None
-    for budget in budgets:
-        last = search.within(budget, scores=scores, after=last)
-        if last is not None:
-            offered |= {last: None, search.filled(last, budget): None}
-    return list(offered)
 
 
 def _best(ways: Sequence[Way], budget: float) -> Way | None:

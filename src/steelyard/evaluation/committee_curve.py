@@ -30,7 +30,8 @@ def curve_rows(
     rows = []
     for (budget, _, way), name in zip(ways, singles, strict=True):
         cost, accuracy, majority, alone, gain, over, *whole_budget = islice(found, 8)
-        row: dict[str, Any] = {"budget": float(budget), "buys": way.bought.described(names), "margin": way.margin}
+        row: dict[str, Any] = {"budget": float(budget), "buys": way.bought.described(names), "method": way.method}
+        row |= {"margin": way.margin}
         row |= {"samples": dict(zip(names, way.bought.samples, strict=True))}
         row |= {"scored": [each for each, flag in zip(names, way.bought.scored, strict=True) if flag]}
         row |= {"scores": dict(zip(names, way.scores.mean(axis=0).tolist(), strict=True))}

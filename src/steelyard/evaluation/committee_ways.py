@@ -2,8 +2,10 @@
 
     cost of a question = sum over its samples of what each cost + sum over texts read of the price of such a score
 
-On calibration questions every verdict is one of a fit on the other folds; on others it is that of a fit on all of
-the calibration questions. A question that none of the bought sources answered costs nothing and is not correct.
+Votes alone are weighed by the committee. With scores it is tried too and, where all that is bought is scored, so is
+`calibrated`, which knows more of scores and nothing of who gave a response. On calibration questions every verdict is
+one of a fit on the other folds; on others it is that of a fit on all of the calibration questions. A question that none
+of the bought sources answered costs nothing and is not correct.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from steelyard.evaluation.joint_search import MARGINS
 from steelyard.evaluation.purchase import Purchase
 from steelyard.fitting.folds import fold_of
 from steelyard.methods.base.method import Method
+from steelyard.methods.calibrated import CalibratedVote
 from steelyard.methods.committee import CommitteeVote
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.pool import LabelledPool, Pool
@@ -36,6 +39,7 @@ class Way:
     """One way to spend: what is bought, and by which margin scores are asked for; without one none is."""
 
     bought: Purchase
+    method: str
     margin: float | None
     scores: Vector  # [Q, S] texts read of every source
     cost: Vector  # [Q]
@@ -47,44 +51,50 @@ class Way:
         return float(self.cost.mean())
 
     @property
-    def key(self) -> tuple[Purchase, float | None]:
+    def key(self) -> tuple[Purchase, str, float | None]:
         """What tells it from other ways."""
-        return self.bought, self.margin
+        return self.bought, self.method, self.margin
 
 
 class CommitteeWays:
     """Ways to spend of one method, learned on calibration questions."""
 
     def __init__(self, method: CommitteeVote, cal: PricedPool, *, seed: int = 0) -> None:
-        self.method, self.quick, self.cal, self.seed = method, method.without_confidence(), cal, seed
-        self._crossfits: dict[Purchase, CrossfitAsking] = {}
+        self.cal, self.seed = cal, seed
+        self.committee, calibrated = method.name, CalibratedVote(seed=seed)
+        self.methods: dict[str, Method] = {method.name: method, calibrated.name: calibrated}
+        self.quick: dict[str, Method] = {**self.methods, method.name: method.without_confidence()}
+        self._crossfits: dict[tuple[Purchase, str], CrossfitAsking] = {}
 
     def counted(self, bought: Purchase) -> Way:
         """The votes alone."""
         part, where = bought.of(self.cal.pool)
         fold, code = fold_of(part, FOLDS, self.seed), np.full(part.n_questions, -1, np.int32)
         for k in range(FOLDS):
-            voter = _fitted(self.quick, part.take(np.flatnonzero(fold != k)))
+            voter = _fitted(self.quick[self.committee], part.take(np.flatnonzero(fold != k)))
             code[fold == k] = voter.decide(part.take(np.flatnonzero(fold == k)).unlabelled()).code
-        return _way(bought, None, self.cal, part, where, np.zeros(part.n_responses, bool), _correct(part, code))
+        nothing = np.zeros(part.n_responses, bool)
+        return _way(bought, self.committee, None, self.cal, part, where, nothing, _correct(part, code))
 
     def asked(self, bought: Purchase) -> list[Way]:
         """With the scores that each margin asks for; none where the fit finds that no score says anything."""
         part, where = bought.of(self.cal.pool)
-        voter = _fitted(self.quick, part)
-        if not voter.reads_scores():
-            return []
-        crossfit = self._crossfits[bought] = CrossfitAsking.of(voter, part, seed=self.seed)
         ways = []
-        for margin in MARGINS:
-            _, seen, code = crossfit.replayed(margin)
-            ways.append(_way(bought, margin, self.cal, part, where, was_asked(seen), _correct(part, code)))
+        for name in self.methods if bought == bought.all_scored else [self.committee]:
+            heard = self._as_heard(name, part)
+            voter = _fitted(self.quick[name], heard)
+            if not voter.reads_scores():
+                continue
+            crossfit = self._crossfits[bought, name] = CrossfitAsking.of(voter, heard, seed=self.seed)
+            for margin in MARGINS:
+                _, seen, code = crossfit.replayed(margin)
+                ways.append(_way(bought, name, margin, self.cal, part, where, was_asked(seen), _correct(part, code)))
         return ways
 
     def voter(self, way: Way) -> Method:
         """The method as it votes when it spends so, fitted on all calibration questions."""
-        part, _ = way.bought.of(self.cal.pool)
-        voter = _fitted(self.method, part)
+        part = self._as_heard(way.method, way.bought.of(self.cal.pool)[0])
+        voter = _fitted(self.methods[way.method], part)
         if way.margin is not None:
             crossfit = CrossfitAsking.of(voter, part, seed=self.seed)
             nothing, *_ = crossfit.replayed(0.0)
@@ -95,17 +105,24 @@ class CommitteeWays:
     def measured(self, way: Way, others: PricedPool) -> Way:
         """What a way costs and gives on other questions."""
         part, where = way.bought.of(others.pool)
-        voter = _fitted(self.quick, way.bought.of(self.cal.pool)[0])
-        if way.margin is None:
-            correct = voter.decide(part.unlabelled()).correct(part)
-            return _way(way.bought, None, others, part, where, np.zeros(part.n_responses, bool), correct)
-        voter.asking_ = replace(self._crossfits[way.bought].start, margin=way.margin)
-        seen = replay(asking_rule("expected"), voter, part.unlabelled())
-        correct = voter.decide(seen).correct(part)
-        return _way(way.bought, way.margin, others, part, where, was_asked(seen), correct)
+        voter = _fitted(self.quick[way.method], self._as_heard(way.method, way.bought.of(self.cal.pool)[0]))
+        heard = self._as_heard(way.method, part).unlabelled()
+        asked = np.zeros(part.n_responses, bool)
+        if way.margin is not None:
+            voter.asking_ = replace(self._crossfits[way.bought, way.method].start, margin=way.margin)
+            heard = replay(asking_rule("expected"), voter, heard)
+            asked = was_asked(heard)
+        correct = voter.decide(heard).correct(part)
+        return _way(way.bought, way.method, way.margin, others, part, where, asked, correct)
+
+    def _as_heard(self, name: str, part: LabelledPool) -> LabelledPool:
+        """What a method is told: all but the committee do not know who gave a response."""
+        if name == self.committee:
+            return part
+        return replace(part, source=None, sources=(), origin=replace(part.origin, source=None))
 
 
-def _fitted(method: CommitteeVote, pool: LabelledPool) -> CommitteeVote:
+def _fitted(method: Method, pool: LabelledPool) -> Method:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # of many fits, about the same questions
         return deepcopy(method).fit(pool)
@@ -130,6 +147,7 @@ def texts_read(part: LabelledPool, sources: tuple[str, ...], asked: Bools) -> Ve
 
 def _way(
     bought: Purchase,
+    method: str,
     margin: float | None,
     priced: PricedPool,
     part: LabelledPool,
@@ -144,7 +162,7 @@ def _way(
     scores[where] = texts_read(part, sources, asked & heeded)
     cost[where] = np.bincount(part.spread(np.arange(part.n_questions)), paid(part)[1], part.n_questions)
     right[where] = correct
-    return Way(bought, margin, scores, cost + scores @ priced.score, right)
+    return Way(bought, method, margin, scores, cost + scores @ priced.score, right)
 
 
 def _correct(part: LabelledPool, code: NDArray[np.int32]) -> Bools:

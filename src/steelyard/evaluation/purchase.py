@@ -35,6 +35,11 @@ class Purchase:
         """Whether the verifier is asked about any source."""
         return any(self.scored)
 
+    @property
+    def all_scored(self) -> Purchase:
+        """The same with the scores of all sources that are asked."""
+        return replace(self, scored=tuple(count > 0 for count in self.samples))
+
     def described(self, names: Sequence[str]) -> str:
         """As people read it."""
         return " + ".join(f"{self.samples[s]} {names[s]}{' (scored)' if self.scored[s] else ''}" for s in self.sources)

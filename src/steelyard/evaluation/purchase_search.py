@@ -6,7 +6,7 @@ All of a budget must bring a fifth of a point, or it is not spent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,23 +34,31 @@ class PurchaseSearch:
         least = min((cost for cost in costs if cost), default=most / 2**BUDGETS)
         self.budgets: list[float] = np.geomspace(least, max(most, least), BUDGETS).tolist()
 
+    def offers(self, budgets: Sequence[float], *, scores: bool) -> list[Purchase]:
+        """What is worth a closer look for these budgets, from small to large: with scores, or without, each once."""
+        offered: dict[Purchase, None] = {}
+        last: Purchase | None = None
+        for budget in budgets:
+            alone = self._best_alone(budget, scores=scores)
+            last = self.within(budget, scores=scores, after=last)
+            some = [bought for bought in (last, alone) if bought]
+            some += [self.filled(bought, budget) for bought in some]
+            if scores:
+                able = [bought for bought in some if all(self.known.may_score[s] for s in bought.sources)]
+                some += [whole for whole in (bought.all_scored for bought in able) if self._pays(whole, budget)]
+            offered |= dict.fromkeys(some)
+        return list(offered)
+
     def within(self, budget: float, *, scores: bool, after: Purchase | None = None) -> Purchase | None:
         """The best purchase for about this much per question, scored or not; None where nothing can be paid.
 
         `after`: the best one of a smaller budget, to set out from too.
         """
         may_score = [scores and may for may in self.known.may_score]
-
-        def value(bought: Purchase) -> float:
-            if bought.scores != scores:
-                return -np.inf
-            worth, cost = self.known.of(bought)
-            return worth - WORTH * cost / budget if cost <= budget * (1 + CLOSE) else -np.inf
-
-        starts = [one for s in range(len(self.levels)) for one in self._alone(s, may_score[s]) if value(one) > -np.inf]
-        starts = sorted({*starts, *([after] if after else [])}, key=lambda one: (-value(one), one.samples))[:STARTS]
-        climbed = [self._climbed(start, value, may_score) for start in starts]
-        return max(climbed, key=value, default=None)
+        value = self._value(budget, scores)
+        starts = {*self._singles(budget, scores), *([after] if after else [])}
+        first = sorted(starts, key=lambda one: (-value(one), one.samples))[:STARTS]
+        return max((self._climbed(start, value, may_score) for start in first), key=value, default=None)
 
     def filled(self, bought: Purchase, budget: float) -> Purchase:
         """The same sources with more samples of each, as long as the budget lasts; the fewest first.
@@ -59,10 +67,29 @@ class PurchaseSearch:
         """
         while True:
             more = (bought.moved(s, 1, self.levels) for s in sorted(bought.sources, key=lambda s: bought.samples[s]))
-            paid = (each for each in more if each and self.known.of(each)[1] <= budget * (1 + CLOSE))
-            if (found := next(paid, None)) is None:
+            if (found := next((each for each in more if each and self._pays(each, budget)), None)) is None:
                 return bought
             bought = found
+
+    def _value(self, budget: float, scores: bool) -> Value:
+        def value(bought: Purchase) -> float:
+            if bought.scores != scores or not self._pays(bought, budget):
+                return -np.inf
+            worth, cost = self.known.of(bought)
+            return worth - WORTH * cost / budget
+
+        return value
+
+    def _pays(self, bought: Purchase, budget: float) -> bool:
+        return self.known.of(bought)[1] <= budget * (1 + CLOSE)
+
+    def _best_alone(self, budget: float, *, scores: bool) -> Purchase | None:
+        return max(self._singles(budget, scores), key=self._value(budget, scores), default=None)
+
+    def _singles(self, budget: float, scores: bool) -> list[Purchase]:
+        """Every number of samples of every single source that can be paid."""
+        able = [s for s in range(len(self.levels)) if not scores or self.known.may_score[s]]
+        return [one for s in able for one in self._alone(s, scores) if self._pays(one, budget)]
 
     def _alone(self, source: int, scored: bool) -> list[Purchase]:
         """Every number of samples of one source, and of no other."""
