@@ -214,7 +214,7 @@ class Pool:
 
         >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[5, 6, 7], source=["gpt", "llama", "llama"])
         >>> pool.first_of_sources({"gpt": 0, "llama": 1}).answer
-        array([1], dtype=int32)
+        array([6], dtype=int32)
         """
         wanted = self.from_sources(name for name, count in samples.items() if count)
         if wanted.source is None:
