@@ -21,6 +21,8 @@ from steelyard.errors import VerifierError as VerifierError
 from steelyard.evaluation.accuracy import Estimate as Estimate
 from steelyard.evaluation.accuracy import accuracy as accuracy
 from steelyard.evaluation.accuracy import paired_difference as paired_difference
+from steelyard.evaluation.committee_budget import CommitteeBudget as CommitteeBudget
+from steelyard.evaluation.committee_budget import plan_committee_budget as plan_committee_budget
 from steelyard.evaluation.compute_to_match import ComputeToMatch as ComputeToMatch
 from steelyard.evaluation.compute_to_match import break_even as break_even
 from steelyard.evaluation.compute_to_match import compute_to_match as compute_to_match

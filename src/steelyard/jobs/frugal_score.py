@@ -98,6 +98,8 @@ class Rows:
                 texts=texts,
                 answers=frugal.answers,
             )
+        if frugal.voter.weighs_sources:
+            frugal.voter.check_pool(self.pool)
         if not self.pool.readable.any():
             raise TableError(
                 f"{run.folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
