@@ -93,7 +93,11 @@ def run(
     gpus_per_worker: Annotated[
         float | None,
         typer.Option(
-            "--gpus-per-worker", min=0, metavar="COUNT", help="With --engine: GPUs of each worker.", show_default=False
+            "--gpus-per-worker",
+            min=0,
+            metavar="COUNT",
+            help="With --engine ray and --local: GPUs of each worker, at most 1. Default: 1 if the cluster has any.",
+            show_default=False,
         ),
     ] = None,
     json: Json = False,
@@ -126,7 +130,7 @@ def run(
             _check_parted(files, output=output, plan=plan, frugal=frugal, rename=rename, layout=layout)
             with logged("Scoring", files[0]) as watch:
                 done = score_parts(
-                    files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker or 0,
+                    files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker,
                     at=upstream, progress=watch, **asked,
                 )  # fmt: skip
             show_scored(done, column or find_verifier(verifier)[1].name, json)
