@@ -13,7 +13,6 @@ from steelyard.cli import show
 from steelyard.cli.options import (
     MODEL,
     Answers,
-    AnyUpstream,
     EngineName,
     FrugalRule,
     Json,
@@ -22,6 +21,7 @@ from steelyard.cli.options import (
     MaxFailures,
     Rename,
     VerifierName,
+    VerifierServers,
     output_option,
     renames,
     source_of,
@@ -41,7 +41,7 @@ def run(
         ),
     ] = None,
     verifier: VerifierName = None,
-    upstream: AnyUpstream = None,
+    upstream: VerifierServers = None,
     local: Annotated[
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
     ] = False,

@@ -11,12 +11,14 @@ from typing import Any
 from steelyard.engine.board import Board
 from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
+from steelyard.engine.own_server import read_servers
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.errors import RunError, SettingError
 from steelyard.jobs.progress import Progress
 from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, refuse_other
+from steelyard.llm.address import KEY_ENV
 from steelyard.llm.embedded import LOCAL
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
@@ -31,18 +33,21 @@ def score_parts(
     engine: str,
     workers: str | int | None = None,
     gpus_per_worker: float | None = None,
+    at: str | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     **options: Any,
 ) -> Scored:
     """Have a verifier score every response of a run in parts; what is scored is never asked twice.
 
     Every worker loads the verifier once, and keeps it from part to part; on Ray it has a GPU of its own if there are
-    any, unless `gpus_per_worker` says otherwise. The scores are those of `score` with the same options. A part that
-    cannot be scored is named in the RunError at the end, and the others are scored.
+    any, unless `gpus_per_worker` says otherwise. Of several servers, `at="URL,URL"`, each worker asks its own. The
+    scores are those of `score` with the same options. A part that cannot be scored is named in the RunError at the
+    end, and the others are scored.
     """
     chosen, many = engine_of(engine), read_workers(workers)
-    order = ScoreOrder(verifier, **options)
-    if order.at == LOCAL:
+    servers = read_servers(at, options.get("key_env", KEY_ENV))
+    order = ScoreOrder(verifier, at=servers[0] if servers else None, **options)
+    if LOCAL in servers:
         raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
     gpus = _gpus(gpus_per_worker, order, chosen)
@@ -64,7 +69,7 @@ def score_parts(
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     board = Board(folder, responses, len(parts), "responses", progress)
-    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0)
+    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, servers)
     failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus)
     if failed:
         raise unfinished(parted, failed, len(parts), stopped=board.stopped)

@@ -73,6 +73,7 @@ class RayEngine:
         try:
             yield ray
         finally:
+            _kill_monitor(ray)
             ray.shutdown()
 
     def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
@@ -159,6 +160,13 @@ def _reach(address: str) -> None:
     host, found, port = address.rpartition(":")
     if found and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), REACH).close()
+
+
+def _kill_monitor(ray: Any) -> None:
+    """Kill the process that adds machines, if Ray was started here: asked to end it takes a second, which Ray waits."""
+    with contextlib.suppress(AttributeError, LookupError, OSError):
+        (monitor,) = ray._private.worker._global_node.all_processes["monitor"]
+        monitor.process.kill()
 
 
 def _ray(settings: Mapping[str, str]) -> Any:
