@@ -69,7 +69,7 @@ def score_parts(
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     board = Board(folder, responses, len(parts), "responses", progress)
-    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, servers)
+    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, servers=servers)
     failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus)
     if failed:
         raise unfinished(parted, failed, len(parts), stopped=board.stopped)
