@@ -24,7 +24,10 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what Ray says about dead workers goes to standard output: we say it ourselves
 }
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # what keeps Ray to 127.0.0.1 there does so on Linux, too
+OWN = {  # of a Ray that is started here
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what keeps Ray to 127.0.0.1 there does so on Linux, too
+    "RAY_worker_niceness": "0",  # its workers are this command, and are not to wait behind all other processes
+}
 
 
 class RayEngine:
@@ -57,7 +60,7 @@ class RayEngine:
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
         """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
-        ray = _ray(QUIET if self.address else QUIET | LOOPBACK)
+        ray = _ray(QUIET if self.address else QUIET | OWN)
         if ray.is_initialized():
             yield ray
             return
