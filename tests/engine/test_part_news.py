@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from steelyard.cli.live_progress import sentence
 from steelyard.engine.board import Board
 from steelyard.engine.part_news import Teller, gpu_share
 from steelyard.jobs.progress import Progress
+from tests.waiting import until
 
 SMI = """#!/bin/sh
 echo "$@" >> "$0.asked"
@@ -51,10 +51,8 @@ def test_the_share_of_all_workers_is_in_the_progress_of_the_job(
     board = Board(tmp_path, 100, 2, "responses", lambda progress: said.append(sentence(progress)))
     with Teller(tmp_path, "part-00000", gpus=True) as first, Teller(tmp_path, "part-00001") as second:
         first.news.done, first.news.tokens, second.news.done = 30, 6000, 10
-        end = time.monotonic() + 20
-        while first.news.gpu is None and time.monotonic() < end:
-            first.tell()
-            time.sleep(0.01)
+        first.tell()
+        until(lambda: first.news.gpu is not None)
         first.tell()
         second.tell()
         board.tell()

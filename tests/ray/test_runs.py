@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -212,10 +213,7 @@ class Deaths:
         """Kill, wait until all workers `under` a process are dead, and look at the disk, then at the ledger."""
         dying = workers(under)
         kill()
-        end = time.monotonic() + 60
-        while any(Path(f"/proc/{process}").exists() for process in dying):
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: not any(Path(f"/proc/{process}").exists() for process in dying))
         kept = scored_texts(self.run)
         self.kept.append((kept, len(self.server.asked())))
         time.sleep(0.2)  # requests that were sent may be written down a moment later
