@@ -23,16 +23,17 @@ class Engine(Protocol):
         workers: int | None = None,
         least: int = 1,
         cpus: float = 1,
-        gpus: float = 0,
+        gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Call `task(order, part)` for every part, and yield each as it ends.
 
         `task` is a function at the top of a module, `order` what all parts share; both are pickled, and a worker keeps
         its process from part to part. At most `workers` parts are under way; the default is as many as there is room
-        for; fewer than `least` that have started in five minutes end the work with a SettingError. `reads` are files by
-        their SHA-256: a worker that finds others, or another version of Steelyard, ends the work with a SettingError
-        before its first part. Close the iterator to stop.
+        for; fewer than `least` that have started in five minutes end the work with a SettingError; with 0 nobody is
+        waited for where there is no room for a worker with its GPUs. `gpus` are those of each worker; None is one where
+        there are any. `reads` are files by their SHA-256: a worker that finds others, or another version of Steelyard,
+        ends the work with a SettingError before its first part. Close the iterator to stop.
         """
 
 

@@ -33,7 +33,7 @@ class ProcessEngine:
         workers: int | None = None,
         least: int = 1,
         cpus: float = 1,
-        gpus: float = 0,  # noqa: ARG002 - the processes share those of the machine
+        gpus: float | None = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from steelyard.engine.board import PartDone
+from steelyard.engine.own_server import own_server
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
@@ -33,14 +34,16 @@ class PartsScoreOrder:
     folder: Path
     asked: ScoreOrder
     gpus: bool
+    servers: tuple[str, ...] = ()
 
 
 def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     """Score every response of a part that has no score, and derive its table."""
     run = PartedRun.read(order.folder)
     run.check(part)
+    asked = replace(order.asked, at=own_server(order.folder, order.servers))
     told = Teller(order.folder, part.name, gpus=order.gpus)
-    scoring = order.asked.scoring(run.manifest)
+    scoring = asked.scoring(run.manifest)
 
     def begin() -> None:
         """Before the first score: no other worker may have begun with something else."""
@@ -49,9 +52,9 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     with caught() as said, taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller, begin)
+            return Watched(await kept(asked.verifier, protocol, model, address, context), teller, begin)
 
-        done = asyncio.run(score_opened(opened, order.asked, connect=watched))
+        done = asyncio.run(score_opened(opened, asked, connect=watched))
         responses = len(opened.state.samples.done)
     about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
     failed, news = done.failures.total(), teller.news

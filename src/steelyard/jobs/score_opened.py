@@ -60,6 +60,8 @@ class ScoreOrder:
         check_place(known.name, protocol, at=self.at is not None, local=self.local)
         if self.at == LOCAL and isinstance(protocol, TokenProtocol):
             raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --upstream a vLLM server")
+        if self.at is not None and "," in self.at:
+            raise SettingError("several servers are for a run in parts, where each worker asks its own: name one")
         if self.at is not None:
             check_upstream(self.at, self.key_env)
         if self.name in TAKEN or not self.name.strip():
