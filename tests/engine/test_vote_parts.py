@@ -15,6 +15,7 @@ import steelyard as sy
 from steelyard.engine import parts_folder
 from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.parts_job import TablePart, seal_part
+from steelyard.engine.parts_read import PartRead
 from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
 from steelyard.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.lock import RunLock
@@ -174,7 +175,7 @@ class Late(Here):
 
     def run(self, *given: Any, **options: Any) -> Generator[Any]:
         yield from super().run(*given, **options)
-        late = TablePart("part-00001", "", 0, "", str(self.target / "part-00001.parquet"), self.order)
+        late = TablePart(PartRead("part-00001", "", 0, ""), str(self.target / "part-00001.parquet"), self.order)
         seal_part(late, pl.DataFrame({"question": ["other"]}), {})
 
 

@@ -23,8 +23,8 @@ from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
-from steelyard.runs.parts import check_unchanged
 from steelyard.tables.layouts.long import Long
+from steelyard.tables.source_column import source_of_run
 
 VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
@@ -90,6 +90,7 @@ def vote_parts(
             f"{folder} --method {voter.name} --source {source or 'COLUMN'} -o plan.json'), then give --plan plan.json"
         )
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
+    source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
     reader = reader_for(folder, answers, options["layout"], rename)
     at = str(plan.absolute()) if plan else None
@@ -115,13 +116,13 @@ def vote_parts(
 
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
-    check_unchanged(Path(part.path), part.sha256)
+    rows = part.read.open()
     reader = AnswerReader(order.answers)
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with caught() as said:
-        if part.rows:
+        if part.read.rows:
             voter = _voter(order.plan, order.method)
-            found = decide(voter, Path(part.path), n=order.n, answers=reader, **order.options)
+            found = decide(voter, rows, n=order.n, answers=reader, **order.options)
             verdicts = pl.concat(found.verdicts)
     empty = verdicts["answer"].null_count()
     if order.threshold is not None:
