@@ -17,7 +17,7 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_folder import finish, held, wanted_parts
-from steelyard.engine.parts_read import PartRead, parts_read
+from steelyard.engine.parts_read import PartRead, PartsRead
 from steelyard.engine.told_failures import told_failures
 from steelyard.errors import RunError, SettingError
 from steelyard.files import write_atomically
@@ -52,7 +52,7 @@ class TablePart:
 class PartsJob:
     """What is to be made: `kind` is what the parts will hold, `settings` all that decides what is in them."""
 
-    source: Path
+    read: PartsRead
     target: Path
     kind: str
     settings: Mapping[str, Any]
@@ -68,13 +68,11 @@ class PartsJob:
         progress: Callable[[float], None] | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yield the summary of every part, at once of those that are there already; at the end all of them are."""
-        _check_cut(self.source, self.settings)
-        read, digest = parts_read(self.source, engine, workers)
-        rows = sum(part.rows for part in read)
-        wanted = self._wanted(len(read), digest)
+        rows = sum(part.rows for part in self.read.parts)
+        wanted = self._wanted()
         with held(self.target, wanted):
             into = self.target.absolute()
-            parts = [TablePart(part, str(into / f"{part.name}.parquet"), wanted.order) for part in read]
+            parts = [TablePart(part, str(into / f"{part.name}.parquet"), wanted.order) for part in self.read.parts]
             done = 0
             left: list[TablePart] = []
             for part in parts:
@@ -97,18 +95,18 @@ class PartsJob:
                 raise RunError(told_failures(failed, len(parts)))
             finish(self.target, wanted, [Path(part.target) for part in parts])
 
-    def _wanted(self, parts: int, digest: str) -> Parts:
+    def _wanted(self) -> Parts:
         """What parts.json of the new folder says while it is made."""
-        made = {"from": str(self.source), **self.settings}
-        decides = {"settings": self.settings, "reads": sorted(self.reads.values()), "from": digest}
-        return wanted_parts(self.kind, parts, made, decides)
+        made = {"from": str(self.read.source), **self.settings}
+        decides = {"settings": self.settings, "reads": sorted(self.reads.values()), "from": self.read.digest}
+        return wanted_parts(self.kind, len(self.read.parts), made, decides)
 
     def summarise(self, summary: Mapping[str, Any]) -> None:
         """Write summary.json, the last thing of all."""
         write_atomically(self.target / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode(), durable=True)
 
 
-def _check_cut(source: Path, settings: Mapping[str, Any]) -> None:
+def check_cut(source: Path, settings: Mapping[str, Any]) -> None:
     """Refuse what would make other questions of the rows: those of one would then be in several parts."""
     rename = settings.get("rename") or {}
     again = f"cut its rows again with 'steelyard partition {source} -o FOLDER', which takes these options too"

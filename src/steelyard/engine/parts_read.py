@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
-from steelyard.engine.told_failures import told_failures
+from steelyard.engine.told_failures import AGAIN, told_failures
 from steelyard.errors import RunError
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.finished_parts import (
@@ -51,20 +52,26 @@ class PartRead:
         return rows_of_part(Path(self.path), self.sha256, self.columns) if self.path else pl.LazyFrame([], self.columns)
 
 
-def parts_read(source: Path, engine: Engine, workers: int | None = None) -> tuple[list[PartRead], str]:
-    """Return the parts of a folder, and a digest of all that is in them.
+class PartsRead(NamedTuple):
+    """The parts of a folder, the columns that they have, and a digest of all that is in them."""
 
-    Tables of a run that are older than their journals are made by the engine first.
-    """
+    source: Path
+    parts: list[PartRead]
+    columns: tuple[str, ...]
+    digest: str
+
+
+def parts_read(source: Path, engine: Engine, workers: int | None = None) -> PartsRead:
+    """Look at the parts of a folder; tables of a run that are older than their journals are made by the engine."""
     if is_parted_run(source):
         return _parts_of_run(PartedRun.read(source), engine, workers)
     found, paths = part_tables(source)
     sizes = zip(paths, found.rows, found.sha256, strict=True)
     parts = [PartRead(path.stem, str(path.absolute()), rows, digest) for path, rows, digest in sizes]
-    return parts, sha256_of(source / FILE)
+    return PartsRead(source, parts, tuple(found.columns), sha256_of(source / FILE))
 
 
-def _parts_of_run(run: PartedRun, engine: Engine, workers: int | None) -> tuple[list[PartRead], str]:
+def _parts_of_run(run: PartedRun, engine: Engine, workers: int | None) -> PartsRead:
     there = {part.name: run.folder.resolve() / part.name for part in checked_parts(run)}
     tables = _tables([part for part in run.parts if part.name in there], there, engine, workers)
     check_not_less(run.folder, [table.seal for table in tables.values()])
@@ -78,7 +85,7 @@ def _parts_of_run(run: PartedRun, engine: Engine, workers: int | None) -> tuple[
         for part in run.parts
     ]
     told = repr([(part.sha256, read.sha256) for part, read in zip(run.parts, parts, strict=True)])
-    return parts, hashlib.sha256(f"{told} {columns}".encode()).hexdigest()
+    return PartsRead(run.folder, parts, tuple(columns), hashlib.sha256(f"{told} {columns}".encode()).hexdigest())
 
 
 def _tables(
@@ -90,7 +97,7 @@ def _tables(
     ended = list(engine.run(make_table, there, old, workers=workers)) if old else []
     failed = [each for each in ended if isinstance(each, Failed)]
     if failed:
-        raise RunError(told_failures(failed, len(parts), fix="mend these, and run the same command again"))
+        raise RunError(told_failures(failed, len(parts), fix=AGAIN))
     current = {name: table or current_table(there[name]) for name, table in found.items()}
     if busy := [name for name, table in current.items() if table is None]:
         raise RunError(f"{there[busy[0]]} is being written to: wait for that, and run the same command again")

@@ -8,7 +8,8 @@ from typing import Any
 from steelyard.engine.giving_out import Failed
 
 NAMED = 5  # failures that are told in full
-SAME = "the others are done and kept: mend these, and run the same command again"
+AGAIN = "mend these, and run the same command again"
+SAME = f"the others are done and kept: {AGAIN}"
 
 
 def told_failures(failed: Sequence[Failed[Any]], parts: int, what: str = "parts", fix: str = SAME) -> str:

@@ -15,9 +15,11 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.engine.answer_kind import reader_for
+from steelyard.engine.asked_parts import all_asked, rows_without
 from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
+from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
+from steelyard.engine.parts_read import parts_read
 from steelyard.errors import SettingError
 from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.methods.base.method import Method
@@ -42,6 +44,7 @@ class VoteOrder:
     n: int | None
     options: Mapping[str, Any]  # score, source, rename, layout
     answers: str
+    all_asked: tuple[str, ...] = ()  # columns that say nothing, as everything was asked
 
 
 @dataclass
@@ -94,12 +97,16 @@ def vote_parts(
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
     reader = reader_for(folder, answers, options["layout"], rename)
     at = str(plan.absolute()) if plan else None
-    order = VoteOrder(at, method, control.threshold if control else None, n, options, reader.kind.name)
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
-        "answers": order.answers, **options,
+        "answers": reader.kind.name, **options,
     }  # fmt: skip
-    job = PartsJob(folder, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
+    check_cut(folder, settings)
+    read = parts_read(folder, engine, workers)
+    threshold = control.threshold if control else None
+    asked = all_asked(read, engine, workers)
+    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, asked)
+    job = PartsJob(read, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
     found, told = VotedParts(voter, control), ToldOnce()
     means: list[float] = []
     for part in job.run(engine, vote_part, order, workers=workers, progress=progress):
@@ -117,12 +124,14 @@ def vote_parts(
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
     rows = part.read.open()
+    if order.all_asked:
+        rows = rows_without(rows, order.all_asked)
     reader = AnswerReader(order.answers)
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with caught() as said:
         if part.read.rows:
             voter = _voter(order.plan, order.method)
-            found = decide(voter, rows, n=order.n, answers=reader, **order.options)
+            found = decide(voter, rows, n=order.n, answers=reader, on_demand=True, **order.options)
             verdicts = pl.concat(found.verdicts)
     empty = verdicts["answer"].null_count()
     if order.threshold is not None:

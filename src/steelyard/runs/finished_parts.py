@@ -15,6 +15,7 @@ from steelyard.errors import RunError, SteelyardWarning
 from steelyard.runs.derived_table import FIELDS, FILE, columns_told, fresh_table, made_from
 from steelyard.runs.losses import lost
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.on_demand import asked_column, is_asked_column
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.seal import DAMAGE, read_seal
 
@@ -97,8 +98,16 @@ def columns_of_all(schemas: Sequence[Mapping[str, pl.DataType]]) -> pl.Schema:
 
 
 def alike(rows: pl.LazyFrame, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """The rows of a part with the columns of all."""
+    """The rows of a part with the columns of all; where no verifier was asked on demand, it was for what is scored."""
     there = rows.collect_schema()
-    return rows.select(
-        pl.col(name) if name in there else pl.lit(None, kind).alias(name) for name, kind in schema.items()
-    )
+    scored = {asked_column(name): name for name in there}
+    silent = pl.col("response").fill_null("").str.strip_chars() == ""
+
+    def filled(name: str, kind: pl.DataType) -> pl.Expr:
+        if name in there:
+            return pl.col(name)
+        if is_asked_column(name):
+            return silent | pl.col(scored[name]).is_not_null() if name in scored else silent
+        return pl.lit(None, kind)
+
+    return rows.select(filled(name, kind).alias(name) for name, kind in schema.items())
