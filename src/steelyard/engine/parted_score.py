@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.board import Board
-from steelyard.engine.engines import engine_of
+from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
@@ -31,7 +31,7 @@ def score_parts(
     run: str | Path,
     verifier: str,
     *,
-    engine: str,
+    engine: str | Engine,
     workers: str | int | None = None,
     gpus_per_worker: float = 0,
     plan: Method | str | Path | None = None,
