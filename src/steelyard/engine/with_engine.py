@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, cleandoc, signature
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-from steelyard.engine.engines import Engine, engine_of
 from steelyard.errors import SettingError
+
+if TYPE_CHECKING:
+    from steelyard.engine.engines import Engine
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -35,7 +37,7 @@ def with_engine(alone: Callable[P, Result]) -> Callable[[Callable[..., Result]],
     >>> def double(x: int) -> int:
     ...     return 2 * x
     >>> @with_engine(double)
-    ... def double_parts(x: int, *, engine: Engine, workers: int | None = None) -> int:
+    ... def double_parts(x: int, *, engine: object, workers: int | None = None) -> int:
     ...     return x + x
     >>> double_parts(21), double_parts(21, engine="processes:2", workers=2)
     (42, 42)
@@ -50,6 +52,8 @@ def with_engine(alone: Callable[P, Result]) -> Callable[[Callable[..., Result]],
         @wraps(alone)
         def either(*args: Any, engine: str | Engine | None = None, **options: Any) -> Result:
             if engine is not None:
+                from steelyard.engine.engines import engine_of
+
                 return parted(*args, engine=engine_of(engine), **options)
             for name in only:
                 if options.pop(name, None) is not None:
