@@ -10,6 +10,8 @@ from itertools import count
 from typing import Any
 
 _NUMBERS = count()
+PATIENCE = 120.0  # seconds; a request without a reply by then is lost
+LIMIT = 2**20
 
 
 @dataclass
@@ -50,7 +52,7 @@ async def load(
 
 async def _client(port: int, model: str, tally: Tally, each: int, until: float, more: dict[str, Any]) -> None:
     made = 0
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=LIMIT)
     while made < each or (not each and time.monotonic() < until):
         made += 1
         nonce = f"nonce-{next(_NUMBERS):012d}."
@@ -58,30 +60,35 @@ async def _client(port: int, model: str, tally: Tally, each: int, until: float, 
         head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
         begun = time.perf_counter()
         try:
-            writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            status, first, content = await _read(reader)
+            async with asyncio.timeout(PATIENCE):
+                if writer.is_closing():
+                    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=LIMIT)
+                writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                status, first, content, stays = await _read(reader)
         except (OSError, asyncio.IncompleteReadError, ValueError):
             tally.lost += 1
             writer.close()
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
             continue
         tally.first.append(first - begun)
         tally.whole.append(time.perf_counter() - begun)
         tally.lost += status != 200
         tally.mixed_up += status == 200 and nonce.encode() not in content
+        if not stays:
+            writer.close()
     writer.close()
 
 
-async def _read(reader: asyncio.StreamReader) -> tuple[int, float, bytes]:
+async def _read(reader: asyncio.StreamReader) -> tuple[int, float, bytes, bool]:
+    """The status, when the first byte of the body came, the body, and whether the connection stays open."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    status = int(head.split(b" ", 2)[1])
+    status, stays = int(head.split(b" ", 2)[1]), b"\r\nconnection: close\r\n" not in head
     if b"transfer-encoding: chunked" not in head:
         length = int(head.partition(b"content-length:")[2].split(b"\r\n")[0])
         body = await reader.readexactly(length)
-        return status, time.perf_counter(), body
+        return status, time.perf_counter(), body, stays
     first, parts = 0.0, []
     while size := int(await reader.readline(), 16):
         parts.append((await reader.readexactly(size + 2))[:-2])
         first = first or time.perf_counter()
     await reader.readline()
-    return status, first, b"".join(parts)
+    return status, first, b"".join(parts), stays

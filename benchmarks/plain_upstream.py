@@ -4,7 +4,7 @@
 
 The model `single` gives one choice, whatever n says. A stream has its first token after the while. Who asks for one
 token, as the verifier p-true does, is told True or False. Of `eighth`, which gives one choice too, every eighth
-request is refused. It prints its port.
+request is refused. A GET says how many choices it has given. It prints its port.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ VERDICT = [{"token": "True", "logprob": -0.2, "top_logprobs": [
     {"token": "True", "logprob": -0.2}, {"token": "False", "logprob": -1.8},
 ]}]  # fmt: skip
 NUMBERS, EIGHTHS = itertools.count(), itertools.count()
+GIVEN = [0]  # choices
+LISTED = b'{"object": "list", "data": [], "choices_given": %d}'
 REFUSED = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -44,7 +46,7 @@ class Upstream(asyncio.Protocol):
                 return
             body = self.data[end + 4 : end + 4 + length]
             self.data = self.data[end + 4 + length :]
-            answer = self.answer(json.loads(body)) if length else b'{"object": "list", "data": []}'
+            answer = self.answer(json.loads(body)) if length else LISTED % GIVEN[0]
             out = answer if not answer or answer.startswith(b"HTTP") else HEAD % len(answer) + answer
             if self.delay:
                 asyncio.get_running_loop().call_later(self.delay, self.send, out)
@@ -78,6 +80,7 @@ def reply(asked: dict[str, Any]) -> bytes:
         }
         for i in range(1 if asked["model"] in ("single", "eighth") else asked.get("n") or 1)
     ]  # fmt: skip
+    GIVEN[0] += len(choices)
     return json.dumps(frame | {"object": "chat.completion", "choices": choices, "usage": USAGE}).encode()
 
 

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 import steelyard as sy
 from tests.building import labelled
 from tests.upstreams import CANARY, FaultUpstream, fault_upstream
+from tests.waiting import PATIENCE
 
 settings.register_profile(
     "quick", max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -42,6 +43,24 @@ def quiet_logs() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for place in ("show", "live_progress"):
             patch.setattr(f"steelyard.cli.{place}.QUIET", float("inf"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_library() -> Iterator[None]:
+    """What the library waits for at most is no subject of most tests: they pass on a machine that is stopped meanwhile.
+
+    A test of such a limit sets its own.
+    """
+    limits = {
+        "answers.equivalence.DEADLINE": 60.0, "answers.equivalence.START": PATIENCE,
+        "gateway.admission.LONGEST": PATIENCE, "gateway.counting.ALGEBRA": PATIENCE,
+        "gateway.draining.CLOSING": PATIENCE, "gateway.serving.CLOSING": PATIENCE, "gateway.serving.PATIENCE": PATIENCE,
+        "gateway.vote_stream.HEARTBEAT": PATIENCE, "jobs.generate.GRACE": PATIENCE, "llm.client.CONNECT": PATIENCE,
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, seconds in limits.items():
+            patch.setattr(f"steelyard.{name}", seconds)
         yield
 
 
@@ -83,6 +102,6 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tools:
-        opened = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE)
         yield opened
         opened.close()

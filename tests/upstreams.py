@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parent.parent
 CANARY = "sk-canary-3f9a1c77e2"
@@ -21,6 +24,14 @@ def written(ledger: Path) -> list[dict[str, Any]]:
     """The entries of a ledger; its last line may be half written yet."""
     *lines, _ = ledger.read_text().split("\n") if ledger.exists() else [""]
     return [json.loads(line) for line in lines]
+
+
+def tell(url: str, path: str, words: str) -> None:
+    """Tell a server of the tests something."""
+    connection = HTTPConnection(urlsplit(url).netloc)
+    connection.request("POST", path, words.encode())
+    assert connection.getresponse().status == 200
+    connection.close()
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,14 @@ class FaultUpstream:
             for entry in self.entries()
             if entry["model"] == model and (probes or not entry["prompt"].startswith(QUESTION))
         ]
+
+    def release(self, word: str) -> None:
+        """Have everything answered, now and later, that `fault:held?WORD` holds back."""
+        tell(self.url, "/v1/release", word)
+
+    def allow(self, requests: float = math.inf) -> None:
+        """Have so many requests answered from now on, and the others held back: who asks does not finish."""
+        tell(self.url, "/v1/allow", str(requests))
 
     def samples(self, model: str) -> Counter[tuple[str, int]]:
         """How often each (prompt, seed) was asked for."""

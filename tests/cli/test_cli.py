@@ -8,7 +8,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +17,7 @@ import steelyard as sy
 from docs.make import VERBS
 from tests.building import labelled, without_sources
 from tests.running import steelyard, without_progress
+from tests.waiting import PATIENCE, until
 
 
 @pytest.fixture(scope="module")
@@ -276,15 +276,15 @@ def test_an_interrupt_is_one_word_and_exit_code_130(tmp_path: Path) -> None:
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         try:
-            time.sleep(4)
+            until(lambda: any((tmp_path / "cache").rglob("*.nbi")))
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=120)
+            _, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert (process.returncode, without_progress(err)) == (130, "stopped\n")
 
 
-@pytest.mark.parametrize("then", ["time.sleep(300)", "raise RuntimeError('no compiled object')"])
+@pytest.mark.parametrize("then", ["time.sleep(3600)", "raise RuntimeError('no compiled object')"])
 def test_an_interrupt_in_a_callback_is_not_lost(then: str) -> None:
     code = (
         "import signal, sys, time, steelyard.cli, steelyard.__main__ as m\n"
@@ -295,7 +295,7 @@ def test_an_interrupt_in_a_callback_is_not_lost(then: str) -> None:
         f"    {then}\n"
         "steelyard.cli.main = run; m.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
@@ -308,7 +308,7 @@ def test_a_second_interrupt_while_the_command_ends_changes_nothing() -> None:
         "atexit.register(late)\n"
         "steelyard.cli.parser = lambda: lambda *words, **options: 130; m.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 

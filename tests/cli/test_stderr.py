@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import steelyard as sy
+from tests.waiting import PATIENCE
 
 CRASH = b"CUDA error: device-side assert triggered\n"
 PANIC = b"\nthread 'tokio-rt-worker' (7) panicked at crates/x.rs:1:2:\nindex out of bounds\nnote: run with ..\n"
@@ -40,7 +41,7 @@ def run(tmp_path: Path, where: str, what: str, **environment: str) -> subprocess
     script = SCRIPT.format(where=where, what=what, crash=CRASH, panic=PANIC, file=str(tmp_path / "t.parquet"))
     quiet = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
     return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, env=quiet | environment, timeout=120
+        [sys.executable, "-c", script], capture_output=True, check=False, env=quiet | environment, timeout=PATIENCE
     )
 
 

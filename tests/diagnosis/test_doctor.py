@@ -81,10 +81,10 @@ def test_a_quota_that_is_used_up_is_called_that_and_nothing_is_to_be_started(ups
 
 
 def test_a_server_that_is_not_there_is_red_with_a_fix() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    done = steelyard("doctor", "--upstream", f"http://127.0.0.1:{port}/v1", "--model", "m")
+    with socket.socket() as taken:  # nobody else listens there meanwhile
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        done = steelyard("doctor", "--upstream", f"http://127.0.0.1:{port}/v1", "--model", "m")
     assert done.code == 1
     assert f"red   server     http://127.0.0.1:{port}/v1: no connection" in done.out
     assert "→ start the server" in done.out
@@ -169,10 +169,10 @@ def test_several_upstreams_have_a_section_each(upstream: FaultUpstream) -> None:
 
 
 def test_one_dead_upstream_of_several_is_red_and_the_other_is_looked_at(upstream: FaultUpstream) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        dead = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    done = steelyard("doctor", "--upstream", f"ant={dead},good={upstream.url}", "--json")
+    with socket.socket() as taken:  # nobody else listens there meanwhile
+        taken.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        done = steelyard("doctor", "--upstream", f"ant={dead},good={upstream.url}", "--json")
     assert done.code == 1
     found = {(check.get("upstream"), check["name"]): check for check in json.loads(done.out)["checks"]}
     assert found["ant", "server"]["status"] == "red"

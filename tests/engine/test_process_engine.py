@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from steelyard.engine.giving_out import DiedError, Failed, Finished
 from steelyard.engine.process_engine import _Process
 from steelyard.errors import SettingError
 from tests.engine.tasks import doubled, fatal, parts
+from tests.waiting import until
 
 
 def test_what_kills_or_fails_is_named_and_the_rest_is_done(tmp_path: Path) -> None:
@@ -55,13 +54,6 @@ def test_workers_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
     driver.wait()
     (worker,) = tmp_path.iterdir()
     until(lambda: not running(int(worker.name)))
-
-
-def until(there: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not there():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def running(pid: int) -> bool:

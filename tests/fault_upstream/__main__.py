@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
@@ -15,7 +16,7 @@ from tests.fault_upstream.answers import ANSWERS
 from tests.fault_upstream.asked import Asked, Fault, good
 from tests.fault_upstream.fuzzed import fuzz, fuzz_stream
 from tests.fault_upstream.streams import STREAMS
-from tests.fault_upstream.wire import status
+from tests.fault_upstream.wire import RELEASED, status
 
 
 class Upstream:
@@ -24,6 +25,7 @@ class Upstream:
     def __init__(self, ledger: str, delay: float) -> None:
         self.file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self.delay = delay
+        self.left = math.inf  # requests that are answered; later ones are held back
         self.seen: Counter[str] = Counter()
         self.count = 0
 
@@ -35,6 +37,12 @@ class Upstream:
             async for path, key, body in requests(reader):
                 if path.endswith("/models"):
                     await Asked({}, key, writer).reply(b'{"object": "list", "data": [{"id": "good"}]}')
+                elif path.endswith("/allow"):
+                    self.left = float(body)
+                    await Asked({}, key, writer).reply(b"{}")
+                elif path.endswith("/release"):
+                    RELEASED[body.decode()].set()
+                    await Asked({}, key, writer).reply(b"{}")
                 elif not path.endswith("/chat/completions"):
                     await Asked({}, key, writer).refuse(404, f"no route {path}")
                 elif not await self.answer(Asked(json.loads(body), key, writer, body.decode()[:2000]), reader):
@@ -60,6 +68,9 @@ class Upstream:
             await asyncio.sleep(self.delay)
         closed = "nobody"
         try:
+            if self.left < 1:
+                await self.until_they_leave(self.allowed(), reader)
+            self.left -= 1
             if asked.fault.kind == "fuzz":
                 await (fuzz_stream if asked.body.get("stream") else fuzz)(asked)
             elif asked.body.get("stream") and asked.fault.kind in STREAMS:
@@ -76,6 +87,10 @@ class Upstream:
             closed = "us" if closed == "nobody" else closed
         self.note(event="left", request=number, sent=asked.sent, closed=closed)
         return closed == "nobody"
+
+    async def allowed(self) -> None:
+        while self.left < 1:
+            await asyncio.sleep(0.01)
 
     async def until_they_leave(self, answer: Awaitable[None], reader: asyncio.StreamReader) -> None:
         """Stop an answer, however slow, when the client hangs up."""

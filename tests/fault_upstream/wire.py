@@ -9,6 +9,7 @@ import json
 import socket
 import struct
 import time
+from collections import defaultdict
 from email.utils import formatdate
 from functools import cache
 
@@ -16,6 +17,7 @@ from tests.fault_upstream.asked import Asked, good
 
 MANY = {"lists": "[],", "objects": '{"a":0},', "texts": '"ab",', "numbers": "1.5,", "emoji": '"\U0001f600",'}
 READ_LINES: dict[str, int] = {}  # how many lines of a prompt were sent
+RELEASED: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)  # by the word of a fault
 
 
 async def status(asked: Asked) -> None:
@@ -73,6 +75,12 @@ async def silent(asked: Asked) -> None:
 async def tardy(asked: Asked) -> None:
     """The good reply after so many seconds."""
     await asyncio.sleep(float(asked.fault.argument or 1))
+    await asked.reply(json.dumps(good(asked)).encode())
+
+
+async def held(asked: Asked) -> None:
+    """The good reply as soon as the word of the fault is released."""
+    await RELEASED[asked.fault.word].wait()
     await asked.reply(json.dumps(good(asked)).encode())
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.serving import serving
 from tests.upstreams import CANARY, command
+from tests.waiting import PATIENCE
 
 KEY = "canary-of-the-gateway-77"
 VOTE = "steelyard/majority"
@@ -58,7 +59,7 @@ class Gateway:
     def send(
         self, method: str, path: str, body: Any = None, *, key: str | None = KEY, headers: dict[str, str] | None = None
     ) -> Answered:
-        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=60)
+        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE)
         sent = {"Content-Type": "application/json", **(headers or {})}
         if key:
             sent["Authorization"] = f"Bearer {key}"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
+import socket
 from http.client import IncompleteRead
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from tests.gateway.gateways import Answered, Gateway
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 End = Literal["whole", "error", "broken"]
-PATIENCE = 30.0  # seconds
 
 
 class Outcome(NamedTuple):
@@ -72,17 +72,19 @@ def _events(body: bytes) -> list[Any]:
     return [line if line == "[DONE]" else strict(line) for line in lines]
 
 
-def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Wait for something that must come, however busy the machine is."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.01)
-
-
 def settled(upstream: FaultUpstream) -> None:
     """Every request that the upstream was sent has come to its end: it was answered, or it was cancelled."""
     until(lambda: len(upstream.entries()) == len(upstream.entries("left")))
+
+
+def listens(running: Gateway) -> bool:
+    """Whether anybody can connect to a server."""
+    place = urlsplit(running.url)
+    try:
+        socket.create_connection((place.hostname, place.port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def attempts(upstream: FaultUpstream, prompt: str) -> int:

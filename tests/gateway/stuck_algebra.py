@@ -17,7 +17,7 @@ def stuck_algebra() -> Iterator[None]:
     over = threading.Event()
 
     def ask(_: Worker, *__: str) -> str:
-        over.wait(30)
+        over.wait()
         return equivalence.UNKNOWN
 
     with patch.object(Worker, "ask", ask), patch.object(Worker, "start", lambda _: None):

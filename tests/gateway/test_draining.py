@@ -14,8 +14,9 @@ import pytest
 
 from steelyard.gateway.caps import Caps
 from tests.gateway.gateways import VOTE, Gateway, gateway
-from tests.gateway.outcomes import attempts, settled, until
+from tests.gateway.outcomes import attempts, settled
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 DRAIN = 0.2  # seconds
 MODEL = "fault:silent?now"

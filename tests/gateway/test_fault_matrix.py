@@ -7,6 +7,7 @@ of them than n * 3. A few rows are run each time. All are long: every fault for 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from steelyard.gateway.source import RETRIES
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import asked, attempts, settled
 from tests.upstreams import FaultUpstream
+from tests.waiting import with_more_time
 
 ALL = {
     "400": 400, "401": 401, "403": 403, "404": 404, "422": 422, "429": 429, "429@1": 429, "quota": 429,
@@ -36,36 +38,38 @@ QUICK = ["401", "html", "echo", "fewer"]
 
 
 def run(upstream: FaultUpstream, fault: str, n: int, stream: bool, how: str) -> None:
-    """One cell: the fault on all samples, on the one of seed 2, and on a request that is passed through."""
-    seconds = 1.5 if fault in SLOW else 20.0
+    """The fault on all samples, and on the one of seed 2."""
     for one in (False, True) if n > 2 else (False,):
-        model = f"fault:{fault}{'#2' if one else ''}?now{'&no-n' if how == 'fan-out' else ''}"
-        prompt = f"now {fault} {n} {stream} {how} {one}"
-        ours: dict[str, Any] = {"steelyard": {"n": n, "deadline_s": seconds}}
-        with gateway(upstream.url, model=model, n=8, caps=Caps(deadline=seconds)) as running:
-            assert running.send("GET", "/readyz").status == 200
-            end = asked(running, prompt, model=VOTE, stream=stream, seed=0, logprobs=True, **ours)
-            passed = asked(running, f"{prompt} passed", model=model, stream=stream, seed=2)
-        tries = attempts(upstream, prompt)
-        assert 0 < tries <= n * (1 + RETRIES)
-        assert attempts(upstream, f"{prompt} passed") <= 1 + RETRIES
-        settled(upstream)
-        if one and how == "fan-out" and fault not in SLOW:
-            assert end.end == "whole"
-        if (
-            one
-            and how == "n"
-            and ALL.get(fault) not in (401, 403, 404, 429, 503, 504)
-            and fault not in ("302", "redirect")
-        ):
-            assert end.end == "whole"
-        if fault in ALL and not one:
-            assert (end.end, end.status) == ("error", ALL[fault])
-            assert passed.end == "broken" or (passed.end, passed.status) == ("error", ALL[fault])
-        if end.end == "whole" and not stream:
-            told = end.content["steelyard"]["samples"]
-            assert sum(told[part] for part in PARTS) == told["wanted"] == n
-            assert told["requests"] == tries
+        if fault in SLOW:
+            with_more_time(partial(cell, upstream, fault, n, stream, how, one), 1.5)
+        else:
+            cell(upstream, fault, n, stream, how, one, 600.0)
+
+
+def cell(upstream: FaultUpstream, fault: str, n: int, stream: bool, how: str, one: bool, seconds: float) -> None:
+    """One cell: a request that is voted on, and one that is passed through."""
+    model = f"fault:{fault}{'#2' if one else ''}?now{'&no-n' if how == 'fan-out' else ''}"
+    prompt = f"now {fault} {n} {stream} {how} {one} {seconds}"
+    ours: dict[str, Any] = {"steelyard": {"n": n, "deadline_s": seconds}}
+    with gateway(upstream.url, model=model, n=8, caps=Caps(deadline=seconds)) as running:
+        assert running.send("GET", "/readyz").status == 200
+        end = asked(running, prompt, model=VOTE, stream=stream, seed=0, logprobs=True, **ours)
+        passed = asked(running, f"{prompt} passed", model=model, stream=stream, seed=2)
+    tries = attempts(upstream, prompt)
+    assert 0 < tries <= n * (1 + RETRIES)
+    assert attempts(upstream, f"{prompt} passed") <= 1 + RETRIES
+    settled(upstream)
+    if one and how == "fan-out" and fault not in SLOW:
+        assert end.end == "whole"
+    if one and how == "n" and ALL.get(fault) not in (401, 403, 404, 429, 503, 504) and fault not in ("302", "redirect"):
+        assert end.end == "whole"
+    if fault in ALL and not one:
+        assert (end.end, end.status) == ("error", ALL[fault])
+        assert passed.end == "broken" or (passed.end, passed.status) == ("error", ALL[fault])
+    if end.end == "whole" and not stream:
+        told = end.content["steelyard"]["samples"]
+        assert sum(told[part] for part in PARTS) == told["wanted"] == n
+        assert told["requests"] == tries
 
 
 @pytest.mark.parametrize("fault", QUICK)

@@ -12,20 +12,20 @@ from steelyard.gateway.most_choices import MostChoices
 from steelyard.llm.probe import probe
 from steelyard.runs.parameters import Abilities
 from tests.gateway.gateways import gateway
-from tests.gateway.outcomes import until
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 
-def test_a_short_reply_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_probe_finds_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     known = MostChoices()
-    known.gave(1, 8)
+    known.found(1)
     assert known.of(8) == 1
     monkeypatch.setattr("time.monotonic", lambda: most_choices.BELIEVED + 1e9)
     assert known.of(8) == 8
 
 
 def asked_often(upstream: FaultUpstream, model: str) -> Generator[int]:
-    """The n that is believed in after a request that was refused with it, now and later."""
+    """The n that is believed in after requests that were refused with it or answered short, now and later."""
     with gateway(upstream.url, model=model) as running:
         assert running.send("GET", "/readyz").status == 200
         for _ in range(3):
@@ -35,8 +35,9 @@ def asked_often(upstream: FaultUpstream, model: str) -> Generator[int]:
             yield running.send("GET", "/readyz").json["upstreams"][model]["n"]
 
 
-def test_a_client_whose_requests_are_refused_takes_n_from_nobody(upstream: FaultUpstream) -> None:
-    model = "fault:greedy?odd"
+@pytest.mark.parametrize("fault", ["greedy", "no-n"])
+def test_requests_that_are_refused_or_answered_short_take_n_from_nobody(upstream: FaultUpstream, fault: str) -> None:
+    model = f"fault:{fault}?odd"
     found = asked_often(upstream, model)
     next(found)
     until(lambda: len(upstream.asked(model, probes=True)) > len(upstream.asked(model)) + 1)  # it was probed again
@@ -44,8 +45,9 @@ def test_a_client_whose_requests_are_refused_takes_n_from_nobody(upstream: Fault
     found.close()
 
 
+@pytest.mark.parametrize(("fault", "most"), [("slots@3", 3), ("no-n", 1)])
 def test_an_upstream_that_gives_fewer_than_it_did_is_asked_for_those(
-    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch, fault: str, most: int
 ) -> None:
     probes = [Abilities(most=8)]
 
@@ -53,6 +55,6 @@ def test_an_upstream_that_gives_fewer_than_it_did_is_asked_for_those(
         return probes.pop() if probes else await probe(*given, **more)
 
     monkeypatch.setattr("steelyard.gateway.source.probe", probed)
-    found = asked_often(upstream, "fault:slots@3")
-    until(lambda: next(found) == 3)
+    found = asked_often(upstream, f"fault:{fault}")
+    until(lambda: next(found) == most)
     found.close()

@@ -14,8 +14,9 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.source import Source
 from steelyard.llm.faults import SpentError
 from tests.gateway.gateways import VOTE, gateway
-from tests.gateway.outcomes import attempts, until
+from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 PATIENT = Caps(deadline=60.0)
 
@@ -24,13 +25,13 @@ PATIENT = Caps(deadline=60.0)
 def test_an_upstream_that_wants_more_time_than_there_is_sends_the_client_away_at_once(
     upstream: FaultUpstream, voted: bool
 ) -> None:
-    model = "fault:429@100?now"
+    model = "fault:429@3000?now"
     with gateway(upstream.url, model=model, caps=PATIENT) as running:
         assert running.send("GET", "/readyz").status == 200
         for prompt, asked in ((f"now {voted}", 1), (f"later {voted}", 0)):
             refused = running.chat(prompt, VOTE if voted else model)
             assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
-            assert 90 <= int(refused.headers["retry-after"]) <= 100
+            assert 2000 < int(refused.headers["retry-after"]) <= 3000
             assert attempts(upstream, prompt) == asked
 
 
@@ -117,15 +118,16 @@ def test_a_key_of_several_never_takes_the_places_of_all(upstream: FaultUpstream,
     keys = ["noisy-client", "other-client"]
     (tmp_path / "keys").write_text("\n".join(keys))
     caps = Caps(in_flight=2, queue=0, drain=0)
-    body = {"model": VOTE, "messages": [{"role": "user", "content": "now wait"}]}
+    body = {"model": VOTE, "messages": [{"role": "user", "content": "my turn"}]}
     with (
-        gateway(upstream.url, model="fault:tardy@1?now", key_file=tmp_path / "keys", caps=caps) as running,
+        gateway(upstream.url, model="fault:held?my turn", key_file=tmp_path / "keys", caps=caps) as running,
         ThreadPoolExecutor(1) as clients,
     ):
         first = clients.submit(running.send, "POST", "/v1/chat/completions", body, key=keys[0])
-        until(lambda: attempts(upstream, "now wait") == 1)
+        until(lambda: attempts(upstream, "my turn") == 1)
         second = running.send("POST", "/v1/chat/completions", body, key=keys[0])
         body["messages"] = [{"role": "user", "content": "another"}]
         other = running.send("POST", "/v1/chat/completions", body, key=keys[1])
+        upstream.release("my turn")
         assert (first.result().status, second.status, other.status) == (200, 429, 200)
     assert "1 requests of this key are under way" in second.error["message"]

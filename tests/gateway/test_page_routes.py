@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from steelyard.gateway.recent_requests import KEPT, LEAST_SCORED
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.upstreams import FaultUpstream
+from tests.waiting import until, with_more_time
 
 PROMPT = "What is 3 + 4?"
 AGREED = next(p for p in map("{}?".format, range(99)) if len({text_of(p, seed)[-3:] for seed in range(2)}) == 1)
@@ -145,12 +145,16 @@ def test_with_a_rule_the_samples_of_several_upstreams_count_by_their_places(
     method = sy.MajorityVote().fit(sy.read_labelled(sy.simulate(60, 8)))
     method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.999)
     method.save(tmp_path / "plan.json")
-    urls, models = f"a={upstream.url},b={upstream.url}", "a=fault:tardy@0.3,b=good"
-    with gateway(urls, model=models, n=2, plan=tmp_path / "plan.json") as running:
-        *told, _ = asked(running, n=2, model="steelyard/plan", seed=0).events
-    came = [(each["sample"]["number"], each["vote"] and each["vote"]["samples"]) for each in told[1:]]
-    assert [counted for number, counted in came if number % 2] == [None, None]  # of b, before those of a
-    assert came[-1][1] == 4
+
+    def check(seconds: float) -> None:
+        urls, models = f"a={upstream.url},b={upstream.url}", f"a=fault:tardy@{seconds}?{PROMPT},b=good"
+        with gateway(urls, model=models, n=2, plan=tmp_path / "plan.json") as running:
+            *told, _ = asked(running, n=2, model="steelyard/plan", seed=0).events
+        came = [(each["sample"]["number"], each["vote"] and each["vote"]["samples"]) for each in told[1:]]
+        assert [counted for number, counted in came if number % 2] == [None, None]  # of b, before those of a
+        assert came[-1][1] == 4
+
+    with_more_time(check, 0.3)
 
 
 def test_the_rule_is_told_with_its_line_and_can_be_left_out(upstream: FaultUpstream, frugal: Path) -> None:
@@ -168,11 +172,14 @@ def test_the_rule_is_told_with_its_line_and_can_be_left_out(upstream: FaultUpstr
 
 
 def test_with_a_rule_no_sample_counts_before_those_of_lower_numbers(upstream: FaultUpstream, frugal: Path) -> None:
-    with gateway(upstream.url, model="fault:tardy@0.4#0?late", plan=frugal) as running:
-        *told, last = asked(running, f"late {AGREED}", 3, model="steelyard/frugal", seed=0).events
-    assert [each["sample"]["number"] for each in told[1:]][-1] == 0
-    assert [each["vote"] for each in told[1:-1]] == [None, None]
-    assert told[-1]["vote"]["samples"] == last["decided"]["vote"]["samples"]["drawn"]
+    def check(seconds: float) -> None:
+        with gateway(upstream.url, model=f"fault:tardy@{seconds}#0?late", plan=frugal) as running:
+            *told, last = asked(running, f"late {AGREED}", 3, model="steelyard/frugal", seed=0).events
+        assert [each["sample"]["number"] for each in told[1:]][-1] == 0
+        assert [each["vote"] for each in told[1:-1]] == [None, None]
+        assert told[-1]["vote"]["samples"] == last["decided"]["vote"]["samples"]["drawn"]
+
+    with_more_time(check, 0.4)
 
 
 @pytest.mark.parametrize(
@@ -205,16 +212,9 @@ def test_who_leaves_the_page_cancels_what_is_under_way(upstream: FaultUpstream) 
         head = f"POST /page/ask HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
         with socket.create_connection((where.hostname, where.port)) as client:
             client.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
-            _until(lambda: len([e for e in upstream.entries() if e["prompt"] == "leaving"]) == 3)
+            until(lambda: len([e for e in upstream.entries() if e["prompt"] == "leaving"]) == 3)
         numbers = {entry["request"] for entry in upstream.entries() if entry["prompt"] == "leaving"}
-        _until(lambda: numbers <= {e["request"] for e in upstream.entries("left") if e["closed"] == "them"})
-
-
-def _until(met: Any) -> None:
-    end = time.monotonic() + 20
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+        until(lambda: numbers <= {e["request"] for e in upstream.entries("left") if e["closed"] == "them"})
 
 
 def test_prompts_and_answers_are_remembered_only_where_the_operator_says_so(upstream: FaultUpstream) -> None:

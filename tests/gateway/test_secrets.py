@@ -12,6 +12,7 @@ from steelyard.gateway.verifier import VerifierSettings
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.gateway.rows import rows
 from tests.upstreams import CANARY, FaultUpstream
+from tests.waiting import PATIENCE
 
 PROMPT = "canary-prompt-5e1f"
 FAULTS = [
@@ -94,7 +95,7 @@ def test_a_server_that_is_not_there_is_not_named_to_clients(upstream: FaultUpstr
     with gateway("http://127.0.0.1:9/v1") as running:
         for model in (VOTE, "good"):
             assert "127.0.0.1" not in running.chat(PROMPT, model).error["message"]
-    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m", timeout=2.0)
+    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m", timeout=PATIENCE)
     with gateway(upstream.url, method="vanilla", verifier=settings) as running:
         told = running.chat(PROMPT, "steelyard/vanilla", seed=0).json["steelyard"]
         assert "127.0.0.1" not in told["verifier"]["reason"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests.gateway.gateways import KEY, Answered, gateway, process
+from tests.gateway.outcomes import attempts, listens
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 
 @pytest.mark.parametrize(
@@ -22,22 +22,20 @@ from tests.upstreams import FaultUpstream
 def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
     upstream: FaultUpstream, number: signal.Signals, code: int
 ) -> None:
-    with process(upstream.url, "--method", "majority", model="fault:tardy@1?now") as running:
+    prompt = f"signal {number:d}"
+    with process(upstream.url, "--method", "majority", model=f"fault:held?{prompt}") as running:
         assert running.process is not None
         assert running.send("GET", "/readyz").status == 200
         came: list[Answered] = []
-        asking = threading.Thread(target=lambda: came.append(running.chat(f"now {number}?")))
+        asking = threading.Thread(target=lambda: came.append(running.chat(prompt)))
         asking.start()
-        end = time.monotonic() + 20
-        while not any(entry["prompt"] == f"now {number}?" for entry in upstream.entries()):
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: attempts(upstream, prompt))
         running.process.send_signal(number)
-        assert running.process.wait(30) == code
+        until(lambda: not listens(running))
+        upstream.release(prompt)
+        assert running.process.wait() == code
         asking.join()
         assert came[0].status == 200
-        with pytest.raises(OSError):  # noqa: PT011 - refused, on whatever system
-            socket.create_connection((urlsplit(running.url).hostname, urlsplit(running.url).port), 1)
 
 
 @pytest.mark.parametrize(
@@ -90,16 +88,14 @@ def test_without_a_key_loopback_is_open(upstream: FaultUpstream) -> None:
 def test_overload_is_refused_at_once_with_the_time_to_come_back(upstream: FaultUpstream) -> None:
     from steelyard.gateway.caps import Caps
 
-    with gateway(upstream.url, model="fault:tardy@1?now", caps=Caps(in_flight=1, queue=0)) as running:
+    with gateway(upstream.url, model="fault:held?full", caps=Caps(in_flight=1, queue=0)) as running:
         assert running.send("GET", "/readyz").status == 200
-        asking = threading.Thread(target=lambda: running.chat("now full?"))
+        asking = threading.Thread(target=lambda: running.chat("full?"))
         asking.start()
-        end = time.monotonic() + 20
-        while not any(entry["prompt"] == "now full?" for entry in upstream.entries()):
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        refused = running.chat("now full too?")
+        until(lambda: attempts(upstream, "full?"))
+        refused = running.chat("full too?")
+        upstream.release("full")
         asking.join()
     assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
     assert int(refused.headers["retry-after"]) >= 1
-    assert not any(entry["prompt"] == "now full too?" for entry in upstream.entries())
+    assert not attempts(upstream, "full too?")

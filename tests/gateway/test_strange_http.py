@@ -15,6 +15,7 @@ import pytest
 from steelyard.gateway.access import Access
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
+from tests.waiting import PATIENCE
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND"]
 PATHS = [
@@ -37,7 +38,7 @@ def raw(running: Gateway, first: str, *lines: str, body: bytes = b"", end: str =
     """What comes back to bytes that are written as they are."""
     place = urlsplit(running.url)
     head = "".join(f"{line}\r\n" for line in (f"{first} HTTP/1.1", f"Host: {place.netloc}", *lines))
-    with socket.create_connection((place.hostname, place.port), timeout=20) as client:
+    with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as client:
         client.sendall(f"{head}{end}\r\n".encode("utf-8", "surrogateescape") + body)
         reply = b""
         with suppress(OSError):
@@ -128,7 +129,7 @@ def test_a_client_that_sends_its_body_too_slowly_loses_its_place(upstream: Fault
 
     with gateway(upstream.url, caps=Caps(in_flight=1, queue=1, upload=0.2)) as running:
         place = urlsplit(running.url)
-        with socket.create_connection((place.hostname, place.port), timeout=20) as slow:
+        with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as slow:
             head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
             slow.sendall(f"{head}Content-Length: 1000\r\n\r\n{{".encode())
             time.sleep(0.05)

@@ -75,6 +75,30 @@ def test_usage_selected_is_null_where_nobody_counted_it() -> None:
     assert reply["usage"] is None
 
 
+ONE_COUNTED = "fault:slots@8"  # as llama.cpp: the usage is that of one choice, whatever n is
+
+
+def test_choices_that_a_server_has_not_counted_are_counted_by_their_logprobs(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model=ONE_COUNTED, price=Price(1.0, 2.0)) as running:
+        assert running.send("GET", "/readyz").json["upstreams"][ONE_COUNTED]["usage"] is False
+        reply = running.chat("uncounted?", seed=0, steelyard={"n": 4}).json
+    words = sum(len(text_of("uncounted?", i).split()) for i in range(4))
+    assert reply["steelyard"]["samples"]["requests"] == 1
+    assert reply["usage"] == {"prompt_tokens": 7, "completion_tokens": words, "total_tokens": 7 + words}
+    assert reply["steelyard"]["cost"]["samples"] == pytest.approx((7 + 2 * words) * 1e-6)
+
+
+def test_choices_that_nobody_has_counted_are_unknown_and_no_small_number(upstream: FaultUpstream) -> None:
+    with fixed(sure()) as url:
+        settings = VerifierSettings("p-true", upstream=url, model="m")  # whose scores need no log-probabilities
+        made = gateway(upstream.url, model=ONE_COUNTED, method="vanilla", verifier=settings, price=Price(1.0, 2.0))
+        with made as running:
+            reply = running.chat("unknown?", VANILLA, seed=0, steelyard={"n": 4}).json
+    assert reply["steelyard"]["samples"]["requests"] == 1
+    assert (reply["usage"], reply["steelyard"]["cost"]["samples"]) == (None, None)
+    assert reply["steelyard"]["usage"]["unknown"]["replies_without_usage"] == 1
+
+
 def test_another_usage_is_refused(upstream: FaultUpstream) -> None:
     with gateway(upstream.url) as running:
         assert running.chat(steelyard={"usage": "none"}).error["param"] == "steelyard.usage"

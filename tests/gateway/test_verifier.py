@@ -18,6 +18,7 @@ from tests.gateway.gateways import Gateway, gateway
 from tests.upstreams import FaultUpstream
 from tests.verifiers.fault_verifier import share
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.waiting import PATIENCE
 
 PROMPT = "How many?"
 ASK = "steelyard/vanilla"
@@ -30,7 +31,7 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultVerifier
 
 
 def served(upstream: FaultUpstream, verifier: FaultVerifier, model: str) -> AbstractContextManager[Gateway]:
-    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=model, timeout=5.0)
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=model, timeout=PATIENCE)
     return gateway(upstream.url, method="vanilla", verifier=settings)
 
 
@@ -62,7 +63,7 @@ def test_a_verifier_that_fails_leaves_exactly_the_vote_without_scores(
 
 
 def test_a_verifier_that_is_not_there_degrades_and_the_server_starts(upstream: FaultUpstream) -> None:
-    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m", timeout=2.0)
+    settings = VerifierSettings("p-true", upstream="http://127.0.0.1:9/v1", model="m", timeout=PATIENCE)
     with gateway(upstream.url, method="vanilla", verifier=settings) as running:
         told = running.chat(PROMPT, ASK, seed=0).json["steelyard"]
         assert told["verifier"]["state"] == "degraded"

@@ -18,6 +18,7 @@ from tests.gateway.outcomes import strict
 from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.waiting import PATIENCE
 
 PROMPT = "How many?"
 ASK = "steelyard/vanilla"
@@ -46,7 +47,7 @@ def test_the_decision_is_exactly_the_one_without_scores(
     upstream: FaultUpstream, verifier: FaultVerifier, kind: str, all_: bool
 ) -> None:
     word = "" if all_ else f"?{text_of(PROMPT, 5)[:12]}"
-    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=f"{kind}{word}", timeout=2.0)
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=f"{kind}{word}", timeout=PATIENCE)
     told = told_of(upstream, settings, steelyard={"ballots": True})
     if kind in ("infinite", "huge") and "verifier" not in told:  # an odd way to say that both words are as likely
         assert all(0 <= vote["score"] <= 1 for vote in told["ballots"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 from steelyard.runs.run import Run
 from tests.running import Done, steelyard
 from tests.upstreams import FaultUpstream
+from tests.waiting import until
 
 SUFFIX = "\n\nPlease reason step by step, and put your final answer within \\boxed{}."
 
@@ -39,7 +39,4 @@ def samples(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 def wait_for_samples(run: Path, count: int) -> None:
     journal = run / "journal.jsonl"
-    end = time.monotonic() + 120
-    while not (journal.exists() and journal.read_bytes().count(b'"kind":"sample"') >= count):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: journal.exists() and journal.read_bytes().count(b'"kind":"sample"') >= count)

@@ -24,6 +24,7 @@ from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
@@ -272,10 +273,9 @@ def test_ctrl_c_ends_it_at_once_without_a_traceback(upstream: FaultUpstream) -> 
     model = "fault:silent?basket"
     words, environment = command("ask", QUESTION, "--upstream", upstream.url, "--model", model, "-n", 2)
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while len(upstream.asked(model)) < 2:
-            assert process.poll() is None
+        until(lambda: len(upstream.asked(model)) == 2)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert err.strip() == "stopped"
 

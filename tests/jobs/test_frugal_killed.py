@@ -37,12 +37,14 @@ def requests(server: FaultVerifier) -> int:
 
 def kill(words: list[str], environment: dict[str, str], server: FaultVerifier, more: int) -> None:
     """Start a command, and kill it when it has asked so many more times; the instant is within a request's time."""
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    server.allow(more)  # however late it is killed it does not finish
     asked = requests(server)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while requests(server) < asked + more and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    server.allow()
 
 
 @pytest.mark.long

@@ -22,6 +22,7 @@ from steelyard.jobs.interrupts import at_first_signal, wait_for
 from tests.jobs.generating import ask_for, generate, wait_for_samples
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream, command, fault_upstream
+from tests.waiting import PATIENCE
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -98,13 +99,15 @@ def test_several_jobs_share_one_loop(upstream: FaultUpstream) -> None:
 
 def test_a_cancelled_generate_saves_what_arrived_and_goes_on_from_there(tmp_path: Path) -> None:
     questions, run = ask_for(tmp_path, 40), tmp_path / "run"
-    with fault_upstream(tmp_path, delay=0.1) as upstream:
+    with fault_upstream(tmp_path) as upstream:
+        upstream.allow(16)
 
         async def impatient() -> None:
             work = sy.agenerate(questions, run, upstream=upstream.url, model="m", n=2, concurrency=2)
             task = asyncio.ensure_future(work)
             await asyncio.to_thread(wait_for_samples, run, 4)
             task.cancel()
+            await asyncio.to_thread(upstream.allow)
             await task
 
         with pytest.raises(asyncio.CancelledError):
@@ -128,12 +131,14 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_a_script_well_and_comes_out_as_keyboard_interrupt(tmp_path: Path, number: int) -> None:
     with fault_upstream(tmp_path, delay=0.1) as upstream:
+        upstream.allow(16)
         _, environment = command()
         words = [sys.executable, "-c", SCRIPT, str(ask_for(tmp_path, 40)), str(tmp_path / "run"), upstream.url]
         with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
             wait_for_samples(tmp_path / "run", 4)
             process.send_signal(number)
-            out, _ = process.communicate(timeout=120)
+            upstream.allow()
+            out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert 4 <= int(out) < 80
 
@@ -147,7 +152,7 @@ def test_the_first_signal_calls_what_it_is_told_and_the_second_one_interrupts() 
             while not heard:
                 await asyncio.sleep(0.001)
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(60)
+            await asyncio.sleep(3600)
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
@@ -186,7 +191,7 @@ def test_handlers_of_the_program_around_it_are_put_back_however_a_job_ends(
     async def work() -> int:
         if number is not None:
             os.kill(os.getpid(), number)
-            await asyncio.sleep(60)
+            await asyncio.sleep(3600)
         return 1
 
     with handling(*handlers):

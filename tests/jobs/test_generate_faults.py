@@ -12,6 +12,7 @@ from steelyard.llm.pace import Pace
 from tests.jobs.generating import SUFFIX, ask_for, failures, generate, samples, wait_for_samples
 from tests.running import without_progress
 from tests.upstreams import FaultUpstream, command, fault_upstream
+from tests.waiting import PATIENCE, with_more_time
 
 pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 
@@ -110,30 +111,44 @@ def test_a_server_that_is_always_busy_ends_in_failures_that_say_so(upstream: Fau
     assert len([entry for entry in upstream.asked(model) if "BAD" in entry["prompt"]]) == 21
 
 
-@pytest.mark.parametrize("kind", ["silent", "slow@0.1"])
+def a_folder(tmp_path: Path, name: object) -> Path:
+    (tmp_path / str(name)).mkdir()
+    return tmp_path / str(name)
+
+
+@pytest.mark.parametrize("kind", ["silent", "slow@1"])
 def test_a_silent_server_costs_the_deadline_and_one_sample(upstream: FaultUpstream, tmp_path: Path, kind: str) -> None:
-    words = ("-n", 1, "--try-timeout", 1.5, "--retries", 0, "--max-failures", 1)
-    done = generate(upstream, tmp_path, f"fault:{kind}?BAD", *words, bad=1)
-    assert done.code == 0, done.err
-    assert failures(tmp_path) == {("q0", 0): "no answer within 1.5 s"}
+    def check(seconds: float) -> None:
+        folder = a_folder(tmp_path, seconds)
+        words = ("-n", 1, "--try-timeout", seconds, "--retries", 0, "--max-failures", 1)
+        done = generate(upstream, folder, f"fault:{kind}?BAD", *words, bad=1)
+        assert done.code == 0, done.err
+        assert failures(folder) == {("q0", 0): f"no answer within {seconds:.3g} s"}
+
+    with_more_time(check, 1.0)
 
 
 def test_a_sample_has_a_deadline_for_all_its_tries(upstream: FaultUpstream, tmp_path: Path) -> None:
-    words = ("-n", 1, "--sample-timeout", 2, "--retries", 9, "--max-failures", 1)
-    done = generate(upstream, tmp_path, "fault:silent?BAD", *words, bad=1)
-    assert done.code == 0, done.err
-    assert set(failures(tmp_path)) == {("q0", 0)}
+    def check(seconds: float) -> None:
+        folder = a_folder(tmp_path, seconds)
+        words = ("-n", 1, "--sample-timeout", seconds, "--retries", 9, "--max-failures", 1)
+        done = generate(upstream, folder, "fault:silent?BAD", *words, bad=1)
+        assert done.code == 0, done.err
+        assert set(failures(folder)) == {("q0", 0)}
+
+    with_more_time(check, 1.0)
 
 
 def test_a_server_that_goes_away_stops_the_run_without_failures(tmp_path: Path) -> None:
-    with fault_upstream(tmp_path, delay=0.05) as upstream:
+    with fault_upstream(tmp_path) as upstream:
+        upstream.allow(20)
         words, environment = command(
             "generate", ask_for(tmp_path, 200), "--upstream", upstream.url, "--model", "m", "-n", 2, "--concurrency", 4,
             "-o", tmp_path / "run",
         )  # fmt: skip
         process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
         wait_for_samples(tmp_path / "run", 10)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "no connection to" in said or "connection broke" in said
     assert without_progress(said).count("\n") == 1
@@ -165,12 +180,18 @@ def test_a_server_that_asks_for_no_time_is_not_asked_more_often(
 def test_a_sample_does_not_wait_beyond_its_deadline_for_a_server_that_asks_for_time(
     upstream: FaultUpstream, tmp_path: Path
 ) -> None:
-    model = "fault:429@1000000000?BAD"
-    words = ("-n", 1, "--sample-timeout", 1, "--concurrency", 2, "--max-failures", "100%")
-    done = generate(upstream, tmp_path, model, *words, count=6, bad=6)
-    assert done.code == 0, done.err
-    assert set(failures(tmp_path).values()) == {"no sample within 1 s: the server asked for 1e+09 s"}
-    assert len(upstream.asked(model)) <= 2
+    def check(seconds: float) -> None:
+        folder = a_folder(tmp_path, seconds)
+        model = "fault:429@1000000000?BAD"
+        before = len(upstream.asked(model))
+        words = ("-n", 1, "--sample-timeout", seconds, "--concurrency", 2, "--max-failures", "100%")
+        done = generate(upstream, folder, model, *words, count=6, bad=6)
+        assert done.code == 0, done.err
+        reason = f"no sample within {seconds:g} s: the server asked for 1e+09 s"
+        assert set(failures(folder).values()) == {reason}
+        assert len(upstream.asked(model)) - before <= 2
+
+    with_more_time(check, 1.0)
 
 
 def test_the_first_request_waits_for_a_busy_server_as_any_other(upstream: FaultUpstream, tmp_path: Path) -> None:
@@ -183,11 +204,16 @@ def test_the_first_request_waits_for_a_busy_server_as_any_other(upstream: FaultU
 def test_a_server_that_stays_busy_is_given_up_by_the_probe_after_the_time_for_a_sample(
     upstream: FaultUpstream, tmp_path: Path
 ) -> None:
-    done = generate(upstream, tmp_path, "fault:429@50", "-n", 1, "--sample-timeout", 1, count=1)
-    assert done.code == 2
-    assert "the server asked for 50 s; it is busy: try later" in done.err
-    assert "start the server" not in done.err
-    assert len(upstream.asked("fault:429@50", probes=True)) == 1
+    def check(seconds: float) -> None:
+        model = "fault:429@3000"
+        before = len(upstream.asked(model, probes=True))
+        done = generate(upstream, a_folder(tmp_path, seconds), model, "-n", 1, "--sample-timeout", seconds, count=1)
+        assert done.code == 2
+        assert "the server asked for 3,000 s; it is busy: try later" in done.err
+        assert "start the server" not in done.err
+        assert len(upstream.asked(model, probes=True)) - before == 1
+
+    with_more_time(check, 1.0)
 
 
 def test_a_quota_that_is_used_up_is_called_that(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -18,9 +18,18 @@ import pytest
 from tests.jobs.generating import ask_for, samples, wait_for_samples
 from tests.running import unmeasured, without_progress
 from tests.upstreams import FaultUpstream, command, fault_upstream
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("key")
 KILLS = int(os.environ.get("STEELYARD_KILLS", "6"))
+
+# The command, with more time for what is under way when it is stopped than a busy machine needs.
+PATIENT = f"""
+import steelyard.jobs.generate as job
+from steelyard.__main__ import main
+job.GRACE = {PATIENCE}
+main()
+"""
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(tmp_path: Path) -> None:
@@ -65,14 +74,17 @@ def _asked_after(upstream: FaultUpstream, position: int) -> set[tuple[str, int]]
 
 def test_ctrl_c_saves_what_is_there_and_prints_the_command_that_goes_on(tmp_path: Path) -> None:
     with fault_upstream(tmp_path, delay=0.1) as upstream:
+        upstream.allow(16)
         words, environment = command(
             "generate", ask_for(tmp_path, 60), "--upstream", upstream.url, "--model", "m", "-n", 2, "--concurrency", 4,
             "-o", tmp_path / "run",
         )  # fmt: skip
+        words[1:3] = ["-c", PATIENT]
         process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_samples(tmp_path / "run", 8)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        upstream.allow()
+        out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, err
         assert "Traceback" not in err
         there = set(samples(tmp_path))
@@ -94,12 +106,11 @@ def test_a_signal_while_the_server_is_silent_ends_at_once(
     words, environment = command(
         "generate", ask_for(tmp_path, 1), "--upstream", upstream.url, "--model", "fault:silent", "-o", tmp_path / "run"
     )
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     before = len(upstream.entries())
-    while len(upstream.entries()) == before:
-        time.sleep(0.01)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: len(upstream.entries()) > before)
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "0 of 32 samples" in out
     assert "steelyard generate" in out
@@ -121,6 +132,7 @@ def test_kill_9_at_any_moment_loses_no_acknowledged_sample_and_changes_no_row(tm
         in_flight = 0
         start = position = len(upstream.entries())
         for _ in range(KILLS):
+            upstream.allow(18)  # of 20 per kill: it never finishes
             process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             _grown(killed / "run" / "journal.jsonl", process)
             time.sleep(chance.uniform(0, 0.1))
@@ -132,6 +144,7 @@ def test_kill_9_at_any_moment_loses_no_acknowledged_sample_and_changes_no_row(tm
             assert before.items() <= there.items()  # and never lost
             in_flight += len(asked - set(there))
             position = len(upstream.entries())
+        upstream.allow()
         done = subprocess.run(words, env=environment, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert not _asked_after(upstream, position) & set(there)

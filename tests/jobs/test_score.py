@@ -24,6 +24,7 @@ from tests.runs.runs_small import small_run
 from tests.upstreams import CANARY, command
 from tests.verifiers.fault_verifier import share
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.waiting import PATIENCE, until
 
 KILLS = int(os.environ.get("STEELYARD_KILLS", "8"))
 
@@ -173,6 +174,12 @@ def test_without_a_run_the_verifiers_are_listed() -> None:
     assert {row["verifier"]: row["runs"] for row in listed}["skywork-7b"] == "--local"
 
 
+def scores_there(run: Path) -> int:
+    """How many scores are in the journal of a run now."""
+    journal = run / "journal.jsonl"
+    return journal.read_bytes().count(b'"kind":"score"') if journal.exists() else 0
+
+
 @pytest.mark.long
 def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(tmp_path: Path) -> None:
     calm, run = (small_run(tmp_path / name, questions=5 * KILLS, samples=8) for name in ("calm", "run"))
@@ -185,10 +192,10 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(t
         words, environment = command(*p_true_words(run, server))
         acknowledged: dict[tuple[str, int], Any] = {}
         while kills < KILLS:
-            process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            server.allow(30)  # of 40 per kill: it never finishes
             asked = len(server.asked())
-            while len(server.asked()) < asked + 2 and process.poll() is None:  # it is at work
-                time.sleep(0.01)
+            process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            until(lambda asked=asked: len(server.asked()) >= asked + 2)  # type: ignore[misc] # it is at work
             time.sleep(float(rng.uniform(0, 0.12)))
             process.send_signal(signal.SIGKILL)
             process.communicate()
@@ -197,6 +204,7 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(t
             assert acknowledged.items() <= scores.items(), "a score that was there is gone"
             acknowledged = scores
         assert 0 < len(acknowledged) < 40 * KILLS, "killed at work, not before or after it"
+        server.allow()
         done = subprocess.run(words, env=environment, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         twice = sum(questions_asked(server).values()) - 40 * KILLS
@@ -209,13 +217,13 @@ def test_killed_at_random_and_run_again_it_loses_nothing_and_asks_little_twice(t
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_saves_and_prints_the_command_to_go_on(tmp_path: Path, number: signal.Signals) -> None:
     run = small_run(tmp_path / "run", questions=20, samples=20)
-    with fault_verifier(tmp_path, delay=0.1) as server:
+    with fault_verifier(tmp_path) as server:
+        server.allow(70)
         words, environment = command(*p_true_words(run, server))
         process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while len(server.asked()) < 70:
-            time.sleep(0.02)
+        until(lambda: scores_there(run))
         process.send_signal(number)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
         assert "What was scored is saved; to go on: steelyard score" in said
         assert "Traceback" not in said

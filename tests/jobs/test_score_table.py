@@ -8,7 +8,6 @@ import re
 import shlex
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,12 @@ import pytest
 import steelyard as sy
 from steelyard.runs.run import Run
 from steelyard.verifiers.protocols import p_true
-from tests.jobs.test_score import journal, questions_asked
+from tests.jobs.test_score import journal, questions_asked, scores_there
 from tests.running import steelyard
 from tests.upstreams import command
 from tests.verifiers.fault_verifier import share
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.waiting import until
 
 ROWS = [
     {
@@ -124,13 +124,14 @@ def test_each_response_is_asked_about_once_with_its_own_prompt(here: Path) -> No
 @pytest.mark.long
 def test_killed_in_the_middle_and_given_again_it_goes_on(here: Path) -> None:
     TABLE.write_ndjson("calm.jsonl")
-    with fault_verifier(here, delay=0.05) as server:
+    with fault_verifier(here) as server:
+        server.allow(70)
         words, environment = command(*asking("mine.jsonl", server))
         process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while len(server.asked()) < 70 and process.poll() is None:  # it is at work
-            time.sleep(0.01)
+        until(lambda: scores_there(Path("mine.scored")))  # it is at work
         process.send_signal(signal.SIGKILL)
         process.communicate()
+        server.allow()
         safe = {
             (record["question"], record["sample"]): record["steps"] for record in journal(Path("mine.scored"), "score")
         }

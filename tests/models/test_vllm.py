@@ -59,20 +59,20 @@ class Server:
 
     def __enter__(self) -> Address:
         begun = time.monotonic()
-        while time.monotonic() - begun < 300:
+        while time.monotonic() - begun < 900:
             assert self.process.poll() is None, Path(self.log.name).read_text()[-3000:]
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2)
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=60)
             except OSError:
                 time.sleep(1)
             else:
                 print(f"vLLM is up after {time.monotonic() - begun:.0f} s: {self.flags}")
                 return Address(f"http://127.0.0.1:{self.port}/v1")
-        raise AssertionError("vLLM did not come up within 300 s")
+        raise AssertionError("vLLM did not come up within 900 s")
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(60)
+        self.process.wait()
         self.log.close()
 
 

@@ -6,10 +6,10 @@ import json
 import os
 import signal
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from tests.ray.cluster import add_node, command, two_nodes, workers
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream, fault_upstream
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("key")
 PARTS, QUESTIONS, N, AT_ONCE = 6, 60, 4, 2  # requests of a worker
@@ -64,10 +65,7 @@ def records(run: Path, kind: str) -> int:
 
 
 def once_there(run: Path, kind: str, count: int) -> None:
-    end = time.monotonic() + 180
-    while records(run, kind) < count:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: records(run, kind) >= count)
 
 
 @contextmanager
@@ -138,9 +136,11 @@ def test_workers_and_a_node_that_die_while_sampling_cost_only_what_was_in_flight
     def after(count: int) -> Callable[[], None]:
         return lambda: once_there(run, "sample", count)
 
-    with meanwhile(after(20), kill_workers, after(100), lambda: kill_node(cluster)):
+    slow.allow(60)
+    more = partial(slow.allow, 120)
+    with meanwhile(after(20), kill_workers, more, after(100), lambda: kill_node(cluster), slow.allow):
         going = command(*given, "--json")
-        out, err = going.communicate(timeout=300)
+        out, err = going.communicate(timeout=PATIENCE)
     assert going.returncode == 0, err
     assert json.loads(out)["samples"] == WANTED  # what Ray says of dead workers is not in between
     assert_frame_equal(table(run), undisturbed)
@@ -154,14 +154,17 @@ def test_a_driver_that_is_killed_while_sampling_goes_on_where_it_was(
 ) -> None:
     run, given = tmp_path / "run", words(slow, tmp_path, "m", *on(cluster), "--parts", PARTS, "--fan-out")
     before = slow.samples("m")
+    slow.allow(80)
     first = command(*given)
     once_there(run, "sample", 40)
     first.kill()
     first.communicate()
+    slow.allow(120)
     second = command(*given)
     once_there(run, "sample", 120)
     second.send_signal(signal.SIGINT)
-    second.communicate(timeout=60)
+    slow.allow()
+    second.communicate(timeout=PATIENCE)
     assert second.returncode == 130
     done = steelyard(*given)
     assert done.code == 0, done.err

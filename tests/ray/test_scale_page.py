@@ -20,6 +20,7 @@ from polars.testing import assert_frame_equal
 from tests.jobs.generating import ask_for
 from tests.running import steelyard
 from tests.upstreams import ROOT, FaultUpstream
+from tests.waiting import PATIENCE
 
 PAGE = (ROOT / "docs" / "scale.md").read_text()
 STORE = ("--object-store-memory", "100000000")
@@ -69,7 +70,7 @@ def test_the_commands_of_the_page_give_the_verdicts_of_one_process(
     head, second = commands("terminal")
     address = second[second.index("--address") + 1]
     with terminal(head, tmp_path):
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while not nodes(address):
             assert time.monotonic() < end, (tmp_path / "ray.txt").read_text()
         with terminal(second, tmp_path):

@@ -22,6 +22,7 @@ from steelyard.errors import SettingError
 from steelyard.tables.partitioning import partition
 from tests.engine.tasks import fatal, parts
 from tests.ray.cluster import add_node, command, two_nodes, workers
+from tests.waiting import PATIENCE
 
 PARTS = 40
 
@@ -88,11 +89,11 @@ def test_a_driver_that_is_killed_or_stopped_goes_on_where_it_was(cluster: Any, f
     second = voting(cluster, folder, out)
     sealed_after(second, out, len(kept) + 3)
     second.send_signal(signal.SIGINT)
-    _, said = second.communicate(timeout=300)
+    _, said = second.communicate(timeout=PATIENCE)
     assert (second.returncode, said.splitlines()[-1]) == (130, "stopped")
     assert not (out / "summary.json").exists()
     third = voting(cluster, folder, out)
-    printed, said = third.communicate(timeout=300)
+    printed, said = third.communicate(timeout=PATIENCE)
     assert third.returncode == 0, said
     assert '"questions": 400' in printed
     assert printed.startswith("{")

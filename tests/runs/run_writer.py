@@ -1,7 +1,10 @@
-"""A process that fills a run, for tests that kill it: python -m tests.runs.run_writer FOLDER LEDGER PADDING TASKS PAUSE
+"""A process that fills a run, for tests that kill it.
+
+    python -m tests.runs.run_writer FOLDER LEDGER PADDING TASKS PAUSE REST
 
 It asks for every missing sample, then scores them, then writes the table. The ledger gets a line "asked KEY" before and
-"safe KEY" after each sample and score, each in one call, so that it is true at the moment of a kill.
+"safe KEY" after each sample and score, each in one call, so that it is true at the moment of a kill. A sample takes
+PAUSE seconds, and who has put one away rests for REST seconds.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def score(question: str, number: int) -> dict[str, Any]:
     return {"kind": "score", "verifier": "prm", "question": question, "sample": number, "steps": steps}
 
 
-async def fill(run: Run, ledger: int, records: Iterable[dict[str, Any]], tasks: int, pause: float) -> None:
+async def fill(run: Run, ledger: int, records: Iterable[dict[str, Any]], tasks: int, pause: float, rest: float) -> None:
     waiting = iter(records)
 
     async def work() -> None:
@@ -47,23 +50,25 @@ async def fill(run: Run, ledger: int, records: Iterable[dict[str, Any]], tasks: 
             await asyncio.sleep(pause)
             await run.add(record)
             os.writev(ledger, [f"safe {name}".encode()])
+            await asyncio.sleep(rest)
 
     await asyncio.gather(*(work() for _ in range(tasks)))
 
 
-def main(folder: str, ledger: str, padding: int, tasks: int, pause: float) -> None:
+def main(folder: str, ledger: str, padding: int, tasks: int, pause: float, rest: float) -> None:
     file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with Run.start(Path(folder), MANIFEST, QUESTIONS) as run:
-        asyncio.run(fill(run, file, (sample(q, i, padding) for q, i in run.missing()), tasks, pause))
+        asyncio.run(fill(run, file, (sample(q, i, padding) for q, i in run.missing()), tasks, pause, rest))
         unscored = [(record["question"], record["sample"]) for record in run.unscored("prm")]
-        asyncio.run(fill(run, file, (score(q, i) for q, i in unscored), tasks, pause))
+        asyncio.run(fill(run, file, (score(q, i) for q, i in unscored), tasks, pause, rest))
         run.write_table()
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started by
     try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+        folder, ledger, padding, tasks, pause, rest = sys.argv[1:]
+        main(folder, ledger, int(padding), int(tasks), float(pause), float(rest))
     except SteelyardError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from steelyard.runs.run import Run
 from steelyard.runs.status import status
 from tests.running import unmeasured
 from tests.runs.run_writer import MANIFEST, QUESTIONS, sample
+from tests.waiting import PATIENCE, until
 
 KILLS = int(os.environ.get("KILLS", "6"))
 WRITES = os.environ.get("WRITES", "write:1,fdatasync:2,/^rename:4")
@@ -41,16 +42,17 @@ ROOT = Path(__file__).parents[2]
 
 
 def writer(
-    folder: Path, *, before: tuple[str, ...] = (), padding: int = 0, tasks: int = 6, pause: float = 0.002, **more: Any
-) -> subprocess.Popen[str]:
-    words = [folder / "run", folder / "ledger", padding, tasks, pause]
+    folder: Path, *, before: tuple[str, ...] = (), padding: int = 0, tasks: int = 6, pause: float = 0.002,
+    rest: float = 0.0, **more: Any,
+) -> subprocess.Popen[str]:  # fmt: skip
+    words = [folder / "run", folder / "ledger", padding, tasks, pause, rest]
     command = [*before, sys.executable, "-m", "tests.runs.run_writer", *map(str, words)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=ROOT, env=unmeasured(), **streams, **more)
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err
 
 
@@ -72,14 +74,6 @@ def nothing_safe_was_lost_or_asked_again(folder: Path) -> None:
         assert not (word == "asked" and key in safe), f"{key} was safe and is asked again"
         safe |= {key} if word == "safe" else set()
     assert safe <= kept(folder)
-
-
-def wait_for(ready: Callable[[], bool]) -> None:
-    for _ in range(3000):
-        if ready():
-            return
-        time.sleep(0.01)
-    raise AssertionError("waited for 30 s")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +105,7 @@ def test_kills_at_random_instants_lose_nothing_safe_and_change_no_row(
         folder = tmp_path / str(finished)
         folder.mkdir(exist_ok=True)
         start, process = time.monotonic(), writer(folder)
-        code = finish_within(process, rng.uniform(0.1, 1) * duration if kills < KILLS else 120)
+        code = finish_within(process, rng.uniform(0.1, 1) * duration if kills < KILLS else PATIENCE)
         process.kill()
         process.communicate()
         nothing_safe_was_lost_or_asked_again(folder)
@@ -262,9 +256,9 @@ def test_a_disk_too_full_for_the_table_leaves_the_old_table(small_disk: Path) ->
 
 
 def test_a_second_process_is_refused_at_once_with_who_has_the_run(tmp_path: Path) -> None:
-    first = writer(tmp_path, pause=0.5)
+    first = writer(tmp_path, rest=3600)
     try:
-        wait_for(lambda: any(word == "safe" for word, _ in ledger(tmp_path)))
+        until(lambda: any(word == "safe" for word, _ in ledger(tmp_path)))
         assert holder(tmp_path / "run") == {"pid": first.pid, "host": socket.gethostname()}
         assert TRIES * PAUSE < 1  # seconds until it is refused
         with pytest.raises(sy.RunError, match=f"in use by process {first.pid} on {socket.gethostname()}"):
@@ -280,8 +274,8 @@ def test_a_second_process_is_refused_at_once_with_who_has_the_run(tmp_path: Path
 
 
 def test_ctrl_c_keeps_what_is_safe_and_frees_the_run(tmp_path: Path, whole: tuple[dict[str, bytes], float]) -> None:
-    process = writer(tmp_path, pause=0.5)
-    wait_for(lambda: sum(word == "safe" for word, _ in ledger(tmp_path)) > 5)
+    process = writer(tmp_path, rest=3600)
+    until(lambda: sum(word == "safe" for word, _ in ledger(tmp_path)) > 5)
     process.send_signal(signal.SIGINT)
     assert finish(process) == (130, "")
     assert (tmp_path / "run" / "lock").read_bytes() == b""

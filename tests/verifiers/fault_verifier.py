@@ -2,7 +2,8 @@
 
 It speaks vLLM's /pooling for the character tokenizer of plain_tokens.py and chat completions with alternatives for
 P(True). Its score of a text depends on the text alone. The model's name says what it does: `KIND` or `KIND?WORD`, the
-latter only when the text holds WORD. The ledger is a file of JSON lines, one a request.
+latter only when the text holds WORD. It answers as many requests as it is allowed to, and holds the others back.
+The ledger is a file of JSON lines, one a request.
 """
 
 from __future__ import annotations
@@ -95,7 +96,10 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
 
 
 async def serve(ledger: Path, delay: float) -> None:
+    left = math.inf  # requests that are answered; later ones are held back
+
     async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal left
         try:
             while line := await reader.readline():
                 length = 0
@@ -104,10 +108,20 @@ async def serve(ledger: Path, delay: float) -> None:
                     length = int(value) if name.lower() == "content-length" else length
                 path = line.decode().split(" ")[1]
                 body = json.loads(await reader.readexactly(length)) if length else {}
-                with ledger.open("a") as file:
-                    file.write(json.dumps({"path": path, "model": body.get("model"), "text": text_of(body)}) + "\n")
-                await asyncio.sleep(delay)
-                status, reply = answer(path, body)
+                status, reply = 200, None
+                if path == "/allow":
+                    left = float(body["requests"])
+                else:
+                    note = {"path": path, "model": body.get("model"), "text": text_of(body)}
+                    with ledger.open("a") as file:
+                        file.write(json.dumps(note) + "\n")
+                    await asyncio.sleep(delay)
+                    while left < 1:
+                        await asyncio.sleep(0.01)
+                        if reader.at_eof() or writer.is_closing():
+                            return
+                    left -= 1
+                    status, reply = answer(path, body)
                 content = json.dumps(reply).encode()
                 head = (
                     f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"

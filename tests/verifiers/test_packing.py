@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from steelyard.verifiers.protocol import Rendered
 from steelyard.verifiers.runners.ahead import ahead
 from steelyard.verifiers.runners.packing import Pack, branches, packed, packs
+from tests.waiting import PATIENCE
 
 
 @st.composite
@@ -75,7 +76,7 @@ def test_the_next_window_is_prepared_while_this_one_is_used() -> None:
         found = []
         async for each in ahead(iter(range(4)), prepare):
             if each == 0:
-                await asyncio.to_thread(second.wait, 10)
+                await asyncio.to_thread(second.wait, PATIENCE)
                 assert second.is_set(), "the second one waits for the first to be used"
             found.append(each)
         return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.upstreams import written
+from tests.upstreams import tell, written
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +26,14 @@ class FaultVerifier:
     def asked(self) -> list[dict[str, Any]]:
         """The requests so far that ask for scores, the probe's among them."""
         return [entry for entry in written(self.ledger) if not entry["path"].endswith(("/models", "/version"))]
+
+    def allow(self, requests: float = math.inf) -> None:
+        """Have so many requests answered from now on, and the others held back: who asks does not finish.
+
+        Told so it has read all that those who are gone by now have sent.
+        """
+        for _ in range(2):
+            tell(self.url, "/allow", json.dumps({"requests": requests}))
 
 
 @contextmanager

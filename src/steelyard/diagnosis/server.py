@@ -84,7 +84,8 @@ def _abilities(able: Abilities) -> list[Finding]:
         logprobs = Finding("logprobs", NOTE, "no log-probabilities", fix)
     usage = Finding("usage", GOOD, "tokens are counted")
     if not able.usage:
-        usage = Finding("usage", NOTE, "tokens are not counted", "nothing to do: they are known where logprobs are")
+        what = "tokens are not counted, or those of one choice only"
+        usage = Finding("usage", NOTE, what, "nothing to do: they are known where logprobs are")
     return [n, logprobs, usage]
 
 

@@ -1,8 +1,8 @@
 """The samples of one request as they come: by `n` of the upstream where it has that, else one request each.
 
 A request that fails is made again, RETRIES times at most, and all requests together are at most
-n * (1 + RETRIES). An upstream that sends fewer choices than it was asked for is remembered, and the missing ones are
-asked for one by one. When the caller stops, what is under way is cancelled upstream.
+n * (1 + RETRIES). Where an upstream sends fewer choices than it was asked for, the missing ones are asked for one by
+one, and its probe finds out whether it has become so. When the caller stops, what is under way is cancelled upstream.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from steelyard.gateway.samples import Sample, choices_by_index
 from steelyard.gateway.scoring import Scorer, scored
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.upstream_reply import checked_reply
+from steelyard.gateway.usage import of_all_choices
 from steelyard.llm.address import CHAT
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
 from steelyard.llm.reply import Reply
@@ -103,8 +104,8 @@ class Drawing:
             if count == 1:
                 return self._failed(first, count, error)
             return await self._singly(range(first, first + count))  # one bad sample may have spoilt the reply
-        if count > 1:
-            self.source.most_choices.gave(len(reply.good) if reply.short else count, count)
+        if reply.short:
+            self.source.doubt_choices()
         return good + await self._singly(first + j for j in sorted(reply.wrong))
 
     async def _after_refusal(self, first: int, count: int, error: RefusedError) -> list[Sample]:
@@ -146,6 +147,8 @@ class Drawing:
             )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
+        if count > 1 and "usage" in rest:
+            rest["usage"] = of_all_choices(rest["usage"], reply, believed=able.usage)
         self.replies.append(rest)
         if self.wanted.allowance:
             self.wanted.allowance.billed(self.source.name, count, rest.get("usage"))

@@ -1,9 +1,9 @@
-"""How many choices a request may ask an upstream for: what its probe found, and for a while less where replies say so.
+"""How many choices a request may ask an upstream for: what its probe found, or less where it has changed.
 
-A reply with fewer choices than were asked for says so by itself. A refusal says it only in words that name `n`, and
-these may be about the request of one client (vLLM: "n must be 1 when using greedy sampling"): nobody's request takes
-`n` away from the others. So the upstream is asked anew, by the probe's own request, and what that finds is believed.
-Neither is believed for ever.
+A reply with fewer choices than were asked for, or a refusal that names `n`, gives rise to doubt and decides nothing: it
+may be one odd reply, or about the request of one client (vLLM: "n must be 1 when using greedy sampling"), and nobody's
+request takes `n` away from the others. So the upstream is asked anew, by the probe's own request, and what that finds
+is believed, though not for ever.
 """
 
 from __future__ import annotations
@@ -25,11 +25,6 @@ class MostChoices:
     def of(self, probed: int) -> int:
         """The most that is asked for now."""
         return int(min(probed, self._most)) if time.monotonic() < self._until else probed
-
-    def gave(self, came: int, wanted: int) -> None:
-        """Note how many choices came of those that one request wanted."""
-        if came < wanted:
-            self.found(self.of(max(1, came)))
 
     def found(self, most: int) -> None:
         """Note what a probe has found."""

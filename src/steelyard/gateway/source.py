@@ -24,7 +24,7 @@ OF_EMBEDDED = 120.0  # of the embedded LLM, which shares a laptop with everythin
 RETRIES = 2
 TICK = 0.05  # seconds
 AGAIN = 1.0  # seconds until a probe that failed is made again
-DOUBTED = 60.0  # seconds between two probes that refusals give rise to
+DOUBTED = 60.0  # seconds between two probes that replies give rise to
 
 Result = TypeVar("Result")
 
@@ -119,7 +119,12 @@ class Source:
 
     def refused_choices(self, reason: str) -> None:
         """Note that a request was refused which was good for one choice: where it is about `n`, the probe decides."""
-        if names_n(reason) and time.monotonic() - self._doubted >= DOUBTED:
+        if names_n(reason):
+            self.doubt_choices()
+
+    def doubt_choices(self) -> None:
+        """Note that fewer choices came than one request asked for, or none: probe how many there are."""
+        if time.monotonic() - self._doubted >= DOUBTED:
             self._doubted = time.monotonic()
             self._counting = asyncio.create_task(self._count_choices())
 

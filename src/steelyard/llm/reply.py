@@ -35,7 +35,7 @@ class Reply(NamedTuple):
     good: dict[int, Choice]
     wrong: dict[int, str]
     short: bool  # whether it has fewer choices than were asked for
-    usage: bool  # whether the server counts tokens
+    usage: bool  # whether the server counts tokens, and no fewer than came with log-probabilities
 
 
 def read_reply(
@@ -72,7 +72,9 @@ def read_reply(
             wrong[index] = error.reason
     missing = set(range(n)) - good.keys() - wrong.keys()
     wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
-    return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), counted is not None)
+    came = sum((choice.tokens or 1) - 1 for choice in good.values())  # the end of a choice is counted by some only
+    usage = counted is not None and counted >= came  # llama.cpp counts one choice, whatever n is
+    return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), usage)
 
 
 def error_message(body: bytes | bytearray) -> str:
