@@ -5,6 +5,12 @@ from steelyard.answers.grouping import same_answer as same_answer
 from steelyard.counting.tally import tally as tally
 from steelyard.diagnosis.doctor import adoctor as adoctor
 from steelyard.diagnosis.doctor import doctor as doctor
+from steelyard.engine.public_evaluate import evaluate as evaluate
+from steelyard.engine.public_runs import generate as generate
+from steelyard.engine.public_runs import score as score
+from steelyard.engine.public_tables import import_table as import_table
+from steelyard.engine.public_tables import read_answers as read_answers
+from steelyard.engine.public_tables import vote as vote
 from steelyard.errors import CalibrationError as CalibrationError
 from steelyard.errors import ColumnError as ColumnError
 from steelyard.errors import LabelError as LabelError
@@ -29,7 +35,6 @@ from steelyard.evaluation.compute_to_match import compute_to_match as compute_to
 from steelyard.evaluation.compute_to_match import fine_sizes as fine_sizes
 from steelyard.evaluation.curves import Curves as Curves
 from steelyard.evaluation.curves import curves as curves
-from steelyard.evaluation.evaluate import evaluate as evaluate
 from steelyard.evaluation.frontier import frontier as frontier
 from steelyard.evaluation.frugal import evaluate_frugal as evaluate_frugal
 from steelyard.evaluation.frugal_plan import learn_asking as learn_asking
@@ -48,11 +53,8 @@ from steelyard.jobs.ask_question import ask as ask
 from steelyard.jobs.ballot import Ballot as Ballot
 from steelyard.jobs.compare import compare as compare
 from steelyard.jobs.generate_run import agenerate as agenerate
-from steelyard.jobs.generate_run import generate as generate
 from steelyard.jobs.score import ascore as ascore
-from steelyard.jobs.score import score as score
 from steelyard.jobs.standing import Standing as Standing
-from steelyard.jobs.vote import vote as vote
 from steelyard.methods import load as load
 from steelyard.methods import method_class as method_class
 from steelyard.methods import method_names as method_names
@@ -83,9 +85,7 @@ from steelyard.runs.status import status as status
 from steelyard.stopping import rule_class as rule_class
 from steelyard.stopping import rule_names as rule_names
 from steelyard.stopping.rule import Rule as Rule
-from steelyard.tables.answers_read import read_answers as read_answers
 from steelyard.tables.grid_pools import load_grid as load_grid
-from steelyard.tables.importing import import_table as import_table
 from steelyard.tables.labelled import read_labelled as read_labelled
 from steelyard.tables.partitioning import partition as partition
 from steelyard.tables.reading import read as read

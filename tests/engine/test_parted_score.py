@@ -111,7 +111,8 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
     for said, given in {
         "is no run in parts": (plain, *words, *ENGINE),
         "is a run in parts": (run, *words),
-        "--frugal is not for runs in parts": (run, *words, *ENGINE, "--frugal", "exact"),
+        "--layout is not for runs in parts": (run, *words, *ENGINE, "--layout", "long"),
+        "--frugal goes by a plan": (run, *words, *ENGINE, "--frugal", "exact"),
         "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
         "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
     }.items():

@@ -127,13 +127,13 @@ def run(
     }  # fmt: skip
     try:
         if engine is not None:
-            _check_parted(files, output=output, plan=plan, frugal=frugal, rename=rename, layout=layout)
+            _check_parted(files, output=output, rename=rename, layout=layout)
             with logged("Scoring", files[0]) as watch:
                 done = score_parts(
                     files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker,
-                    at=upstream, progress=watch, **asked,
+                    at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
-            show_scored(done, column or find_verifier(verifier)[1].name, json)
+            show_scored(done, column or find_verifier(verifier)[1].name, json, plan)
             return
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
         with show.progress(f"Scoring {spoken(files)}") as progress:

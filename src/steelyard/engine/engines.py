@@ -37,12 +37,16 @@ class Engine(Protocol):
         """
 
 
-def engine_of(text: str) -> Engine:
-    """Read what `--engine` says.
+def engine_of(text: str | Engine) -> Engine:
+    """Read what `--engine` says; an engine is one already.
 
     >>> engine_of("processes:2").workers, engine_of("ray:10.0.0.7:6379").address
     (2, '10.0.0.7:6379')
     """
+    if not isinstance(text, str):
+        if not callable(getattr(text, "run", None)):
+            raise SettingError(f"{text!r:.80} is no engine: write 'ray', 'ray:ADDRESS' or 'processes:2'")
+        return text
     name, _, rest = text.partition(":")
     if name == "ray" and not rest.startswith("//"):
         return RayEngine(rest or None)

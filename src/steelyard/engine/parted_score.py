@@ -15,11 +15,14 @@ from steelyard.engine.own_server import read_servers
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.errors import RunError, SettingError
+from steelyard.jobs.frugal_rule import frugal_rule
+from steelyard.jobs.frugal_score import check_readable
 from steelyard.jobs.progress import Progress
 from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, refuse_other
 from steelyard.llm.address import KEY_ENV
 from steelyard.llm.embedded import LOCAL
+from steelyard.methods.base.method import Method
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parted_scores import settled
@@ -30,10 +33,13 @@ def score_parts(
     run: str | Path,
     verifier: str,
     *,
-    engine: str,
+    engine: str | Engine,
     workers: str | int | None = None,
     gpus_per_worker: float | None = None,
     at: str | None = None,
+    plan: Method | str | Path | None = None,
+    frugal: str | bool | None = None,
+    answers: str = "math",
     progress: Callable[[Progress], None] = lambda _: None,
     **options: Any,
 ) -> Scored:
@@ -41,8 +47,8 @@ def score_parts(
 
     Every worker loads the verifier once, and keeps it from part to part; on Ray it has a GPU of its own if there are
     any, unless `gpus_per_worker` says otherwise. Of several servers, `at="URL,URL"`, each worker asks its own. The
-    scores are those of `score` with the same options. A part that cannot be scored is named in the RunError at the
-    end, and the others are scored.
+    scores are those of `score` with the same options; asked on demand they are the same too, as a rule looks at one
+    question at a time. A part that cannot be scored is named in the RunError at the end, and the others are scored.
     """
     chosen, many = engine_of(engine), read_workers(workers)
     servers = read_servers(at, options.get("key_env", KEY_ENV))
@@ -51,6 +57,7 @@ def score_parts(
         raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
     gpus = _gpus(gpus_per_worker, order, chosen)
+    on_demand = frugal_rule(frugal, plan, order.name, answers)
     folder = Path(run)
     if not is_parted_run(folder):
         raise SettingError(
@@ -69,11 +76,15 @@ def score_parts(
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     board = Board(folder, responses, len(parts), "responses", progress)
-    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, servers=servers)
+    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, on_demand, servers)
     failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus)
     if failed:
         raise unfinished(parted, failed, len(parts), stopped=board.stopped)
-    return _added_up(folder, board)
+    done = _added_up(folder, board)
+    if on_demand is not None:
+        check_readable(folder, done.readable)
+        done.rule = on_demand.rule.name
+    return done
 
 
 def _gpus(given: float | None, order: ScoreOrder, engine: Engine) -> float | None:
@@ -101,8 +112,8 @@ def _gpus(given: float | None, order: ScoreOrder, engine: Engine) -> float | Non
 def _added_up(folder: Path, board: Board) -> Scored:
     """What the workers did, as one."""
     parts = list(board.finished.values())
-    done = Scored(before=sum(part.held - part.done for part in parts), new=sum(part.done for part in parts), run=folder)
-    for name in ("truncated", "empty", "unsampled"):
+    done = Scored(new=sum(part.done for part in parts), run=folder)
+    for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable"):
         setattr(done, name, sum(part.about[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())
     done.found = next((part.about["found"] for part in parts if part.about["found"]), {})

@@ -13,6 +13,7 @@ from steelyard.engine.board import PartDone
 from steelyard.engine.own_server import own_server
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
+from steelyard.jobs.frugal_rule import Frugal
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
 from steelyard.jobs.score_samples import refuse_other
 from steelyard.llm.address import Address
@@ -24,6 +25,7 @@ from steelyard.verifiers.protocol import Protocol, TokenProtocol
 from steelyard.verifiers.runners.where import connect
 from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
 
+ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
 
 
@@ -34,6 +36,7 @@ class PartsScoreOrder:
     folder: Path
     asked: ScoreOrder
     gpus: bool
+    on_demand: Frugal | None = None
     servers: tuple[str, ...] = ()
 
 
@@ -49,16 +52,23 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
         """Before the first score: no other worker may have begun with something else."""
         refuse_other(order.folder, settle(order.folder, scoring.column, asdict(scoring)), scoring)
 
-    with caught() as said, taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
+    with (
+        caught(notes=order.on_demand is not None) as said,
+        taken(run, part) as folder,
+        told as teller,
+        Run.open(folder, write=True) as opened,
+    ):
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
             return Watched(await kept(asked.verifier, protocol, model, address, context), teller, begin)
 
-        done = asyncio.run(score_opened(opened, asked, connect=watched))
+        how: dict[str, Any] = {"on_demand": order.on_demand, "is_part": True, "connect": watched}
+        done = asyncio.run(score_opened(opened, asked, **how))
         responses = len(opened.state.samples.done)
-    about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
+    settled = done.before + done.new + done.copied + done.not_asked
     failed, news = done.failures.total(), teller.news
-    return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about, said)
+    about = {name: getattr(done, name) for name in ABOUT}
+    return PartDone(responses, settled, done.new, failed, news.tokens, done.failures, about, said)
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:

@@ -85,6 +85,7 @@ async def score_opened(
     order: ScoreOrder,
     *,
     on_demand: Frugal | None = None,
+    is_part: bool = False,
     connect: Connect = connect,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
@@ -105,7 +106,7 @@ async def score_opened(
             done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
         else:
             once = not isinstance(protocol, RecordedProtocol)  # what was recorded with equal texts may differ
-            limits: dict[str, Any] = {"max_failures": allowed, "progress": progress}
+            limits: dict[str, Any] = {"max_failures": allowed, "is_part": is_part, "progress": progress}
             done = await score_on_demand(opened, scoring, on_demand, ready, texts=once, **limits)
         opened.write_table()
         done.run = opened.folder
