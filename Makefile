@@ -24,8 +24,7 @@ test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) test-models
-	$(MAKE) test-ray
+	$(MAKE) --jobs=2 --output-sync=target test-models test-ray
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing

@@ -1,34 +1,47 @@
 """What `score --engine ray` costs over plain processes: python -m benchmarks.ray_score.
 
-Two workers of each engine score the same run in parts with the tiniest verifier there is, `logprob`, which reads what
-the run has recorded: what is left is reading, writing durably and deriving the tables. They take turns, each in a
-process of its own; the clock starts when the first part is finished, so that the start of the engine is not in it. Ray
-must be installed (pip install 'steelyard[ray]').
+Two workers of each engine score the same run in parts: with a tiny model of random weights that each has loaded
+(--model, which needs torch and 'make test-models' before), or with `logprob`, which reads what the run has recorded:
+what is left then is reading, writing durably and deriving the tables. They take turns, each in a process of its own
+with one thread per worker; the clock starts when the first part is finished, so that the start of the engine and the
+loading are not in it. --write puts the result into docs/ray_ratios.json, from where `python -m docs.scale` takes it.
+Ray must be installed (pip install 'steelyard[ray]').
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 
+from benchmarks.ray_ratios import Ratio
+from steelyard.engine import parted_score
+from steelyard.engine.board import PartDone
 from steelyard.engine.parted_generate import parts_of, with_parts
 from steelyard.engine.parted_score import score_parts
+from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.jobs.progress import Progress
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
 from steelyard.tables.questions.question_files import fingerprint
 
 ENGINES = ("processes:2", "ray")
 SAMPLES = 32
+CPU = "cpu"  # folder beside the run
+VERIFIER = "qwen-prm"  # of the tiny model
 TEXT = "We add the two numbers and carry the one. " * 20 + "The answer is \\boxed{7}."
 
 
@@ -48,51 +61,91 @@ def make_run(folder: Path, responses: int, parts: int) -> None:
             opened.write_table()
 
 
-def score(engine: str, folder: Path) -> float:
-    """Score a copy of the run; return the seconds from the first finished part to the last."""
+def measured_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
+    """Score a part, and write down the CPU seconds that it took, unless it is the first of a worker, to get warm."""
+    began, warm = time.process_time(), order.folder.parent / CPU / f"warm-{os.getpid()}"
+    done = score_part(order, part)
+    path = order.folder.parent / CPU / part.name if warm.exists() else warm
+    path.write_text(str(time.process_time() - began))
+    return done
+
+
+@dataclass
+class Measured:
+    """One run scored by one engine: seconds by the clock, and of the CPU per part."""
+
+    seconds: float
+    cpu: float
+
+
+def score(engine: str, folder: Path, model: Path | None) -> Measured:
+    """Score a copy of the run, and measure from the first finished part to the last."""
     times: dict[int, float] = {}  # when so many parts were finished
+    more: dict[str, Any] = {"local": True, "model": str(model)} if model else {}
 
     def watch(progress: Progress) -> None:
         times.setdefault(progress.pieces_done, time.perf_counter())
 
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+    with (
+        tempfile.TemporaryDirectory(dir=folder.parent) as place,
+        patch.object(parted_score, "score_part", measured_part),
+    ):
         shutil.copytree(folder, Path(place) / "run")
-        score_parts(Path(place) / "run", "logprob", engine=engine, workers=2, progress=watch)
-    return times[max(times)] - times[min(filter(None, times))]
+        (Path(place) / CPU).mkdir()
+        score_parts(
+            Path(place) / "run", VERIFIER if model else "logprob", engine=engine, workers=2, progress=watch, **more
+        )
+        parts = [float(path.read_text()) for path in (Path(place) / CPU).glob("part-*")]
+    return Measured(times[max(times)] - times[min(filter(None, times))], sum(parts) / len(parts))
 
 
-def in_a_process(engine: str, folder: Path) -> float:
+def in_a_process(engine: str, folder: Path, model: Path | None) -> Measured:
     """Run one measurement in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.ray_score", "--engine", engine, "--folder", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command += ["--model-folder", str(model)] if model else []
+    alone = os.environ | {"OMP_NUM_THREADS": "1"}  # as Ray sets it for a worker with one CPU
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=alone)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return float(done.stdout.splitlines()[-1])
+    return Measured(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--responses", type=int, default=100_000)
+    parser.add_argument("--responses", type=int, help="default: 100,000, with a model 8,192")
     parser.add_argument("--parts", type=int, default=16)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--model", action="store_true", help="score with a tiny model on the CPU")
+    parser.add_argument("--write", action="store_true", help="store the result for docs/scale.md")
     parser.add_argument("--engine", help="measure this one on the run in --folder, and nothing else")
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--model-folder", type=Path, help="with --engine: the model")
     given = parser.parse_args()
     if given.engine:
-        print(score(given.engine, given.folder))
+        print(json.dumps(vars(score(given.engine, given.folder, given.model_folder))))
         return
+    responses = given.responses or (8_192 if given.model else 100_000)
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
-        run = Path(name) / "run"
-        make_run(run, given.responses, given.parts)
-        seconds: dict[str, list[float]] = {engine: [] for engine in ENGINES}
-        for _ in range(given.turns):
-            for engine in ENGINES:
-                seconds[engine].append(in_a_process(engine, run))
-    plain, ray = (median(seconds[engine]) for engine in ENGINES)
-    print(f"{given.responses:,} responses in {given.parts} parts, two workers, median of {given.turns} turns")
-    print(
-        f"score --engine ray against processes: {ray / plain:.2f} x ({ray:.1f} s, {plain:.1f} s), goal at most 1.15 x"
-    )
+        run, model = Path(name) / "run", None
+        if given.model:
+            from tests.models import tiny
+
+            model = tiny.qwen_prm(Path(name) / "model")
+        make_run(run, responses, given.parts)
+        found: dict[str, list[Measured]] = {engine: [] for engine in ENGINES}
+        for turn in range(given.turns):
+            for engine in ENGINES if turn % 2 == 0 else ENGINES[::-1]:
+                found[engine].append(in_a_process(engine, run, model))
+    print(f"{responses:,} responses in {given.parts} parts, two workers, median of {given.turns} turns")
+    for what in ("cpu", "seconds"):
+        plain, ray = (median(getattr(one, what) for one in found[engine]) for engine in ENGINES)
+        print(f"score --engine ray against processes, {what}: {ray / plain:.3f} x ({ray:.2f}, {plain:.2f})")
+    words = f"{'--model ' * given.model}--responses {responses} --parts {given.parts} --turns {given.turns}"
+    what = f"score {responses:,} responses {'with a tiny model' if given.model else 'by what the run recorded'}"
+    ratio = Ratio(what, f"python -m benchmarks.ray_score {words}", plain, ray, given.turns)
+    print(ratio.said)
+    if given.write:
+        ratio.store("score-model" if given.model else "score-recorded")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Both engines vote on the same parts with two workers that are warm: each has done a small part before the clock starts.
 They take turns, each in a process of its own, and the ratio is that of the medians of one run. A second table is about
-a driver with very many tiny parts. Ray must be installed (pip install 'steelyard[ray]').
+a driver with very many tiny parts. --write puts the ratio into docs/ray_ratios.json, from where `python -m docs.scale`
+takes it. Ray must be installed (pip install 'steelyard[ray]').
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
+from benchmarks.ray_ratios import Ratio
 from steelyard.engine.engines import engine_of
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_job import TablePart
+from steelyard.engine.parts_read import PartRead
 from steelyard.engine.vote_parts import VoteOrder, vote_part, vote_parts
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, part_name
@@ -96,12 +99,12 @@ def vote(engine: str, folder: Path, plan: Path, workers: int) -> Measured:
         order = VoteOrder(str(plan), None, None, None, {"score": None, "source": None, "rename": {}}, "math")
         warm = folder / f"{WARM}.parquet"
         parts = [
-            TablePart(WARM, str(warm), 1, sha256_of(warm), f"{out}/{WARM}-{i}.parquet", str(workers))
+            TablePart(PartRead(WARM, str(warm), 1, sha256_of(warm)), f"{out}/{WARM}-{i}.parquet", str(workers))
             for i in range(workers)
         ]
         found = Parts.read(folder)
         parts += [
-            TablePart(path.stem, str(path), rows, digest, f"{out}/{path.name}", "")
+            TablePart(PartRead(path.stem, str(path), rows, digest), f"{out}/{path.name}", "")
             for path, rows, digest in zip(found.paths(folder), found.rows, found.sha256, strict=True)
         ]
         began, most, questions, cpu = 0.0, 0.0, 0, 0.0
@@ -140,6 +143,7 @@ def main() -> None:
     parser.add_argument("--tiny", type=int, default=10_000, help="parts of one question for the second table; 0: none")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="store the result for docs/scale.md")
     parser.add_argument("--folder", type=Path, help="where the tables go; default: a temporary folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
@@ -163,9 +167,13 @@ def main() -> None:
             print(
                 f"{engine:<12}{seconds:>10.2f}{cpu:>10.2f}{given.rows / seconds:>14,.0f}{worker:>16.0f}{driver:>16.0f}"
             )
-        for what in ("seconds", "cpu"):
+        for what in ("cpu", "seconds"):
             plain, ray = (median(getattr(one, what) for one in times[engine]) for engine in ENGINES)
             print(f"ray / processes, {what}: {ray / plain:.3f}")
+        words = f"--rows {given.rows} --parts {given.parts} --turns {given.turns} --tiny 0"
+        ratio = Ratio(f"vote on {given.rows:,} rows", f"python -m benchmarks.ray_vote {words}", plain, ray, given.turns)
+        if given.write:
+            ratio.store("vote")
         if given.tiny:
             make_parts(place / "tiny", given.tiny * SAMPLES, given.tiny)
             found = in_a_process("--many", "ray", place / "tiny", given.workers)

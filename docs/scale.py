@@ -1,8 +1,8 @@
 """`python -m docs.scale`: what a million responses cost, as measured, and what more cost on many machines.
 
-It prints the tables and puts them into docs/scale.md. Every figure is taken from docs/benchmarks.md and
-docs/gpu_scoring.json, where the commands that measure it have put it. `--responses`, `--machines`, `--cores` and
-`--gpus` are the assumptions; with other ones the tables are printed only.
+It prints the tables and puts them into docs/scale.md. Every figure is taken from docs/benchmarks.md,
+docs/gpu_scoring.json and docs/ray_ratios.json, where the commands that measure it have put it. `--responses`,
+`--machines`, `--cores` and `--gpus` are the assumptions; with other ones the tables are printed only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.page_sections import with_section
+from benchmarks.ray_ratios import Ratio, stored
 from steelyard.cli.time_left import duration
 
 HERE = Path(__file__).parent
@@ -105,6 +106,20 @@ def _assumed(machines: Machines) -> str:
     )
 
 
+def beside_processes(found: Sequence[Ratio]) -> str:
+    """The table of what Ray takes beside plain processes, with the text before it; nothing if it was not measured."""
+    if not found:
+        return ""
+    lines = [
+        "What Ray takes beside two plain processes, with two warm workers each on the same two cores (medians):", "",
+        "| work | times as long | with Ray | with processes | measured by |", "|---|---:|---:|---:|---|",
+    ]  # fmt: skip
+    for each in found:
+        times = f"{each.ray:.1f} s | {each.processes:.1f} s"
+        lines.append(f"| {each.what} | {each.value:.2f} | {times} | `{each.command}` |")
+    return "\n".join(lines)
+
+
 def _seconds(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 10 else duration(seconds)
 
@@ -115,8 +130,8 @@ def _rate(rate: float) -> str:
 
 def page_with(text: str) -> str:
     """The page with the tables in it."""
-    head = f"Made by `python -m docs.scale` from what was measured.\n\n{text}"
-    return with_section(PAGE.read_text(), TITLE, head)
+    made = ["Made by `python -m docs.scale` from what was measured.", text, beside_processes(stored())]
+    return with_section(PAGE.read_text(), TITLE, "\n\n".join(filter(None, made)))
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Measure the evidence, write docs/accuracy.md.
 
-python -m docs.accuracy [gains needed stopping trust promises frugal joint page]
+python -m docs.accuracy [gains needed stopping trust promises frugal joint committees page]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy import page, summaries
 from docs.accuracy.cells import SEEDS, sources
+from docs.accuracy.committee_joint import ALIKE, BY_SIZE, SAMPLES, committee_table, committees
 from docs.accuracy.frugal import GOOD, LABELS, LITTLE, frugal, frugal_table, still_read
 from docs.accuracy.gains import averaged, gains, summed
 from docs.accuracy.joint import joint, joint_table
@@ -41,6 +42,9 @@ def text() -> str:
     kept = pl.read_csv(HERE / "promises.csv", infer_schema_length=None)
     stopping = pl.read_csv(HERE / "stopping.csv", infer_schema_length=None)
     asked, how_good = (pl.read_csv(HERE / f"{name}.csv", infer_schema_length=None) for name in ("frugal", "needed"))
+    alone, together = (
+        pl.read_csv(HERE / f"{name}.csv", infer_schema_length=None) for name in ("joint", "committee_joint")
+    )
     better = summaries.better_confidence(trusted)
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
@@ -79,7 +83,10 @@ def text() -> str:
             frugal_good=GOOD,
             frugal_little=f"{LITTLE:.0%}",
             frugal_price=f"{100 * PRICE:g}",
-            joint=joint_table(pl.read_csv(HERE / "joint.csv", infer_schema_length=None), how_good),
+            joint=joint_table(alone, how_good),
+            committee_alike=committee_table(together, alone, how_good, ALIKE),
+            committee_by_size=committee_table(together, alone, how_good, BY_SIZE),
+            committee_samples=SAMPLES,
             frugal_labels=LABELS,
             promises=summaries.promised(kept, stopping),
             attempts=len(PROMISES) * kept.height,
@@ -105,7 +112,7 @@ def _in_order(table: pl.DataFrame) -> pl.DataFrame:
 def main(parts: list[str]) -> None:
     """Measure the parts that are named, all if none is, and write the page."""
     warnings.simplefilter("ignore", sy.SteelyardWarning)
-    wanted = parts or ["gains", "needed", "stopping", "trust", "promises", "frugal", "joint"]
+    wanted = parts or ["gains", "needed", "stopping", "trust", "promises", "frugal", "joint", "committees"]
     if "gains" in wanted:
         found = gains(sources())
         summed(found).write_csv(HERE / "gains.csv", float_precision=6)
@@ -123,6 +130,8 @@ def main(parts: list[str]) -> None:
         frugal().write_csv(HERE / "frugal.csv", float_precision=6)
     if "joint" in wanted:
         joint().write_csv(HERE / "joint.csv", float_precision=6)
+    if "committees" in wanted:
+        committees().write_csv(HERE / "committee_joint.csv", float_precision=6)
     (HERE.parent / "accuracy.md").write_text(text())
     print("written: docs/accuracy.md")
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from steelyard.errors import SettingError
 
+SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of the addresses that tables are read from
+
 
 class UnwritableError(SettingError):
     """A file cannot be written; `why` is the reason alone."""
@@ -35,12 +37,25 @@ def reason(error: BaseException) -> str:
     return " ".join(said.split())[:200] or type(error).__name__
 
 
+def check_no_address(path: str | Path) -> None:
+    """Refuse an address of an object store, which would be taken for the name of a folder here."""
+    found = re.match(r"(\w+):/+(.*)", str(path), re.DOTALL)
+    if not found or found[1] not in SCHEMES:
+        return
+    if found[1] == "file":
+        raise UnwritableError(path, "it is an address", f"name the path itself, /{found[2]}")
+    told = f"{found[1]}://{found[2]}"
+    why = "of object stores tables are read, and none is written"
+    raise UnwritableError(told, why, "write to a folder here, and copy it there (aws s3 cp --recursive, rclone copy)")
+
+
 def check_writable(path: str | Path, *, follow: bool = True) -> Path:
     """Fail now, not after the work, when a result could not be written; return where it will go.
 
     A link is followed, unless `follow` is false: then it is what gets replaced. Devices, pipes and other things that
     are not files are left alone.
     """
+    check_no_address(path)
     try:
         str(path).encode()
         target = Path(path).resolve() if follow else Path(path).parent.resolve() / Path(path).name
@@ -60,6 +75,7 @@ def check_writable(path: str | Path, *, follow: bool = True) -> Path:
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, or say why it cannot be."""
+    check_no_address(path)
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:

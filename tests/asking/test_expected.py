@@ -18,6 +18,7 @@ from steelyard.asking.rule import replay
 from steelyard.evaluation.frugal import evaluate_frugal
 from steelyard.evaluation.frugal_plan import learn_asking
 from tests.running import steelyard
+from tests.scored_committees import scored_pool
 
 WORLD = sy.World(gap=2.0)
 
@@ -205,3 +206,14 @@ def test_texts_tell_which_responses_are_the_same() -> None:
             known = first.answer[i] >= 0
             assert not known or (first.text[i] == first.text[j]) == (first.answer[i] == first.answer[j])
     assert replace(pool, text=None).n == pool.n
+
+
+def test_responses_of_sources_whose_scores_change_nothing_are_not_asked() -> None:
+    pool = scored_pool({"ant": 0.5, "bee": 0.45}, {"ant": 4.0, "bee": 4.0}, questions=80)
+    quiet = replace(pool, scores=np.where(pool.source == 0, np.nan, pool.known_scores))
+    vote = sy.CommitteeVote().fit(quiet)
+    assert (vote.slopes_["ant"], vote.slopes_["bee"] > 0) == (0, True)
+    asked = replay(asking_rule("expected"), learn_asking(vote, quiet, price=0.0001), pool.unlabelled()).asked
+    assert asked is not None
+    assert asked.any()
+    assert not asked[pool.source == 0].any()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from benchmarks import ray_ratios
+from benchmarks.ray_ratios import Ratio
 from docs import scale
 
 
@@ -26,3 +29,14 @@ def test_a_figure_that_was_not_measured_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(scale, "BENCHMARKS", scale.GPU)
     with pytest.raises(SystemExit, match="make bench"):
         scale.costs()
+
+
+def test_what_ray_takes_is_a_row_of_the_page_once_its_command_has_stored_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_ratios, "FILE", tmp_path / "ratios.json")
+    assert scale.beside_processes(ray_ratios.stored()) == ""
+    for seconds in (30.0, 22.0):
+        Ratio("vote on 100 rows", "python -m benchmarks.ray_vote --rows 100", 20.0, seconds, 3).store("vote")
+    row = "| vote on 100 rows | 1.10 | 22.0 s | 20.0 s | `python -m benchmarks.ray_vote --rows 100` |"
+    assert scale.page_with("").splitlines()[-1] == row

@@ -25,7 +25,7 @@ class Here:
         workers: int | None = None,
         least: int = 1,
         cpus: float = 1,
-        gpus: float = 0,
+        gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         for part in parts:

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.engine import giving_out
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, SteelyardWarning
 from tests.engine.tasks import Number, parts
 
 
@@ -98,6 +98,21 @@ def test_workers_that_never_start_are_not_waited_for_for_ever(monkeypatch: pytes
     monkeypatch.setattr(office, "wait", lambda workers, seconds: [])
     with pytest.raises(SettingError, match="no worker has started"):
         list(GivingOut(office, [Number(1)], 1).run())
+
+
+def test_that_nobody_works_yet_is_said_once_with_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving_out, "SAID", -1.0)
+    office, asked = Office(), []
+
+    def wait(workers: Sequence[Clerk], seconds: float) -> Sequence[Clerk]:
+        asked.append(seconds)
+        return workers[:1] if len(asked) > 3 else []
+
+    monkeypatch.setattr(office, "wait", wait)
+    match = r"no worker has started in -1 s \(each takes 1 GPU\): waiting for room"
+    with pytest.warns(SteelyardWarning, match=match) as said:
+        assert len(list(GivingOut(office, parts(2), 1, need="each takes 1 GPU").run())) == 2
+    assert len(said) == 1
 
 
 def test_closing_the_iterator_dismisses_everyone() -> None:

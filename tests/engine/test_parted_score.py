@@ -111,7 +111,8 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
     for said, given in {
         "is no run in parts": (plain, *words, *ENGINE),
         "is a run in parts": (run, *words),
-        "--frugal is not for runs in parts": (run, *words, *ENGINE, "--frugal", "exact"),
+        "--layout is not for runs in parts": (run, *words, *ENGINE, "--layout", "long"),
+        "--frugal goes by a plan": (run, *words, *ENGINE, "--frugal", "exact"),
         "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
         "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
     }.items():
@@ -159,3 +160,15 @@ def test_processes_have_no_gpus_of_their_own(tmp_path: Path) -> None:
     done = steelyard("score", tmp_path, *words)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "processes share the GPUs of this machine" in done.err
+
+
+def test_gpus_that_would_stand_idle_are_refused_in_one_line(tmp_path: Path) -> None:
+    for said, words in {
+        "logprob runs in no worker, whose GPUs would stand idle": ("--verifier", "logprob", "--gpus-per-worker", 1),
+        "a verifier runs on one GPU, and --gpus-per-worker is 2": (
+            "--verifier", "qwen-prm", "--local", "--gpus-per-worker", 2,
+        ),
+    }.items():  # fmt: skip
+        done = steelyard("score", tmp_path, *words, *ENGINE)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert said in done.err

@@ -72,3 +72,14 @@ def test_a_worker_that_is_gone_before_it_gets_a_part_is_one_that_died(tmp_path: 
     with pytest.raises(DiedError, match="ended with code -9"):
         worker.result()
     worker.dismiss()
+
+
+@pytest.mark.long
+def test_a_script_that_starts_processes_while_it_is_imported_is_told_what_to_do(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\nfrom steelyard.engine.engines import engine_of\n"
+        "list(engine_of('processes:1').run(max, 0, [Path('part')]))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert "there, call it below if __name__ == '__main__':" in done.stderr.splitlines()[-1]

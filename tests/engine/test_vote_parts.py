@@ -15,12 +15,14 @@ import steelyard as sy
 from steelyard.engine import parts_folder
 from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.parts_job import TablePart, seal_part
+from steelyard.engine.parts_read import PartRead
 from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
 from steelyard.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.lock import RunLock
 from steelyard.runs.seal import sealed
 from steelyard.tables.partitioning import partition
 from tests.engine.engines import Here
+from tests.jobs.on_demand import plan_for
 
 
 def odd_table() -> pl.DataFrame:
@@ -57,6 +59,26 @@ def test_verdicts_over_parts_are_bit_for_bit_those_over_all_rows(folder: Path, t
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["questions"], summary["responses"]) == (60, 480)
     assert sy.vote(folder, tmp_path / "plan.json", **options).sort("question").equals(whole)
+
+
+def asked_on_demand(unread: pl.Expr) -> pl.DataFrame:
+    """A table of which a verifier has read all but some responses."""
+    table = sy.simulate(40, 8, seed=5).with_columns(pl.concat_list("score").alias("prm")).drop("score")
+    return table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:asked"))
+
+
+@pytest.mark.parametrize("questions", [["q03"], ["q03", "q17", "q21"], []])
+@pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
+def test_a_part_does_not_decide_for_itself_whether_the_verifier_was_asked_for_everything(
+    tmp_path: Path, questions: list[str]
+) -> None:
+    plan = plan_for(tmp_path / "plan.json", "prm", expected=True)
+    table = asked_on_demand(pl.col("question").is_in(questions) & (pl.col("sample") > 1))
+    partition(table, tmp_path / "parts", 7)
+    vote_parts(tmp_path / "parts", tmp_path / "out", Here(), plan=plan)
+    whole = sy.vote(table, plan).sort("question")
+    assert verdicts(tmp_path / "out").sort("question").equals(whole)
+    assert whole.equals(sy.vote(table.drop("prm:asked"), plan).sort("question")) == (not questions)
 
 
 def test_a_part_without_questions_has_a_table_without_verdicts(tmp_path: Path) -> None:
@@ -174,7 +196,7 @@ class Late(Here):
 
     def run(self, *given: Any, **options: Any) -> Generator[Any]:
         yield from super().run(*given, **options)
-        late = TablePart("part-00001", "", 0, "", str(self.target / "part-00001.parquet"), self.order)
+        late = TablePart(PartRead("part-00001", "", 0, ""), str(self.target / "part-00001.parquet"), self.order)
         seal_part(late, pl.DataFrame({"question": ["other"]}), {})
 
 

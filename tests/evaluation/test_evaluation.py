@@ -125,12 +125,12 @@ def test_a_baseline_outside_the_list_is_measured_but_not_listed(cal: Labelled, t
 )
 def test_impossible_wishes_are_refused(cal: Labelled, test: Labelled, options: dict[str, object], message: str) -> None:
     with pytest.raises(sy.SettingError, match=message):
-        sy.evaluate(**({"methods": ["logit"], "cal": cal, "test": test} | options))  # type: ignore[arg-type]
+        sy.evaluate(**({"methods": ["logit"], "cal": cal, "test": test} | options))  # type: ignore[call-overload]
 
 
 def test_evaluate_needs_labels(cal: Labelled, test: Labelled) -> None:
     with pytest.raises(sy.LabelError):
-        sy.evaluate(["logit"], cal, test.unlabelled())  # type: ignore[arg-type]
+        sy.evaluate(["logit"], cal, test.unlabelled())  # type: ignore[call-overload]
 
 
 def test_calibrated_votes_beat_majority_where_the_verifier_is_good() -> None:

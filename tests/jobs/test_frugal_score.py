@@ -12,11 +12,17 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.asking import asking_rule
+from steelyard.asking.rule import replay
+from steelyard.evaluation.frugal_plan import learn_asking
+from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
+from steelyard.runs.sample_numbers import number_of
 from tests.jobs.on_demand import COLUMN, asked_in, mixed_run, plan_for, scores_of, verdicts_with_all_scores
 from tests.jobs.test_score import journal, p_true_words, questions_asked
 from tests.running import Done, steelyard
 from tests.runs.runs_small import small_run
+from tests.scored_committees import scored_committee
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
@@ -297,3 +303,61 @@ def test_the_bill_counts_responses_tokens_seconds_and_money(tmp_path: Path, serv
     assert steelyard("status", run, "--price-response", -1).code == 2
     with Run.open(run) as opened:
         assert len(opened.state.scores[COLUMN].done) == said["new"]
+
+
+def committee_plan(path: Path) -> Path:
+    """A committee of ant and bee that knows what the scores of bee are worth, and asks for no others."""
+    table = scored_committee({"ant": 0.5, "bee": 0.45}, {"bee": 4.0}, questions=60)
+    pool = sy.read_labelled(
+        table.with_columns(pl.concat_list("score").alias(COLUMN)).drop("score"),
+        source="llm", score=COLUMN, answers="exact",
+    )  # fmt: skip
+    learn_asking(sy.CommitteeVote().fit(pool), pool, price=0.0001).save(path)
+    return path
+
+
+def run_of_two(folder: Path, questions: int = 4, samples: int = 3) -> Path:
+    """A run of ant and bee, who never agree."""
+    ids = [f"q{i}" for i in range(questions)]
+    table = pl.DataFrame({"question": ids, "prompt": [f"What is {i} + 1?" for i in range(questions)]})
+    about = {"finish": "stop", "tokens": 10, "logprob": -0.1, "seed": 1, "attempts": 1}
+    records = [
+        {
+            "kind": "sample", "question": name, "sample": number_of(j, place), "source": who, "model": who,
+            "response": f"I am {who} {j}.\n\nThe answer is \\boxed{{{j + 10 * place}}}.", **about,
+        }
+        for name in ids
+        for j in range(samples)
+        for place, who in enumerate(("ant", "bee"))
+    ]  # fmt: skip
+    sources = {who: {"model": who, "upstream": ""} for who in ("ant", "bee")}
+    with Run.start(folder, Manifest("0" * 64, "", samples, sources=sources), table) as run:
+        run.add_now(records)
+    return folder
+
+
+def test_a_committee_asks_on_demand_for_the_scores_of_the_sources_that_it_heeds(
+    tmp_path: Path, server: FaultVerifier
+) -> None:
+    run, plan = run_of_two(tmp_path / "run"), committee_plan(tmp_path / "plan.json")
+    done = frugal(run, server, plan, "--frugal")
+    assert done.code == 0, done.err
+    table = pl.read_parquet(run / "table.parquet")
+    asked = dict(table.group_by("llm").agg(pl.col(f"{COLUMN}:asked").sum()).iter_rows())
+    assert asked["ant"] == 0
+    assert 0 < asked["bee"] == sum(questions_asked(server).values())
+    seen = replay(asking_rule("expected"), sy.load(plan), sy.read(scores_of(run), score=COLUMN, source="llm"))
+    assert sy.vote(run, plan)["answer"].to_list() == sy.load(plan).predict(seen).answer.tolist()
+
+
+def test_a_committee_that_has_not_learned_to_ask_and_a_run_without_sources_are_refused(
+    tmp_path: Path, server: FaultVerifier
+) -> None:
+    plan = committee_plan(tmp_path / "plan.json")
+    alone = frugal(small_run(tmp_path / "alone"), server, plan, "--frugal")
+    assert (alone.code, "weighs the sources of 'llm'" in alone.err) == (2, True)
+    voter = sy.load(plan)
+    voter.asking_ = None
+    voter.save(tmp_path / "unlearned.json")
+    unlearned = frugal(run_of_two(tmp_path / "run"), server, tmp_path / "unlearned.json", "--frugal")
+    assert (unlearned.code, "score everything, without --frugal" in unlearned.err) == (2, True)

@@ -362,3 +362,12 @@ def test_a_manifest_older_than_the_journal_is_refused(three: dict[str, FaultUpst
     done = steelyard("vote", tmp_path / "run")
     assert done.code == 2
     assert "has samples of 3 sources, and the manifest names 1" in done.err
+
+
+def test_upstreams_drawn_from_one_after_the_other_may_give_different_numbers_of_samples_the_fewest_first(
+    three: dict[str, FaultUpstream], tmp_path: Path
+) -> None:
+    for name, n in (("bee", 1), ("ant", 3)):
+        assert generate({name: three[name]}, tmp_path, "-n", n, count=2).code == 0
+    table = pl.read_parquet(tmp_path / "run" / "table.parquet")
+    assert sorted(table.group_by("llm").len().rows()) == [("ant", 6), ("bee", 2)]

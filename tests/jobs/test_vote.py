@@ -13,6 +13,7 @@ import steelyard as sy
 from steelyard.confidence.drift import some_question_means
 from steelyard.jobs.vote import decide_file
 from tests.building import labelled
+from tests.jobs.on_demand import plan_for
 from tests.running import steelyard
 
 
@@ -106,3 +107,17 @@ def test_what_is_neither_a_plan_nor_a_name_is_refused_in_one_line(given: dict[st
 def test_an_empty_name_of_a_score_is_not_taken_for_none() -> None:
     with pytest.raises(sy.ColumnError, match="no score column ''"):
         sy.vote(sy.simulate(20, 8, seed=2), method="vanilla", score="")
+
+
+@pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
+def test_how_sure_a_verdict_is_does_not_depend_on_the_batch_it_is_read_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question of which everything was asked stands beside others, in this batch or in another."""
+    plan = plan_for(tmp_path / "plan.json", "prm", expected=True)
+    unread = pl.col("question").is_in(["q03", "q17"]) & (pl.col("sample") > 1)
+    table = sy.simulate(40, 8, seed=5).with_columns(pl.concat_list("score").alias("prm")).drop("score")
+    table = table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:asked"))
+    whole = sy.vote(table, plan)
+    monkeypatch.setattr("steelyard.tables.question_batches.BATCH", 16)
+    assert sy.vote(table, plan).equals(whole)

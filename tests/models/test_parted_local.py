@@ -7,7 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
 
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import TokenProtocol
 from steelyard.verifiers.runners import local
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
@@ -46,3 +49,23 @@ def test_parts_that_are_scored_by_a_model_have_the_scores_of_one_run(
     assert loaded == ["model"] * 2  # one for all parts
     assert scores[1] == pytest.approx(scores[0], abs=1e-4)
     assert pl.Series(scores[0]).n_unique() > 1
+
+
+class Placed(Exception):
+    """Where a model goes, before it would go there."""
+
+
+def test_a_model_goes_to_the_first_gpu_that_its_worker_sees_which_is_the_one_that_ray_gave_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Trunk:
+        def to(self, device: torch.device) -> None:
+            raise Placed(device.type, device.index or 0)
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(local, "_trunk", lambda folder, dtype: Trunk())
+    protocol, _ = find_verifier("qwen-prm")
+    assert isinstance(protocol, TokenProtocol)
+    with pytest.raises(Placed) as placed:
+        local.Local(protocol, str(tiny.qwen_prm(tmp_path / "model")))
+    assert placed.value.args == ("cuda", 0)

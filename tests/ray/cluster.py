@@ -19,7 +19,15 @@ from steelyard.__main__ import main; main()
 
 @contextmanager
 def two_nodes() -> Iterator[Any]:
-    """Start a head without CPUs and two nodes with one each; `cluster.address` is what --engine ray: takes."""
+    """Start two nodes with one CPU each beside the head."""
+    with only_a_head() as cluster:
+        cluster.nodes = [add_node(cluster) for _ in range(2)]
+        yield cluster
+
+
+@contextmanager
+def only_a_head() -> Iterator[Any]:
+    """Start a head without CPUs; `cluster.address` is what --engine ray: takes."""
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -27,20 +35,19 @@ def two_nodes() -> Iterator[Any]:
         initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
     )
     try:
-        cluster.nodes = [add_node(cluster) for _ in range(2)]
         yield cluster
     finally:
         cluster.shutdown()
 
 
-def command(*words: object) -> subprocess.Popen[str]:
-    """Start `steelyard WORDS`."""
+def command(*words: object, first: str = "") -> subprocess.Popen[str]:
+    """Start `steelyard WORDS`; a program may do something `first`."""
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-c", LISTENING, *map(str, words)], **pipes)
+    return subprocess.Popen([sys.executable, "-c", first + LISTENING, *map(str, words)], **pipes)
 
 
-def add_node(cluster: Any) -> Any:
-    return cluster.add_node(num_cpus=1, object_store_memory=STORE)
+def add_node(cluster: Any, cpus: int = 1, gpus: int = 0) -> Any:
+    return cluster.add_node(num_cpus=cpus, num_gpus=gpus, object_store_memory=STORE)
 
 
 def workers(of: int | None = None) -> list[int]:

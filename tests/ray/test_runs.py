@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import steelyard as sy
+from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.run import Run
+from steelyard.verifiers.protocols import p_true
+from steelyard.verifiers.step_splits import split
 from tests.jobs.generating import ask_for
 from tests.jobs.test_score import p_true_words, questions_asked
 from tests.ray.cluster import add_node, command, two_nodes, workers
@@ -196,28 +201,72 @@ def scored_alone(run: Path, server: FaultVerifier) -> pl.DataFrame:
     return pl.read_parquet(run.parent / "alone.scored" / "table.parquet")
 
 
+class Deaths:
+    """What each death cost: what the verifier was asked by then and the disk did not have."""
+
+    def __init__(self, run: Path, server: FaultVerifier) -> None:
+        self.run, self.server = run, server
+        self.kept: list[tuple[set[str], int]] = []  # the texts that had a score on the disk, and the requests so far
+        self.lost: list[int] = []
+
+    def after(self, kill: Callable[[], object], under: int | None = None) -> None:
+        """Kill, wait until all workers `under` a process are dead, and look at the disk, then at the ledger."""
+        dying = workers(under)
+        kill()
+        until(lambda: not any(Path(f"/proc/{process}").exists() for process in dying))
+        kept = scored_texts(self.run)
+        self.kept.append((kept, len(self.server.asked())))
+        time.sleep(0.2)  # requests that were sent may be written down a moment later
+        self.lost.append(len(set(questions_asked(self.server)) - kept))
+
+    def asked_again(self) -> list[str]:
+        """The texts that were asked about after a death before which their scores were on the disk."""
+        entries = [entry["text"] for entry in self.server.asked()]
+        return [text for kept, so_far in self.kept for text in entries[so_far:] if text in kept]
+
+
+def scored_texts(run: Path) -> set[str]:
+    """What the verifier was asked about every response that has a score on the disk."""
+    found: set[str] = set()
+    for part in run.glob("part-*"):
+        with Run.open(part) as opened:
+            prompts = dict(opened.questions.select("question", "prompt").iter_rows())
+            done = opened.state.scores["p-true"].done
+            for sample in opened.samples():
+                if (sample["question"], sample["sample"]) in done:
+                    (message,) = p_true.render(prompts[sample["question"]], split(sample["response"], "whole"))
+                    found.add(message["content"])
+    return found
+
+
 @pytest.mark.usefixtures("another_node")
 def test_workers_a_node_and_the_driver_that_die_while_scoring_cost_only_what_was_in_flight(
     cluster: Any, parted: Path, verifier: FaultVerifier
 ) -> None:
-    given = p_true_words(parted, verifier, *on(cluster))
+    given, deaths = p_true_words(parted, verifier, *on(cluster)), Deaths(parted, verifier)
     first = command(*given)
     once_there(parted, "score", 20)
-    first.kill()
+    deaths.after(first.kill)
     first.communicate()
     there = records(parted, "score")
 
     def after(count: int) -> Callable[[], None]:
         return lambda: once_there(parted, "score", min(WANTED - 40, there + count))
 
-    with meanwhile(after(10), kill_workers, after(60), lambda: kill_node(cluster)):
+    def end_a_node() -> None:
+        (raylet,) = cluster.nodes[-1].all_processes["raylet"]
+        deaths.after(lambda: kill_node(cluster), under=raylet.process.pid)
+
+    with meanwhile(after(10), lambda: deaths.after(kill_workers), after(60), end_a_node):
         done = steelyard(*given)
     assert done.code == 0, done.err
-    asked = questions_asked(verifier)
-    found = table(parted)
+    asked, found = questions_asked(verifier), table(parted)
     assert found["p-true"].null_count() == 0
-    in_flight = asked_again(asked)
-    assert in_flight <= 5 * 64  # five workers died, each with what one asks at once at most
-    assert in_flight < len(asked)
+    assert set(asked) == scored_texts(parted)
+    assert len(asked) == WANTED
+    assert deaths.asked_again() == []
+    assert asked_again(asked) <= sum(deaths.lost)
+    largest = max(part.questions for part in PartedRun.read(parted).parts) * N
+    assert max(deaths.lost) <= 2 * largest  # two workers, at one part each
     alone = scored_alone(parted, verifier)
     assert_frame_equal(found.select("question", "sample", "p-true"), alone.select("question", "sample", "p-true"))

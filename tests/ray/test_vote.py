@@ -125,14 +125,18 @@ def test_a_worker_with_another_version_is_refused(
 
 ALONE = """
 import os, time
+import ray
 import tests.ray.listening as listening
 from steelyard.engine.engines import engine_of
-from tests.engine.tasks import doubled, parts
+from tests.engine.tasks import parts, priority
 from tests.ray.cluster import descendants
 
-run = engine_of("ray").run(doubled, 2, parts(3), workers=1)
-next(run)
+run = engine_of("ray").run(priority, None, parts(3), workers=1)
+print(next(run).summary - os.nice(0))
 print(*listening.addresses(), sep=",")
+(monitor,) = ray._private.worker._global_node.all_processes["monitor"]
+shutdown = ray.shutdown
+ray.shutdown = lambda: (print(monitor.process.wait(10)), shutdown())
 run.close()
 until = time.monotonic() + 120
 while descendants(os.getpid()) and time.monotonic() < until:
@@ -141,6 +145,7 @@ print(len(descendants(os.getpid())))
 """
 
 
-def test_ray_that_is_started_for_one_command_listens_on_loopback_and_is_gone_afterwards() -> None:
+def test_ray_that_is_started_for_one_command_has_its_priority_listens_on_loopback_and_is_soon_gone_afterwards() -> None:
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["127.0.0.1", "0"], done.stderr
+    killed = "-9"  # the monitor, for whose end Ray would wait
+    assert done.stdout.split() == ["0", "127.0.0.1", killed, "0"], done.stderr

@@ -41,3 +41,24 @@ def test_what_is_not_there_or_no_parquet_is_one_line(tmp_path: Path) -> None:
         sy.read("s3://bucket/t.csv")
     with pytest.raises(TableError, match="give it alone"):
         sy.read(["s3://bucket/t.parquet", "a.parquet"])
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/parts.parquet", "gs://bucket/a.parquet", "file:///data/out.parquet"])
+def test_nothing_is_written_to_an_address_nor_into_a_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sy.simulate(3, 2, seed=1).write_parquet("t.parquet")
+    partition("t.parquet", "parts", 2)
+    for words in (
+        ("partition", "t.parquet", "--parts", 2),
+        ("vote", "parts", "--engine", "processes:1"),
+        ("import", "t.parquet", "--engine", "processes:1", "--parts", 2),
+        ("vote", "t.parquet"),
+        ("import", "t.parquet"),
+    ):
+        done = steelyard(*words, "-o", address)
+        assert (done.code, done.err.count("\n")) == (2, 1), words
+        fix = "name the path itself, /data/out.parquet" if address.startswith("file") else "and copy it there"
+        assert fix in done.err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["parts", "t.parquet"]

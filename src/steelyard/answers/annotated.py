@@ -40,6 +40,11 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
     known = distinct.drop("votes").with_columns(keys.alias("same_as"), apart.alias("undecided"))
     texts = rows.with_columns(pl.col("question", "answer").cast(pl.String))
     full = texts.join(known, on=["question", "answer"], how="left", nulls_equal=True, maintain_order="left")
+    return described(full)
+
+
+def described(full: pl.DataFrame) -> Reading:
+    """What is to be said of rows that have their answers."""
     return Reading(
         full,
         _rules(full),

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from steelyard.environment import without_keys
 
-DEADLINE = 2.5  # seconds for one question
+DEADLINE = 30.0  # seconds for one question: a worker that runs away is ended before, by its limit of CPU
 START = 60.0  # seconds for a worker to come up
 FEW = 16  # questions that are not worth a second worker
 

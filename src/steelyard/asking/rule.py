@@ -29,6 +29,9 @@ class Voter(Protocol):
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]."""
 
+    def heeds_scores(self, pool: Pool) -> Bools:
+        """Of which responses a score can change anything [R]."""
+
     def bounds(self, pool: Pool) -> AnswerBounds | None:
         """Between what totals every answer must end, whatever is said of what was not asked."""
 

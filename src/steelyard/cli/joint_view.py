@@ -1,4 +1,4 @@
-"""What plan-budget reads and shows where samples and scores have prices: how much of each to buy."""
+"""What plan-budget shows where samples and scores of one LLM have prices: how much of each to buy."""
 
 from __future__ import annotations
 
@@ -6,38 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli import show
-from steelyard.cli.cascade_view import budget_of
-from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
     from steelyard.evaluation.joint_budget import JointBudget
-
-
-def check_joint(
-    sample: float | None, score: float | None, budget: str | None, **beside: object
-) -> tuple[float, float, float]:
-    """Refuse options that do not go together before any file is read; return both prices and the budget."""
-    from steelyard.evaluation.joint_search import Prices
-
-    if sample is None or score is None:
-        missing = "--price-sample" if sample is None else "--price-score"
-        raise SettingError(f"a budget for samples and scores needs both prices: add {missing}, 0 for what is free")
-    if wrong := [option for option, value in beside.items() if value]:
-        reasons = {
-            "plan": "a plan is fitted here for every number of samples: name a --method instead",
-            "samples": "--samples counts samples, and prices count money: use --budget 32",
-            "loss": "a loss cannot be aimed for with them yet: use --budget 32",
-        }
-        sources = "sources have prices of their own (--price): leave one of the two away"
-        raise SettingError(f"--price-sample and --price-score: {reasons.get(wrong[0], sources)}")
-    if budget is None:
-        raise SettingError("say what to aim for: --budget 32 (mean cost per question, in the money of the prices)")
-    spend = budget_of(budget)
-    if not isinstance(spend, float):
-        raise SettingError(f"a budget of {budget} is a share of the best source's cost: here give a cost, as 32")
-    Prices(sample, score).check_budget(spend)
-    return sample, score, spend
 
 
 def joint_view(found: JointBudget, output: Path | None, overwrite: bool, json: bool, seed: int) -> None:

@@ -69,6 +69,12 @@ Upstreams = Annotated[
     ),
 ]
 AnyUpstream = Annotated[str | None, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+VerifierServers = Annotated[
+    str | None,
+    typer.Option(
+        "--upstream", metavar="URL", help=f"{SERVER} With --engine, one per worker: URL,URL.", show_default=False
+    ),
+]
 AnyUpstreams = Annotated[
     list[str] | None,
     typer.Option("--upstream", metavar="URL", help=f"{SERVER} Several by name: a=URL,b=URL.", show_default=False),

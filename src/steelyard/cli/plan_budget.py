@@ -9,7 +9,9 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import budget_of, cascade_view, check_aim, prices_of
-from steelyard.cli.joint_view import check_joint, joint_view
+from steelyard.cli.committee_view import committee_view
+from steelyard.cli.joint_prices import check_joint, plan_jointly
+from steelyard.cli.joint_view import joint_view
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -35,6 +37,8 @@ EXAMPLE = (
     "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json\n\n"
     "Example: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --budget 65% -o plan.json"
     "\n\nExample: steelyard plan-budget labelled.parquet --price-sample 1 --price-score 0.5 --budget 32 -o plan.json"
+    "\n\nExample: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --price-score 0.0002 "
+    "--budget 0.01 -o plan.json"
 )
 
 
@@ -75,7 +79,8 @@ def run(
         float | None,
         typer.Option(
             metavar="PRICE",
-            help="What one sample costs. With --price-score: learns how many samples to draw and scores to ask for.",
+            help="What one sample costs. With --price-score: learns how many samples to draw and scores to ask for, "
+            "with --source of whom.",
             show_default=False,
         ),
     ] = None,
@@ -83,7 +88,15 @@ def run(
         float | None,
         typer.Option(
             metavar="PRICE",
-            help="What one score costs. In the money of --price-sample; 0 where it is free.",
+            help="What one score costs. In the money of --price-sample, or of --price; 0 where it is free.",
+            show_default=False,
+        ),
+    ] = None,
+    price_score_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PRICE",
+            help="What one score of some sources costs, as gpt=0.5,llama=0.1, where it is not --price-score.",
             show_default=False,
         ),
     ] = None,
@@ -114,12 +127,12 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
-    both = None
-    if price_sample is not None or price_score is not None:
-        beside = {"plan": plan, "samples": samples, "loss": loss, "price": price, "cost": cost, "source": source}
-        both, budget = check_joint(price_sample, price_score, budget, **beside), None
-    prices = check_aim(samples, loss, budget, prices_of(price), cost)
-    cascading = prices is not None or cost is not None
+    both, named = None, prices_of(price)
+    if price_sample is not None or price_score is not None or price_score_of:
+        beside = {"plan": plan, "samples": samples, "loss": loss}
+        both = check_joint(price_sample, price_score, price_score_of, budget, named, cost, source, **beside)
+    prices = check_aim(samples, loss, budget, named, cost) if both is None else None
+    cascading = both is None and (prices is not None or cost is not None)
     if samples is None and loss is None and not cascading and both is None:
         raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
     if output:
@@ -131,11 +144,11 @@ def run(
     if cascading and column is None:
         raise sy.SettingError("prices are for sources: say who answered, as --source llm")
     options: dict[str, Any] = {
-        "tokens": cost or cascading,
+        "tokens": cost or named is not None,
         "rename": renames(rename),
         "layout": layout,
         "answers": answers,
-        "need_score": voter.scored,
+        "need_score": voter.scored or both is not None,
         "texts": both is not None,
     }
     with show.progress(f"Reading {spoken(files)}") as progress:
@@ -143,12 +156,11 @@ def run(
     used = first_samples(pool, n)
     if both is not None:
         with show.progress("Trying samples and scores"):
-            sample_costs, score_costs, spend = both
-            spent = sy.plan_joint_budget(
-                used, voter, price_sample=sample_costs, price_score=score_costs, budget=spend, calibrate=calibrate,
-                seed=seed,
-            )  # fmt: skip
-        joint_view(spent, output, overwrite, json, seed)
+            spent = plan_jointly(used, voter, both, calibrate, seed)
+        if isinstance(spent, sy.CommitteeBudget):
+            committee_view(spent, output, overwrite, json, seed)
+        else:
+            joint_view(spent, output, overwrite, json, seed)
         return
     if cascading:
         aims: dict[str, Any] = {"budget": budget_of(budget), "loss": loss, "calibrate": calibrate, "refit": not plan}

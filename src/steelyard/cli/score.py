@@ -13,7 +13,6 @@ from steelyard.cli import show
 from steelyard.cli.options import (
     MODEL,
     Answers,
-    AnyUpstream,
     EngineName,
     FrugalRule,
     Json,
@@ -22,6 +21,7 @@ from steelyard.cli.options import (
     MaxFailures,
     Rename,
     VerifierName,
+    VerifierServers,
     output_option,
     renames,
     source_of,
@@ -41,7 +41,7 @@ def run(
         ),
     ] = None,
     verifier: VerifierName = None,
-    upstream: AnyUpstream = None,
+    upstream: VerifierServers = None,
     local: Annotated[
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
     ] = False,
@@ -93,7 +93,11 @@ def run(
     gpus_per_worker: Annotated[
         float | None,
         typer.Option(
-            "--gpus-per-worker", min=0, metavar="COUNT", help="With --engine: GPUs of each worker.", show_default=False
+            "--gpus-per-worker",
+            min=0,
+            metavar="COUNT",
+            help="With --engine ray and --local: GPUs of each worker, at most 1. Default: 1 if the cluster has any.",
+            show_default=False,
         ),
     ] = None,
     json: Json = False,
@@ -123,13 +127,13 @@ def run(
     }  # fmt: skip
     try:
         if engine is not None:
-            _check_parted(files, output=output, plan=plan, frugal=frugal, rename=rename, layout=layout)
+            _check_parted(files, output=output, rename=rename, layout=layout)
             with logged("Scoring", files[0]) as watch:
                 done = score_parts(
-                    files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker or 0,
-                    at=upstream, progress=watch, **asked,
+                    files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker,
+                    at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
-            show_scored(done, column or find_verifier(verifier)[1].name, json)
+            show_scored(done, column or find_verifier(verifier)[1].name, json, plan)
             return
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
         with show.progress(f"Scoring {spoken(files)}") as progress:

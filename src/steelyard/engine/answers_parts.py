@@ -15,8 +15,8 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
-from steelyard.runs.parts import check_unchanged
+from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
+from steelyard.engine.parts_read import parts_read
 from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.reading import named
@@ -73,7 +73,8 @@ def answers_of_parts(
     layout = layout or Long.name
     reader = reader_for(folder, answers, layout, rename)
     order = AnswersOrder(reader.kind.name, rename or {}, layout, only_unreadable)
-    job = PartsJob(folder, target, "answers", vars(order), {})
+    check_cut(folder, vars(order))
+    job = PartsJob(parts_read(folder, engine, workers), target, "answers", vars(order), {})
     found, told = AnswersOfParts(), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
         for name in ("responses", "unreadable", "undecided", "costly", "classes"):
@@ -89,10 +90,10 @@ def answers_of_parts(
 
 def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
     """Read the answers of one part, write its rows with them and seal them; what a worker does."""
-    check_unchanged(Path(part.path), part.sha256)
+    rows = part.read.open()
     reader = AnswerReader(order.answers)
     with caught() as said, named(part.path) as name, reading(name):
-        table = open_responses(part.path, order.layout, dict(order.rename)).collect()
+        table = open_responses(rows, order.layout, dict(order.rename)).collect()
         check_columns(table.schema)
         try:
             found = annotated.read_answers(table, reader)

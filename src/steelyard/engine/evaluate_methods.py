@@ -70,14 +70,23 @@ def evaluate_methods(
         if progress:
             progress(len(found) / len(chosen))
     told.tell()
-    ordered = [found[each.name] for each in chosen]
-    first = ordered[0]
-    correct = np.stack([each["correct"] for each in ordered], axis=2)
-    sd = np.stack([each["sd"] for each in ordered], axis=1)
-    names = tuple(each.name for each in chosen)
-    joined = Curves(names, first["sizes"], correct, sd, None, first["calibration_samples"])
+    joined = joined_curves([found[each.name] for each in chosen], [each.name for each in chosen])
     table = table_of_curves(joined, len(methods), n=order.n, seed=order.seed)
     return table, pl.DataFrame([row for name in methods for row in found[name]["confidence"]])
+
+
+def joined_curves(measured: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Curves:
+    """The curves of methods that were measured one by one."""
+    first = measured[0]
+    correct = np.stack([each["correct"] for each in measured], axis=2)
+    sd = np.stack([each["sd"] for each in measured], axis=1)
+    return Curves(tuple(names), first["sizes"], correct, sd, None, first["calibration_samples"])
+
+
+def curve_of(found: Curves) -> dict[str, Any]:
+    """What a worker says of the one method that it has measured."""
+    about = {"correct": found.correct[:, :, 0], "sd": found.resample_sd[:, 0], "sizes": found.sizes}
+    return about | {"calibration_samples": found.calibration_samples}
 
 
 def _heard(each: Finished[OneMethod], told: ToldOnce) -> dict[str, Any]:
@@ -93,15 +102,7 @@ def measure(order: EvaluateOrder, method: OneMethod) -> dict[str, Any]:
         found = curves([method.name], cal, test, n=order.n, resamples=order.resamples, seed=order.seed)
     with caught():
         confidence = confidence_table([method.name], cal, test).to_dicts()
-    return {
-        "correct": found.correct[:, :, 0],
-        "sd": found.resample_sd[:, 0],
-        "sizes": found.sizes,
-        "calibration_samples": found.calibration_samples,
-        "confidence": confidence,
-        "rows": _digest(cal) + _digest(test),
-        "said": said,
-    }
+    return curve_of(found) | {"confidence": confidence, "rows": _digest(cal) + _digest(test), "said": said}
 
 
 @lru_cache(maxsize=1)

@@ -7,16 +7,18 @@ does not grow with the work. A part whose worker died goes to another one, at mo
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, SteelyardWarning
 
 TRIES = 3  # workers that may die over one part
 STARTS = 3  # workers that may die while they start, one after the other
 LIMIT = 300.0  # seconds in which nobody works before the first worker must have started
+SAID = 30.0  # seconds after which it is said that nobody works yet
 LISTEN = 1.0  # seconds
 
 
@@ -77,8 +79,10 @@ class Crew(Protocol):
 class GivingOut(Generic[P]):
     """The parts that are yet to be done, and who does what."""
 
-    def __init__(self, crew: Crew, parts: Sequence[P], workers: int, least: int = 1) -> None:
+    def __init__(self, crew: Crew, parts: Sequence[P], workers: int, least: int = 1, need: str = "") -> None:
         self.crew, self.workers = crew, workers
+        self.need = f" ({need})" if need else ""  # what a worker takes
+        self.waits = False  # and it was said that nobody works yet
         self.least = min(least, len(parts))  # workers that must start; 0 once they have
         self.todo = deque((part, 1) for part in parts)  # with the number of the try
         self.starting: set[Worker] = set()
@@ -113,13 +117,22 @@ class GivingOut(Generic[P]):
         heard: Sequence[Worker] = self.crew.wait([*self.busy, *self.starting], LISTEN)
         if heard or self.busy:
             self.began = time.monotonic()
-        elif time.monotonic() - self.began > LIMIT:
-            raise SettingError(
-                f"no worker has started in {LIMIT:.0f} s: ask for fewer workers, CPUs or GPUs, or add machines to the "
-                "cluster, and run the command again"
-            )
+        else:
+            self._check_started(time.monotonic() - self.began)
         self._check_least()
         return heard
+
+    def _check_started(self, seconds: float) -> None:
+        """Say that nobody works yet, and later give up."""
+        if seconds > LIMIT:
+            raise SettingError(
+                f"no worker has started in {LIMIT:.0f} s{self.need}: ask for fewer workers, CPUs or GPUs, or add "
+                "machines to the cluster, and run the command again"
+            )
+        if seconds > SAID and not self.waits:
+            self.waits = True
+            text = f"no worker has started in {SAID:.0f} s{self.need}: waiting for room, {LIMIT:.0f} s at most"
+            warnings.warn(text, SteelyardWarning, stacklevel=2)
 
     def _check_least(self) -> None:
         """Give up where fewer workers have started than must."""
@@ -127,8 +140,8 @@ class GivingOut(Generic[P]):
         self.least = 0 if there >= self.least else self.least
         if self.least and time.monotonic() - self.opened > LIMIT:
             raise SettingError(
-                f"{there} of at least {self.least} workers have started in {LIMIT:.0f} s: ask for fewer, or add "
-                "machines to the cluster, and run the command again"
+                f"{there} of at least {self.least} workers have started in {LIMIT:.0f} s{self.need}: ask for "
+                "fewer, or add machines to the cluster, and run the command again"
             )
 
     def _give(self) -> None:

@@ -20,7 +20,9 @@ from steelyard.engine.files_alike import TOGETHER, checked_rows, schema_of, writ
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_folder import finish, held, wanted_parts
-from steelyard.engine.parts_job import SAME, TablePart, seal_part, told_failures
+from steelyard.engine.parts_job import TablePart, seal_part
+from steelyard.engine.parts_read import PartRead
+from steelyard.engine.told_failures import SAME, told_failures
 from steelyard.errors import RunError, SettingError, TableError
 from steelyard.files import reason
 from steelyard.runs.parts import Parts, check_parts, part_name
@@ -84,7 +86,9 @@ def import_parts(
         chunks = target.absolute() / CHUNKS
         inputs = [InputFile(str(path), i, str(chunks / f"file-{i:05d}"), states[i]) for i, path in enumerate(paths)]
         tables = [
-            TablePart(part_name(i), "", 0, "", str(target.absolute() / f"{part_name(i)}.parquet"), wanted.order)
+            TablePart(
+                PartRead(part_name(i), "", 0, ""), str(target.absolute() / f"{part_name(i)}.parquet"), wanted.order
+            )
             for i in range(parts)
         ]
         missing = [table for table in tables if (sealed(Path(table.target)) or {}).get("order") != wanted.order]

@@ -23,15 +23,17 @@ NAMED = 3  # parts that a message names
 def read_workers(text: str | int | None) -> tuple[int, int | None]:
     """Read `--workers`: 8 at most, or 2:8 for at least 2 and at most 8; None is as many as there is room for.
 
+    A range says that more machines may come, which are then waited for; without one, none must start.
+
     >>> read_workers("2:8"), read_workers(4), read_workers(None)
-    ((2, 8), (1, 4), (1, None))
+    ((2, 8), (0, 4), (0, None))
     """
     if text is None:
-        return 1, None
+        return 0, None
     low, found, high = str(text).partition(":")
     try:
-        least, most = (int(low), int(high)) if found else (1, int(low))
-        if not 1 <= least <= most:
+        least, most = (int(low), int(high)) if found else (0, int(low))
+        if most < max(1, least) or (found and least < 1):
             raise ValueError
     except ValueError:
         raise SettingError(f"cannot read --workers {text!r:.40}: give a number as 8, or a range as 2:8") from None
@@ -47,11 +49,11 @@ def over_parts(
     board: Board,
     *,
     workers: tuple[int, int | None],
-    gpus: float = 0,
+    gpus: float | None = 0,
 ) -> dict[str, str]:
     """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name.
 
-    `workers` is how many must start, and how many may be at work at once.
+    `workers` is how many must start, and how many may be at work at once; `gpus` are those of each.
     """
     failed: dict[str, str] = {}
     if not parts:

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -37,6 +38,7 @@ class Teller:
         self.news = News()
         self._path = run / FOLDER / f"{part}.json"
         self._gpus = gpus
+        self._look: threading.Thread | None = None
         self._due = 0.0
 
     def tell(self) -> None:
@@ -44,10 +46,14 @@ class Teller:
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + EVERY
-        if self._gpus:
-            self.news.gpu = gpu_share()
+        if self._gpus and not (self._look and self._look.is_alive()):  # nvidia-smi may take a second
+            self._look = threading.Thread(target=self._see, daemon=True)
+            self._look.start()
         with suppress(Exception):
             write_atomically(self._path, json.dumps(asdict(self.news)).encode())
+
+    def _see(self) -> None:
+        self.news.gpu = gpu_share()
 
     def __enter__(self) -> Teller:
         make_folder(self._path.parent)

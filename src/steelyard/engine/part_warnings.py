@@ -13,17 +13,17 @@ FIGURES = re.compile(r"[\d.,]*\d|'[^']*'")
 
 
 @contextmanager
-def caught() -> Iterator[list[str]]:
-    """Keep the warnings of this block in a list, filled when the block ends; notes are left out."""
+def caught(*, notes: bool = False) -> Iterator[list[str]]:
+    """Keep the warnings of this block in a list, filled when the block ends; notes are left out unless asked for."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         yield said
-    said += [str(each.message) for each in records if _matters(each.category)]
+    said += [str(each.message) for each in records if _matters(each.category, notes)]
 
 
-def _matters(category: type[Warning]) -> bool:
-    return issubclass(category, SteelyardWarning) and not issubclass(category, SteelyardNote)
+def _matters(category: type[Warning], notes: bool) -> bool:
+    return issubclass(category, SteelyardWarning) and (notes or not issubclass(category, SteelyardNote))
 
 
 class ToldOnce:

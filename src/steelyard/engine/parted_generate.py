@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.engine.board import Board, PartDone
-from steelyard.engine.engines import engine_of
+from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.generate_part import PartsOrder, generate_part
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
 from steelyard.jobs.generate_order import read_order
@@ -27,7 +27,7 @@ def generate_parts(
     questions: str | Path,
     run: str | Path,
     *,
-    engine: str,
+    engine: str | Engine,
     parts: int | None = None,
     workers: str | int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,

@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.board import Board
-from steelyard.engine.engines import engine_of
+from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
+from steelyard.engine.own_server import read_servers
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.errors import RunError, SettingError
+from steelyard.jobs.frugal_rule import frugal_rule
+from steelyard.jobs.frugal_score import check_readable
 from steelyard.jobs.progress import Progress
 from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, refuse_other
+from steelyard.llm.address import KEY_ENV
 from steelyard.llm.embedded import LOCAL
+from steelyard.methods.base.method import Method
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parted_scores import settled
@@ -28,35 +33,37 @@ def score_parts(
     run: str | Path,
     verifier: str,
     *,
-    engine: str,
+    engine: str | Engine,
     workers: str | int | None = None,
-    gpus_per_worker: float = 0,
+    gpus_per_worker: float | None = None,
+    at: str | None = None,
+    plan: Method | str | Path | None = None,
+    frugal: str | bool | None = None,
+    answers: str = "math",
     progress: Callable[[Progress], None] = lambda _: None,
     **options: Any,
 ) -> Scored:
     """Have a verifier score every response of a run in parts; what is scored is never asked twice.
 
-    Every worker loads the verifier once, and keeps it from part to part. The scores are those of `score` with the same
-    options. A part that cannot be scored is named in the RunError at the end, and the others are scored.
+    Every worker loads the verifier once, and keeps it from part to part; on Ray it has a GPU of its own if there are
+    any, unless `gpus_per_worker` says otherwise. Of several servers, `at="URL,URL"`, each worker asks its own. The
+    scores are those of `score` with the same options; asked on demand they are the same too, as a rule looks at one
+    question at a time. A part that cannot be scored is named in the RunError at the end, and the others are scored.
     """
     chosen, many = engine_of(engine), read_workers(workers)
-    order = ScoreOrder(verifier, **options)
-    if order.at == LOCAL:
+    servers = read_servers(at, options.get("key_env", KEY_ENV))
+    order = ScoreOrder(verifier, at=servers[0] if servers else None, **options)
+    if LOCAL in servers:
         raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
-    if gpus_per_worker and isinstance(chosen, ProcessEngine):
-        raise SettingError(
-            "processes share the GPUs of this machine: leave --gpus-per-worker away, or use --engine ray, where each "
-            "worker has its own"
-        )
+    gpus = _gpus(gpus_per_worker, order, chosen)
+    on_demand = frugal_rule(frugal, plan, order.name, answers)
     folder = Path(run)
     if not is_parted_run(folder):
         raise SettingError(
             f"{folder} is no run in parts, which many workers can score: make one with 'steelyard generate --engine', "
             "or leave --engine away"
         )
-    if not 0 <= gpus_per_worker <= 1024:
-        raise SettingError(f"a worker cannot have {gpus_per_worker:g} GPUs: --gpus-per-worker is 0 or more")
     check_storage(folder)
     parted = PartedRun.read(folder)
     scoring = order.scoring(parted.manifest)
@@ -69,18 +76,44 @@ def score_parts(
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     board = Board(folder, responses, len(parts), "responses", progress)
-    wanted = PartsScoreOrder(folder.resolve(), order, gpus_per_worker > 0)
-    failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus_per_worker)
+    wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, on_demand, servers)
+    failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus)
     if failed:
         raise unfinished(parted, failed, len(parts), stopped=board.stopped)
-    return _added_up(folder, board)
+    done = _added_up(folder, board)
+    if on_demand is not None:
+        check_readable(folder, done.readable)
+        done.rule = on_demand.rule.name
+    return done
+
+
+def _gpus(given: float | None, order: ScoreOrder, engine: Engine) -> float | None:
+    """The GPUs of each worker; None is one where there are any. Refuse those that would stand idle."""
+    if given is None:
+        return None if order.local else 0
+    if given and isinstance(engine, ProcessEngine):
+        raise SettingError(
+            "processes share the GPUs of this machine: leave --gpus-per-worker away, or use --engine ray, where each "
+            "worker has its own"
+        )
+    if given and not order.local:
+        raise SettingError(
+            f"{order.verifier} runs in no worker, whose GPUs would stand idle: leave --gpus-per-worker away, or run "
+            "the verifier in the workers with --local"
+        )
+    if not 0 <= given <= 1:
+        raise SettingError(
+            f"a verifier runs on one GPU, and --gpus-per-worker is {given:g}: give 1, less than 1 to have workers "
+            "share a GPU, or 0 for CPUs"
+        )
+    return given
 
 
 def _added_up(folder: Path, board: Board) -> Scored:
     """What the workers did, as one."""
     parts = list(board.finished.values())
-    done = Scored(before=sum(part.held - part.done for part in parts), new=sum(part.done for part in parts), run=folder)
-    for name in ("truncated", "empty", "unsampled"):
+    done = Scored(new=sum(part.done for part in parts), run=folder)
+    for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable"):
         setattr(done, name, sum(part.about[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())
     done.found = next((part.about["found"] for part in parts if part.about["found"]), {})

@@ -16,6 +16,7 @@ from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, 
 from steelyard.version import __version__
 
 THREADS = "POLARS_MAX_THREADS"
+SCRIPT = " (it imports the script that calls this: there, call it below if __name__ == '__main__':)"
 
 
 class ProcessEngine:
@@ -33,7 +34,7 @@ class ProcessEngine:
         workers: int | None = None,
         least: int = 1,
         cpus: float = 1,
-        gpus: float = 0,  # noqa: ARG002 - the processes share those of the machine
+        gpus: float | None = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
@@ -59,7 +60,8 @@ class _Process:
             return self.line.recv()
         except (EOFError, OSError):
             self.process.join()
-            raise DiedError(f"process {self.process.pid} ended with code {self.process.exitcode}") from None
+            code = self.process.exitcode
+            raise DiedError(f"process {self.process.pid} ended with code {code}{SCRIPT * (code == 1)}") from None
 
     def dismiss(self) -> None:
         self.process.kill()

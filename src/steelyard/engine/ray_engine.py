@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.engine.ray_room import Need, default_gpus, nodes_of, workers_for
 from steelyard.errors import SettingError
 from steelyard.version import __version__
 
@@ -23,7 +24,10 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what Ray says about dead workers goes to standard output: we say it ourselves
 }
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # what keeps Ray to 127.0.0.1 there does so on Linux, too
+OWN = {  # of a Ray that is started here
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what keeps Ray to 127.0.0.1 there does so on Linux, too
+    "RAY_worker_niceness": "0",  # its workers are this command, and are not to wait behind all other processes
+}
 
 
 class RayEngine:
@@ -41,18 +45,22 @@ class RayEngine:
         workers: int | None = None,
         least: int = 1,
         cpus: float = 1,
-        gpus: float = 0,
+        gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
         with self.connected(workers, cpus) as ray:
-            many = workers or _room(ray, cpus, gpus)
-            yield from GivingOut(_Actors(ray, task, order, reads or {}, cpus, gpus), parts, many, least).run()
+            nodes = nodes_of(ray)
+            need = Need(cpus, default_gpus(nodes) if gpus is None else gpus)
+            useful = min(workers, len(parts)) if workers else None
+            many = workers_for(nodes, need, useful, grows=least > 0)
+            crew = _Actors(ray, task, order, reads or {}, need)
+            yield from GivingOut(crew, parts, many, least, f"each takes {need}").run()
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
         """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
-        ray = _ray(QUIET if self.address else QUIET | LOOPBACK)
+        ray = _ray(QUIET if self.address else QUIET | OWN)
         if ray.is_initialized():
             yield ray
             return
@@ -68,6 +76,7 @@ class RayEngine:
         try:
             yield ray
         finally:
+            _kill_monitor(ray)
             ray.shutdown()
 
     def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
@@ -84,7 +93,7 @@ class RayEngine:
 class _Actor:
     def __init__(self, crew: _Actors) -> None:
         self.crew, self.actor = crew, crew.kind.remote()
-        self.said = self.actor.start.remote(crew.threads, __version__, crew.reads)
+        self.said = self.actor.start.remote(crew.threads, __version__, crew.reads, bool(crew.need.gpus))
 
     def give(self, part: Any) -> None:
         self.said = self.actor.do.remote(self.crew.task, self.crew.order, part)
@@ -104,11 +113,11 @@ class _Actor:
 
 class _Actors:
     def __init__(
-        self, ray: Any, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str], cpus: float, gpus: float
+        self, ray: Any, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str], need: Need
     ) -> None:
-        self.ray, self.task, self.order, self.reads = ray, task, order, dict(reads)
-        self.threads = max(1, int(cpus))
-        options = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        self.ray, self.task, self.order, self.reads, self.need = ray, task, order, dict(reads), need
+        self.threads = max(1, int(need.cpus))
+        options = {"num_cpus": need.cpus, "num_gpus": need.gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self.kind = ray.remote(_worker_class()).options(**options)
 
     def hire(self) -> _Actor:
@@ -124,11 +133,13 @@ def _worker_class() -> type:
     """The class of the workers. It is made here, so that it travels whole: a machine may have another Steelyard."""
 
     class SteelyardWorker:
-        def start(self, threads: int, version: str, reads: dict[str, str]) -> str | None:
+        def start(self, threads: int, version: str, reads: dict[str, str], gpus: bool) -> str | None:
             import os
             import socket
 
             os.environ.setdefault("POLARS_MAX_THREADS", str(threads))  # before polars is imported
+            if not gpus:  # Ray has named those of a worker that has some; the others must not meet on the first one
+                os.environ["CUDA_VISIBLE_DEVICES"] = ""
             where = socket.gethostname()
             try:
                 from steelyard.engine.at_work import refusal
@@ -154,13 +165,11 @@ def _reach(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), REACH).close()
 
 
-def _room(ray: Any, cpus: float, gpus: float) -> int:
-    """How many workers the cluster has room for now, at least one."""
-    there = ray.cluster_resources()
-    by_cpu = there.get("CPU", 1) / cpus if cpus else float("inf")
-    by_gpu = there.get("GPU", 0) / gpus if gpus else float("inf")
-    room = min(by_cpu, by_gpu)
-    return max(1, int(room)) if room != float("inf") else 1
+def _kill_monitor(ray: Any) -> None:
+    """Kill the process that adds machines, if Ray was started here: asked to end it takes a second, which Ray waits."""
+    with contextlib.suppress(AttributeError, LookupError, OSError):
+        (monitor,) = ray._private.worker._global_node.all_processes["monitor"]
+        monitor.process.kill()
 
 
 def _ray(settings: Mapping[str, str]) -> Any:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from steelyard.engine.board import PartDone
+from steelyard.engine.own_server import own_server
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
+from steelyard.jobs.frugal_rule import Frugal
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
 from steelyard.jobs.score_samples import refuse_other
 from steelyard.llm.address import Address
@@ -23,6 +25,7 @@ from steelyard.verifiers.protocol import Protocol, TokenProtocol
 from steelyard.verifiers.runners.where import connect
 from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
 
+ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
 
 
@@ -33,29 +36,39 @@ class PartsScoreOrder:
     folder: Path
     asked: ScoreOrder
     gpus: bool
+    on_demand: Frugal | None = None
+    servers: tuple[str, ...] = ()
 
 
 def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     """Score every response of a part that has no score, and derive its table."""
     run = PartedRun.read(order.folder)
     run.check(part)
+    asked = replace(order.asked, at=own_server(order.folder, order.servers))
     told = Teller(order.folder, part.name, gpus=order.gpus)
-    scoring = order.asked.scoring(run.manifest)
+    scoring = asked.scoring(run.manifest)
 
     def begin() -> None:
         """Before the first score: no other worker may have begun with something else."""
         refuse_other(order.folder, settle(order.folder, scoring.column, asdict(scoring)), scoring)
 
-    with caught() as said, taken(run, part) as folder, told as teller, Run.open(folder, write=True) as opened:
+    with (
+        caught(notes=order.on_demand is not None) as said,
+        taken(run, part) as folder,
+        told as teller,
+        Run.open(folder, write=True) as opened,
+    ):
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-            return Watched(await kept(order.asked.verifier, protocol, model, address, context), teller, begin)
+            return Watched(await kept(asked.verifier, protocol, model, address, context), teller, begin)
 
-        done = asyncio.run(score_opened(opened, order.asked, connect=watched))
+        how: dict[str, Any] = {"on_demand": order.on_demand, "is_part": True, "connect": watched}
+        done = asyncio.run(score_opened(opened, asked, **how))
         responses = len(opened.state.samples.done)
-    about = {name: getattr(done, name) for name in ("truncated", "empty", "unsampled", "found")}
+    settled = done.before + done.new + done.copied + done.not_asked
     failed, news = done.failures.total(), teller.news
-    return PartDone(responses, done.before + done.new, done.new, failed, news.tokens, done.failures, about, said)
+    about = {name: getattr(done, name) for name in ABOUT}
+    return PartDone(responses, settled, done.new, failed, news.tokens, done.failures, about, said)
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:

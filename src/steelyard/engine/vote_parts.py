@@ -15,16 +15,18 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.engine.answer_kind import reader_for
+from steelyard.engine.asked_parts import all_asked, rows_without
 from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.engine.parts_job import PartsJob, TablePart, seal_part
+from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
+from steelyard.engine.parts_read import parts_read
 from steelyard.errors import SettingError
 from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
-from steelyard.runs.parts import check_unchanged
 from steelyard.tables.layouts.long import Long
+from steelyard.tables.source_column import source_of_run
 
 VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
@@ -42,6 +44,7 @@ class VoteOrder:
     n: int | None
     options: Mapping[str, Any]  # score, source, rename, layout
     answers: str
+    all_asked: tuple[str, ...] = ()  # columns that say nothing, as everything was asked
 
 
 @dataclass
@@ -90,15 +93,20 @@ def vote_parts(
             f"{folder} --method {voter.name} --source {source or 'COLUMN'} -o plan.json'), then give --plan plan.json"
         )
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
+    source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
     reader = reader_for(folder, answers, options["layout"], rename)
     at = str(plan.absolute()) if plan else None
-    order = VoteOrder(at, method, control.threshold if control else None, n, options, reader.kind.name)
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
-        "answers": order.answers, **options,
+        "answers": reader.kind.name, **options,
     }  # fmt: skip
-    job = PartsJob(folder, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
+    check_cut(folder, settings)
+    read = parts_read(folder, engine, workers)
+    threshold = control.threshold if control else None
+    asked = all_asked(read, engine, workers)
+    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, asked)
+    job = PartsJob(read, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
     found, told = VotedParts(voter, control), ToldOnce()
     means: list[float] = []
     for part in job.run(engine, vote_part, order, workers=workers, progress=progress):
@@ -115,13 +123,15 @@ def vote_parts(
 
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
-    check_unchanged(Path(part.path), part.sha256)
+    rows = part.read.open()
+    if order.all_asked:
+        rows = rows_without(rows, order.all_asked)
     reader = AnswerReader(order.answers)
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with caught() as said:
-        if part.rows:
+        if part.read.rows:
             voter = _voter(order.plan, order.method)
-            found = decide(voter, Path(part.path), n=order.n, answers=reader, **order.options)
+            found = decide(voter, rows, n=order.n, answers=reader, on_demand=True, **order.options)
             verdicts = pl.concat(found.verdicts)
     empty = verdicts["answer"].null_count()
     if order.threshold is not None:

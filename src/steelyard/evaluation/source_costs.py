@@ -44,16 +44,8 @@ def source_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.f
 
     A source with no response to a question is taken to cost there what it costs on average.
     """
-    if pool.source is None:
-        raise SettingError("this pool does not say who answered: read the table with source='llm'")
+    each = response_costs(pool, prices)
     sources, shape = len(pool.sources), (pool.n_questions, len(pool.sources))
-    rates = np.ones(sources)
-    if prices is not None:
-        known = checked_prices(prices, pool.sources)
-        rates = np.array([known[name] for name in pool.sources]) / MILLION
-    elif pool.tokens is None:
-        raise SettingError("say what sources cost: prices={'gpt': 10, 'llama': 0.1} per million tokens, or a column")
-    each = _used(pool, counted=prices is not None) * rates[pool.source]
     place = pool.spread(np.arange(pool.n_questions)) * sources + pool.source
     total = np.bincount(place, each, shape[0] * sources).reshape(shape)
     there = np.bincount(place, minlength=shape[0] * sources).reshape(shape) > 0
@@ -62,6 +54,26 @@ def source_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.f
     if not found.any():
         raise SettingError("every source is free: there is nothing to save, so ask them all")
     return found
+
+
+def response_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.float64]:
+    """Return what every response costs [R]: price x tokens / 1e6, or what was read without prices.
+
+    >>> from dataclasses import replace
+    >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6], source=["gpt", "llama"])
+    >>> response_costs(replace(pool, tokens=np.array([100.0, 300.0])), {"gpt": 10, "llama": 1})
+    array([0.001 , 0.0003])
+    """
+    if pool.source is None:
+        raise SettingError("this pool does not say who answered: read the table with source='llm'")
+    rates = np.ones(len(pool.sources))
+    if prices is not None:
+        known = checked_prices(prices, pool.sources)
+        rates = np.array([known[name] for name in pool.sources]) / MILLION
+    elif pool.tokens is None:
+        raise SettingError("say what sources cost: prices={'gpt': 10, 'llama': 0.1} per million tokens, or a column")
+    costs: NDArray[np.float64] = _used(pool, counted=prices is not None) * rates[pool.source]
+    return costs
 
 
 def _used(pool: Pool, *, counted: bool) -> NDArray[np.float64]:

@@ -52,9 +52,17 @@ class Frugal:
 
 
 def frugal_rule(
-    frugal: str | bool | None, plan: Method | str | Path | None, column: str, answers: str = "math"
+    frugal: str | bool | None,
+    plan: Method | str | Path | None,
+    column: str,
+    answers: str = "math",
+    *,
+    by_source: bool = False,
 ) -> Frugal | None:
-    """Check what was asked for before anything is opened; None where the verifier is asked for everything."""
+    """Check what was asked for before anything is opened; None where the verifier is asked for everything.
+
+    `by_source`: it will be known who gave each response, so a committee that has learned what to ask for may say so.
+    """
     if frugal is None or frugal is False:
         if plan is not None:
             raise SettingError("a plan says what to ask on demand: add --frugal (frugal=True), or leave --plan away")
@@ -67,7 +75,7 @@ def frugal_rule(
             f"--frugal goes by a plan: name one with --plan, made by 'steelyard fit FILE --score {column} -o plan.json'"
         )
     voter, name = (plan, "a fitted method") if isinstance(plan, Method) else (load(plan), str(plan))
-    score = _checked(voter, name, column)
+    score = _checked(voter, name, column, by_source=by_source)
     if frugal is True or frugal == ANY:
         frugal = voter.asking_.rule if voter.asking_ is not None else "exact"
     rule = asking_rule(frugal)
@@ -78,13 +86,13 @@ def frugal_rule(
     return Frugal(voter, rule, score, name, answers)
 
 
-def _checked(voter: Method, name: str, column: str) -> Score:
+def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score:
     """The score a plan goes by, one of this column; refuse a plan that cannot say what to ask."""
     if voter.oracle:
         raise PlanError(f"{name} is for {voter.name}, an oracle that reads the correct answers: ask by another plan")
     if not voter.reads_scores():
         raise PlanError(f"{name} is for {voter.name}, which reads no scores: there is nothing to ask a verifier for")
-    if voter.weighs_sources:
+    if voter.weighs_sources and not (by_source and voter.asking_ is not None):
         raise PlanError(f"{name} is for {voter.name}, which weighs sources: score everything, without --frugal")
     if voter.learns and voter.fitted_on_ is None:
         raise PlanError(f"{name} is not fitted: fit it on labelled responses with the score {column!r}")

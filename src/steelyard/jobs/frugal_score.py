@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,20 @@ async def score_on_demand(
     *,
     texts: bool,
     max_failures: int,
+    is_part: bool = False,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
-    """Ask for the scores that the rule needs. With `texts` a text that was sampled several times is read once."""
+    """Ask for the scores that the rule needs. With `texts` a text that was sampled several times is read once.
+
+    A run without any readable answer is refused, unless it is a part of one.
+    """
     check_same(run, scoring)
     rows = Rows(run, scoring, frugal, texts)
+    if not is_part:
+        check_readable(run.folder, rows.readable)
     before = walked(run.folder / JOURNAL, scoring.column)
     done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
-    done.rule, done.empty = frugal.rule.name, rows.empty
+    done.rule, done.empty, done.readable = frugal.rule.name, rows.empty, rows.readable
     if not before.goes_on(frugal.note):
         if before.begun is not None:
             warnings.warn(_goes_otherwise(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
@@ -74,6 +81,15 @@ async def score_on_demand(
     done.not_asked = rows.unread(run, scoring.column)
     done.found = asking.found
     return done
+
+
+def check_readable(folder: Path, readable: int) -> None:
+    """Refuse responses of which none has a readable answer: there is nothing to vote for."""
+    if not readable:
+        raise TableError(
+            f"{folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
+            "kind of answer with --answers, or score everything, without --frugal"
+        )
 
 
 class Rows:
@@ -98,11 +114,9 @@ class Rows:
                 texts=texts,
                 answers=frugal.answers,
             )
-        if not self.pool.readable.any():
-            raise TableError(
-                f"{run.folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
-                "kind of answer with --answers, or score everything, without --frugal"
-            )
+        if frugal.voter.weighs_sources:
+            frugal.voter.check_pool(self.pool)
+        self.readable = int(self.pool.readable.sum())
         self.scores: Floats = np.full(self.pool.n_responses, np.nan) if not known else self.pool.known_scores.copy()
         questions = self.pool.questions.to_list()
         numbers: list[int] = np.asarray(self.pool.tokens).astype(np.int64).tolist()

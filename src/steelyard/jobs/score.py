@@ -50,7 +50,7 @@ async def ascore(
     at = at if upstream is None else upstream  # `at` is what `upstream` was called before
     order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures)
     order.check()
-    on_demand = frugal_rule(frugal, plan, order.name, answers)
+    on_demand = frugal_rule(frugal, plan, order.name, answers, by_source=True)
     with _opened(run, output, rename, layout, order.protocol) as opened:
         return await score_opened(opened, order, on_demand=on_demand, progress=progress)
 

@@ -60,6 +60,8 @@ class ScoreOrder:
         check_place(known.name, protocol, at=self.at is not None, local=self.local)
         if self.at == LOCAL and isinstance(protocol, TokenProtocol):
             raise SettingError(f"the embedded LLM is no {known.name}: run it with --local, or --upstream a vLLM server")
+        if self.at is not None and "," in self.at:
+            raise SettingError("several servers are for a run in parts, where each worker asks its own: name one")
         if self.at is not None:
             check_upstream(self.at, self.key_env)
         if self.name in TAKEN or not self.name.strip():
@@ -83,6 +85,7 @@ async def score_opened(
     order: ScoreOrder,
     *,
     on_demand: Frugal | None = None,
+    is_part: bool = False,
     connect: Connect = connect,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
@@ -103,7 +106,7 @@ async def score_opened(
             done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
         else:
             once = not isinstance(protocol, RecordedProtocol)  # what was recorded with equal texts may differ
-            limits: dict[str, Any] = {"max_failures": allowed, "progress": progress}
+            limits: dict[str, Any] = {"max_failures": allowed, "is_part": is_part, "progress": progress}
             done = await score_on_demand(opened, scoring, on_demand, ready, texts=once, **limits)
         opened.write_table()
         done.run = opened.folder

@@ -39,8 +39,8 @@ class Scoring:
 class Scored:
     """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
 
-    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, and `copied` ones
-    have the words of another that was. `run` is where the scores are.
+    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, `copied` ones have
+    the words of another that was, and `readable` ones have an answer to vote for. `run` is where the scores are.
     """
 
     before: int = 0
@@ -54,6 +54,7 @@ class Scored:
     rule: str | None = None
     not_asked: int = 0
     copied: int = 0
+    readable: int = 0
 
 
 async def score_samples(

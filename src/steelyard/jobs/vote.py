@@ -167,9 +167,10 @@ def decide(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str | AnswerReader = "math",
+    on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Decided:
-    """Decide every question of a table, or of one part of it."""
+    """Decide every question of a table, or of one part of it (see `pools_of` for `on_demand`)."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
     if voter.reads_scores() and score is not None and trained and not same_scores(score, trained):
@@ -180,6 +181,7 @@ def decide(
         "answers": answers,
         "need_score": voter.reads_scores(),
         "labels": False,
+        "on_demand": on_demand,
     }
     options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
     try:

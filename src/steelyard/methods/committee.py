@@ -70,6 +70,7 @@ class CommitteeVote(SourceVote, Assessable):
     name: ClassVar[str] = "committee"
     colour: ClassVar[str | None] = "#9b5de5"
     learns: ClassVar[bool] = True
+    learns_confidence: ClassVar[bool] = True
     added: ClassVar[tuple[str, ...]] = (
         "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",
     )  # fmt: skip
@@ -102,8 +103,18 @@ class CommitteeVote(SourceVote, Assessable):
         finally:
             vars(self).pop("unlabelled", None)
 
+    def without_confidence(self) -> Self:
+        """A new one that does not learn how sure its verdicts are: half of a fit, where only verdicts are compared."""
+        quick = type(self)(**self.settings())
+        vars(quick)["learns_confidence"] = False
+        return quick
+
     def reads_scores(self) -> bool:
         return any(self.slopes_.values())
+
+    def heeds_scores(self, pool: Pool) -> Bools:
+        names, source = sources_of(pool)
+        return np.array([self.slopes_.get(name, 0.0) > 0 for name in names])[source]
 
     def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:
         if not self.reads_scores() or pool.scores is None:
@@ -125,8 +136,9 @@ class CommitteeVote(SourceVote, Assessable):
         theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
         self._keep(heard.names, heard.voice, theta[: votes.voices])
         beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
-        self._keep_slopes(heard, beta / spread, centre)
-        self._learn_confidence(pool, votes, consensus, unlabelled, fold)
+        self._keep_slopes(heard, beta / spread, centre, _scored_sources(pool))
+        if self.learns_confidence:
+            self._learn_confidence(pool, votes, consensus, unlabelled, fold)
         self.gains_ = {}
         self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
 
@@ -147,9 +159,12 @@ class CommitteeVote(SourceVote, Assessable):
         more = _others(pool, heard, unlabelled)
         return consensus_of(more), more.pool.n_questions - pool.n_questions
 
-    def _keep_slopes(self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64]) -> None:
+    def _keep_slopes(
+        self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
+    ) -> None:
+        """Store what the scores of each source are worth; of one without any score nothing was learned."""
         pairs = list(zip(heard.names, heard.voice.tolist(), strict=True))
-        self.slopes_ = {name: float(slope[v]) if v >= 0 else 0.0 for name, v in pairs}
+        self.slopes_ = {name: float(slope[v]) if v >= 0 and name in scored else 0.0 for name, v in pairs}
         self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
 
     def _learn_confidence(
@@ -191,7 +206,10 @@ class CommitteeVote(SourceVote, Assessable):
         verdicts = self._decide(self.mixed(pool))
         if self.correctness_ is None:
             return verdicts
-        return verdicts.with_p_correct(_p_correct(CorrectnessBySamples.of(self.correctness_), verdicts))
+        p_correct = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
+        if self.asking_ is not None and pool.asked is not None:
+            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
+        return verdicts.with_p_correct(p_correct)
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""
@@ -274,6 +292,14 @@ def _standardised(
     spread = np.maximum(np.sqrt((square + OWN * overall**2) / (count + OWN)), 0.1)
     voice = np.maximum(heard.code, 0)
     return np.where(np.isnan(z), 0.0, (z - centre[voice]) / spread[voice]), centre, spread
+
+
+def _scored_sources(pool: Pool) -> set[str]:
+    """The sources with a score of any readable response."""
+    if pool.scores is None:
+        return set()
+    names, source = sources_of(pool)
+    return {names[s] for s in np.unique(source[~np.isnan(pool.scores) & pool.readable]).tolist()}
 
 
 def _others(pool: LabelledPool, heard: Heard, unlabelled: Pool) -> SourceVotes:

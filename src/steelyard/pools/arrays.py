@@ -106,3 +106,16 @@ def checked_labels(correct: NDArray[Any]) -> Bools:
     if correct.dtype.kind not in "biu" or (correct.dtype.kind != "b" and not np.isin(correct, (0, 1)).all()):
         raise LabelError(f"correct is {correct.dtype} with values other than true and false: give booleans")
     return correct.astype(bool)
+
+
+def places_among(key: Ints) -> Ints:
+    """The place of each entry among those with the same key, in their order.
+
+    >>> places_among(np.array([3, 1, 3, 3]))
+    array([0, 0, 1, 2])
+    """
+    order = np.argsort(key, kind="stable")
+    count = np.bincount(key)
+    place = np.empty(len(key), np.int64)
+    place[order] = np.arange(len(key)) - np.repeat(np.cumsum(count) - count, count)
+    return place

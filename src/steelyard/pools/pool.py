@@ -24,6 +24,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     group,
     mean_score,
+    places_among,
     small_codes,
 )
 from steelyard.pools.notebook import html_facts
@@ -206,9 +207,30 @@ class Pool:
         if self.source is None or unknown or not wanted:
             known = ", ".join(self.sources) or "none: read it with source='COLUMN'"
             raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {known}")
+        return self._of_sources(wanted, np.ones(self.n_responses, bool))
+
+    def first_of_sources(self, samples: Mapping[str, int]) -> Self:
+        """Keep the first samples of every source, so many of each, and the questions that are left with any.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[5, 6, 7], source=["gpt", "llama", "llama"])
+        >>> pool.first_of_sources({"gpt": 0, "llama": 1}).answer
+        array([6], dtype=int32)
+        """
+        wanted = self.from_sources(name for name, count in samples.items() if count)
+        if wanted.source is None:
+            raise AssertionError("a pool of some sources does not know them")
+        question: Ints = wanted.spread(np.arange(wanted.n_questions))
+        key = question * len(wanted.sources) + wanted.source.astype(np.int64)
+        most = np.array([samples[name] for name in wanted.sources])
+        return wanted._of_sources(wanted.sources, places_among(key) < most[wanted.source])
+
+    def _of_sources(self, wanted: tuple[str, ...], among: Bools) -> Self:
+        """Keep some responses [R] of these sources."""
+        if self.source is None:
+            raise AssertionError("a pool without sources was asked for some")
         code = np.full(len(self.sources), -1, np.int32)
         code[[self.sources.index(name) for name in wanted]] = np.arange(len(wanted))
-        kept = code[self.source] >= 0
+        kept = (code[self.source] >= 0) & among
         sizes = np.bincount(self.spread(np.arange(self.n_questions))[kept], minlength=self.n_questions)
         there = np.flatnonzero(sizes)
         if not len(there):

@@ -16,10 +16,7 @@ from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.pool import LabelledPool, Pool
 from steelyard.pools.verdicts import Verdicts
-from steelyard.runs.bill import bills
-from steelyard.runs.manifest import FILE
-from steelyard.runs.on_demand import BEGINS, notes_about
-from steelyard.runs.run import Run
+from steelyard.runs.parted_bill import billed
 from steelyard.tables import read
 from steelyard.tables.score_spelling import spelled
 
@@ -96,8 +93,4 @@ def _told(
     file: str | Path, column: str, price: float | None = None
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """What a run says of a verifier that was asked on demand: how its last walk began, and its bill."""
-    if not (Path(file) / FILE).is_file():
-        return None, None
-    with Run.open(Path(file)) as opened:
-        begun = [note for note in notes_about(opened.state.notes, column) if note["about"] == BEGINS]
-        return (begun[-1], bills(opened, price)[column]) if begun else (None, None)
+    return billed(Path(file), price).get(column) or (None, None)

@@ -9,9 +9,7 @@ from steelyard.asking.readings import texts_asked
 from steelyard.asking.rule import replay
 from steelyard.errors import RunError, SettingError
 from steelyard.reports.summary import Case
-from steelyard.runs.bill import bills
-from steelyard.runs.manifest import FILE
-from steelyard.runs.run import Run
+from steelyard.runs.parted_bill import billed
 from steelyard.tables.score_spelling import spelled
 
 RULE = "exact"
@@ -30,20 +28,18 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
             share = float(texts_asked(asked).sum() / test.n_responses)
             facts["read by score --frugal"] = f"{share:.0%} of the responses, same verdicts"
     score = spelled(test.origin.score or "")
-    if score and (Path(file) / FILE).is_file():
-        facts |= _billed(Path(file), score.column)
-    return facts
+    return facts | (_billed(Path(file), score.column) if score else {})
 
 
 def _billed(run: Path, column: str) -> dict[str, str]:
     """What a run says that its verifier has read."""
     try:
-        with Run.open(run) as opened:
-            bill = bills(opened).get(column)
+        found = billed(run).get(column)
     except RunError:
         return {}
-    if bill is None:
+    if found is None:
         return {}
+    bill = found.bill
     total = bill["read"] + bill["copied"] + bill["not_asked"]
     tokens = "" if not bill["tokens_read"] else f" ({bill['tokens_read']:,} tokens)"
     seconds = f" in {bill['seconds']:.3g} s" if bill["seconds"] else ""

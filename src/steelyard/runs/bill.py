@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import SettingError, need_numbers
-from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, has_text, notes_about
+from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, SAME, has_text, notes_about
 from steelyard.runs.run import Run
 from steelyard.runs.state import Key
 
@@ -24,6 +25,54 @@ def check_price(price: float | None) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Bill:
+    """What was counted of one column; bills of parts can be added. `begun` are the notes that walks began with."""
+
+    begun: tuple[dict[str, Any], ...] = ()
+    finished: bool = True
+    read: int = 0
+    copied: int = 0
+    not_asked: int = 0
+    tokens_read: int | None = None
+    tokens_not_read: int | None = None
+    seconds: float = 0.0
+    timed: int = 0  # texts that were read in these seconds
+
+    def __add__(self, other: Bill) -> Bill:
+        begun = tuple({_same(note): note for note in (*self.begun, *other.begun)}.values())
+        both = self.finished and other.finished and len(begun) == 1
+        return Bill(
+            begun,
+            both,
+            self.read + other.read,
+            self.copied + other.copied,
+            self.not_asked + other.not_asked,
+            _sum([self.tokens_read, other.tokens_read]),
+            _sum([self.tokens_not_read, other.tokens_not_read]),
+            self.seconds + other.seconds,
+            self.timed + other.timed,
+        )
+
+    def told(self, price: float | None) -> dict[str, Any]:
+        """The bill as `status` has it."""
+        saved = self.not_asked + self.copied
+        return {
+            "rule": _joined(note.get("rule") for note in self.begun),
+            "plan": _joined(note.get("plan") for note in self.begun),
+            "finished": self.finished,
+            "read": self.read,
+            "copied": self.copied,
+            "not_asked": self.not_asked,
+            "tokens_read": self.tokens_read,
+            "tokens_not_read": self.tokens_not_read,
+            "seconds": round(self.seconds, 3),
+            "seconds_saved": round(self.seconds / self.timed * saved, 3) if self.timed else None,
+            "cost": None if price is None else price * self.read,
+            "saved": None if price is None else price * saved,
+        }
+
+
 def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
     """The bills of all columns whose verifier was asked on demand, by name.
 
@@ -32,7 +81,16 @@ def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
     them is reckoned by the mean of those read. With a `price` per response, `cost` and `saved` are in its currency.
     """
     check_price(price)
-    columns = {note["column"] for note in run.state.notes if note.get("about") == BEGINS}
+    return {column: bill.told(price) for column, bill in counted(run, columns_on_demand(run)).items()}
+
+
+def columns_on_demand(run: Run) -> set[str]:
+    """The columns whose verifier was asked on demand."""
+    return {note["column"] for note in run.state.notes if note.get("about") == BEGINS}
+
+
+def counted(run: Run, columns: set[str]) -> dict[str, Bill]:
+    """What was counted of some columns; nothing was asked of one whose walk has not begun."""
     if not columns:
         return {}
     tokens: dict[Key, int | None] = {}
@@ -42,32 +100,34 @@ def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
             tokens.setdefault((record["question"], record["sample"]), _tokens(record))
         elif record["kind"] in ("score", "score-failure") and "copy_of" in record:
             copies.get(record["verifier"], set()).add((record["question"], record["sample"]))
-    return {column: _bill(run, column, tokens, copies[column], price) for column in sorted(columns)}
+    return {column: _bill(run, column, tokens, copies[column]) for column in sorted(columns)}
 
 
-def _bill(
-    run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key], price: float | None
-) -> dict[str, Any]:
+def _bill(run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key]) -> Bill:
     tally, notes = run.state.scores[column], notes_about(run.state.notes, column)
     asked = {key for key in tokens if key in tally.done or key in tally.failed}
     read, saved = asked - copies, tokens.keys() - asked
     rounds = [note for note in notes if note["about"] == ROUND]
-    seconds, timed = (sum(float(note.get(name) or 0) for note in rounds) for name in ("seconds", "read"))
-    begun = [note for note in notes if note["about"] == BEGINS][-1]
-    return {
-        "rule": begun.get("rule"),
-        "plan": begun.get("plan"),
-        "finished": notes[-1]["about"] == ENDS,
-        "read": len(read),
-        "copied": len(asked & copies),
-        "not_asked": len(saved),
-        "tokens_read": _sum(tokens[key] for key in read),
-        "tokens_not_read": _sum(tokens[key] for key in saved | (asked & copies)),
-        "seconds": round(seconds, 3),
-        "seconds_saved": round(seconds / timed * len(saved | (asked & copies)), 3) if timed else None,
-        "cost": None if price is None else price * len(read),
-        "saved": None if price is None else price * (len(tokens) - len(read)),
-    }
+    return Bill(
+        begun=tuple([note for note in notes if note["about"] == BEGINS][-1:]),
+        finished=bool(notes) and notes[-1]["about"] == ENDS,
+        read=len(read),
+        copied=len(asked & copies),
+        not_asked=len(saved),
+        tokens_read=_sum(tokens[key] for key in read),
+        tokens_not_read=_sum(tokens[key] for key in saved | (asked & copies)),
+        seconds=sum(float(note.get("seconds") or 0) for note in rounds),
+        timed=sum(int(note.get("read") or 0) for note in rounds),
+    )
+
+
+def _same(note: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells walks apart, as in steelyard/runs/on_demand.py."""
+    return tuple(note.get(name) for name in SAME)
+
+
+def _joined(names: Iterable[Any]) -> str | None:
+    return " and ".join(dict.fromkeys(map(str, names))) or None
 
 
 def _tokens(record: dict[str, Any]) -> int | None:

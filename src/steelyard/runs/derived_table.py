@@ -7,7 +7,7 @@ that failed is a row without an answer and with the reason in `failure`. Memory 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,13 @@ def fresh_table(folder: Path) -> Path:
     """Return the path of the table, derived anew unless the one that is there is whole and as new as the journal."""
     manifest = Manifest.read(folder)
     if not is_fresh(folder, manifest):
-        made_from = _made_from(folder, manifest)
+        made = made_from(folder, manifest)
         questions = read_questions(folder)
         index = Index(folder / JOURNAL, questions["question"].to_list())
         check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds | came_along(manifest))
         make = (TableMaker if manifest.rows is None else ImportedMaker)(questions, manifest, index)
-        write_sealed(folder / FILE, lambda path: derive(make, path), made_from | {"holds": index.holds})
+        about = {"holds": index.holds, "columns": columns_told(make.schema)}
+        write_sealed(folder / FILE, lambda path: derive(make, path), made | about)
     return folder / FILE
 
 
@@ -62,11 +63,17 @@ def readable_table(folder: Path) -> Path:
 def is_fresh(folder: Path, manifest: Manifest) -> bool:
     """Whether the table is whole and as new as the journal."""
     seal = sealed(folder / FILE)
-    return seal is not None and all(seal.get(name) == value for name, value in _made_from(folder, manifest).items())
+    return seal is not None and all(seal.get(name) == value for name, value in made_from(folder, manifest).items())
 
 
-def _made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
+def made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """What a table is made from: one that says something else of itself is old."""
     return {"layout": LAYOUT, "answers": manifest.answers, "journal": position(folder / JOURNAL)}
+
+
+def columns_told(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    """The columns of a table as its seal has them."""
+    return {name: str(kind) for name, kind in schema.items()}
 
 
 def position(journal: Path) -> dict[str, int]:

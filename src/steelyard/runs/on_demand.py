@@ -21,6 +21,7 @@ from steelyard.runs.records import heads
 from steelyard.runs.state import SUCCESS, Marks
 
 BEGINS, ROUND, ENDS = "frugal", "frugal-round", "frugal-end"
+SAME = ("rule", "plan_sha256", "answers")  # of the first notes of walks that are one
 SUFFIX = ":asked"
 Record = dict[str, Any]
 
@@ -32,6 +33,11 @@ def asked_column(verifier: str) -> str:
     'prm:asked'
     """
     return verifier + SUFFIX
+
+
+def is_asked_column(name: str) -> bool:
+    """Whether a column says which responses a verifier was asked for."""
+    return name.endswith(SUFFIX)
 
 
 def asked_on_demand(note: Record) -> str | None:
@@ -62,8 +68,7 @@ class Walked:
 
     def goes_on(self, note: Record) -> bool:
         """Whether a walk by this note is the one that was begun."""
-        same = ("rule", "plan_sha256", "answers")
-        return self.begun is not None and all(self.begun.get(name) == note.get(name) for name in same)
+        return self.begun is not None and all(self.begun.get(name) == note.get(name) for name in SAME)
 
 
 def walked(journal: Path, column: str) -> Walked:

@@ -11,12 +11,13 @@ from steelyard.runs.derived_table import FILE
 from steelyard.runs.lock import holder
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.part_folders import LOCKS, working
+from steelyard.runs.parted_bill import billed
 from steelyard.runs.parted_run import PartedRun, RunPart
 
 COUNTS = ("wanted", "done", "failed", "not_asked", "left")
 
 
-def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]], price: float | None = None) -> dict[str, Any]:
     """Add up what `status` says of each part; `parts` says where each stands."""
     run = PartedRun.read(folder)
     manifest = run.manifest
@@ -25,7 +26,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]]) -> dic
     verifiers: dict[str, dict[str, Any]] = {}
     sources: dict[str, dict[str, Any]] = {}
     parts: list[dict[str, Any]] = []
-    torn = 0
+    torn, on_demand = 0, False
     for part in run.wanted:
         place, state = _place(run, part)
         found = status(place) if place else None
@@ -37,6 +38,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]]) -> dic
         else:
             _add(samples, found["samples"])
             torn += found["torn_bytes"]
+            on_demand |= bool(found["bills"])
             for name, counts in found["verifiers"].items():
                 _add(verifiers.setdefault(name, _none()), counts)
             for name, counts in found["sources"].items():
@@ -45,6 +47,11 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]]) -> dic
     for counts in verifiers.values():  # a part that a verifier has not begun is wanted, too
         counts["left"] += samples["done"] - counts["wanted"]
         counts["wanted"] = samples["done"]
+    bills = {name: each.bill for name, each in billed(folder, price).items()} if on_demand else {}
+    for name, bill in bills.items():
+        counts = verifiers[name]
+        counts["not_asked"] = bill["not_asked"]
+        counts["left"] = max(0, counts["wanted"] - counts["done"] - counts["failed"] - counts["not_asked"])
     return {
         "run": str(folder),
         "model": manifest.model,
@@ -54,7 +61,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]]) -> dic
         "made_from": None,
         "samples": _told(samples),
         "verifiers": {name: _told(verifiers[name]) for name in sorted(verifiers)},
-        "bills": {},
+        "bills": bills,
         "table": "made when it is read, from the tables of the parts" if not (folder / FILE).exists() else "there",
         "lost": "",
         "writer": None,

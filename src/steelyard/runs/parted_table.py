@@ -9,17 +9,15 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError, SteelyardWarning
-from steelyard.runs.derived_table import BATCH, FIELDS, FILE, fresh_table
-from steelyard.runs.losses import lost
+from steelyard.errors import RunError
+from steelyard.runs.derived_table import BATCH, FILE, fresh_table
+from steelyard.runs.finished_parts import alike, check_not_less, checked_parts, columns_of_all
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.seal import read_seal, sealed, write_sealed
 
@@ -32,16 +30,7 @@ PLACE = "place"
 def merged_table(folder: Path) -> Path:
     """Return the path of the table of all finished parts, derived anew unless the one that is there is of the same."""
     run = PartedRun.read(folder)
-    parts = run.finished()
-    if missing := len(run.wanted) - len(parts):
-        warnings.warn(
-            f"{folder}: {missing} of {len(run.wanted)} parts are not finished, and their questions are left out: give "
-            "the 'steelyard generate' command of this run again",
-            SteelyardWarning,
-            stacklevel=3,
-        )
-    for part in parts:
-        run.check(part)
+    parts = checked_parts(run)
     tables = [fresh_table(folder / part.name) for part in parts]
     seals = [read_seal(table) or {} for table in tables]
     digest = blake2b(
@@ -50,12 +39,7 @@ def merged_table(folder: Path) -> Path:
     made_from = {"layout": LAYOUT, "parts": digest.hexdigest()}
     there = sealed(folder / FILE)
     if there is None or any(there.get(name) != value for name, value in made_from.items()):
-        holds = _holds(seals)
-        if less := lost(folder / FILE, holds):
-            raise RunError(
-                f"{folder} holds less than {FILE} was made from ({less}): restore its parts, name {folder / FILE} "
-                f"instead of the run, or remove {FILE} and table.json to go on with less"
-            )
+        holds = check_not_less(folder, seals)
         write_sealed(folder / FILE, lambda path: _merge(run, parts, tables, path), made_from | {"holds": holds})
     return folder / FILE
 
@@ -68,20 +52,13 @@ def readable_parts(folder: Path) -> Path:
     return path
 
 
-def _holds(seals: list[dict[str, Any]]) -> dict[str, int]:
-    total: dict[str, int] = {"rows": 0, "samples": 0}
-    for seal in seals:
-        for name, count in (seal.get("holds") or {}).items():
-            total[name] = total.get(name, 0) + count
-    return total
-
-
 def _merge(run: PartedRun, parts: list[RunPart], tables: list[Path], target: Path) -> int:
     """Write the rows of all tables in the order of the questions; return how many there are."""
     from polars.io.plugins import register_io_source
 
     frames = [pl.scan_parquet(table, glob=False) for table in tables]
-    schema = _schema([frame.collect_schema() for frame in frames])
+    schema = columns_of_all([frame.collect_schema() for frame in frames])
+    frames = [alike(frame, schema) for frame in frames]
     rows = sum(int(frame.select(pl.len()).collect().item()) for frame in frames)
     if not rows:
         pl.DataFrame(schema=schema).write_parquet(target)
@@ -93,7 +70,7 @@ def _merge(run: PartedRun, parts: list[RunPart], tables: list[Path], target: Pat
         for part, frame in zip(parts, frames, strict=True):
             places = run.questions(part).select("question", PLACE)
             for batch in frame.collect_batches(chunk_size=10 * BATCH, maintain_order=True):
-                buckets.deal(_alike(batch, schema).join(places, on="question", how="inner", maintain_order="left"))
+                buckets.deal(batch.join(places, on="question", how="inner", maintain_order="left"))
         buckets.flush()
 
         def sorted_rows(*_: object) -> Iterator[pl.DataFrame]:
@@ -103,23 +80,6 @@ def _merge(run: PartedRun, parts: list[RunPart], tables: list[Path], target: Pat
     finally:
         shutil.rmtree(place, ignore_errors=True)
     return rows
-
-
-def _schema(schemas: list[pl.Schema]) -> pl.Schema:
-    """The columns of all parts in the order of the table of a run; a verifier may have read only some of the parts."""
-    every = {name: kind for schema in schemas for name, kind in schema.items()}
-    scores = sorted(name for name, kind in every.items() if isinstance(kind, pl.List))
-    first = ["question", "sample", "prompt", "gold", "domain", "llm", *FIELDS, "failure", "answer", "correct"]
-    first.append("self_logprob")
-    asked = sorted(name for name in every if name not in {*first, *scores})
-    return pl.Schema({name: every[name] for name in (*first, *scores, *asked) if name in every})
-
-
-def _alike(batch: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    """The rows of a part with the columns of all."""
-    return batch.select(
-        pl.col(name) if name in batch.columns else pl.lit(None, kind).alias(name) for name, kind in schema.items()
-    )
 
 
 class Buckets:

@@ -40,7 +40,7 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     folder = Path(run)
     if is_parted_run(folder):
         check_price(price_response)
-        return parted_status(folder, status)
+        return parted_status(folder, status, price_response)
     writer = holder(folder)
     with Run.open(folder) as opened:
         billed = bills(opened, price_response)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import RunError, TableError
-from steelyard.files import UnwritableError, make_folder, reason
+from steelyard.files import UnwritableError, check_no_address, make_folder, reason
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.tables.columns import check_columns
@@ -87,6 +87,7 @@ def described(parts: Sequence[Gathered], schema: pl.Schema, source: str) -> Part
 @contextmanager
 def new_folder(folder: str | Path) -> Iterator[Path]:
     """Yield a folder beside one that is yet to be, which takes its name when the block ends well."""
+    check_no_address(folder)
     target = Path(folder)
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")

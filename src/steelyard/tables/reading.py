@@ -91,12 +91,14 @@ def pools_of(
     answers: str | AnswerReader = "math",
     need_score: bool = True,
     labels: bool = True,
+    on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Generator[Pool]:
     """Read a table of any length as pools of whole questions, each question in one of them.
 
     Memory is bounded when the rows of a question stand together; a table in another order is
-    sorted first. Which it is, is settled before the first pool is made.
+    sorted first. Which it is, is settled before the first pool is made. `on_demand` says of a part of a table that
+    elsewhere in the table there are scores that were not asked.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     source = source or source_of_run(table)
@@ -113,7 +115,7 @@ def pools_of(
             origin = Origin(chosen.name, single, name, parts, several, source)
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
-            wanted = _wanted(schema, chosen, labels)
+            wanted = [*_wanted(schema, chosen, labels), *asked_expressions(frame, chosen, on_demand)]
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -163,7 +165,6 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
             raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
         wanted.append(pl.col("sample").cast(pl.Int64))
     wanted += scores.expressions()
-    wanted += asked_expressions(schema, scores)
     label = label_expression(schema) if labels else None
     if label is not None:
         wanted.append(label.alias("correct"))

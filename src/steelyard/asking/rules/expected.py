@@ -10,6 +10,7 @@ calibration questions, a wider one would bring less than the price of what it as
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -46,10 +47,12 @@ class Expected(AskingRule):
         top = found.top(u)
         lead = found.one(u == top)
         a = np.bincount(found.answer[found.asked], minlength=len(found.begin))
-        open_ = a < found.count
+        heeded = np.bincount(found.of_row, voter.heeds_scores(pool)[found.rows], len(found.first)) > 0
+        left = replace(found, asked=found.asked | ~heeded)
+        open_ = np.bincount(found.answer[~left.asked], minlength=len(found.begin)) > 0
         change = np.where(open_, np.where(a == 0, UNREAD, 1 / np.sqrt(np.maximum(a, 1))), 0.0)
         room = learned.margin * (change + found.top(np.where(lead, change, 0.0)))
         rival = ~lead & (u + room > top)
         asked_about = (rival | (lead & (found.top(rival.astype(np.int64)) > 0))) & open_
         known = np.where(asked_about, learned.margin * change + 0.1 * (u - top), -np.inf)
-        return found.copies(found.next_unread(asked_about & (found.ranks(known) < AT_ONCE)), pool.n_responses)
+        return found.copies(left.next_unread(asked_about & (found.ranks(known) < AT_ONCE)), pool.n_responses)

@@ -28,6 +28,7 @@ from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.enough import check_all_asked, check_calibration, first_samples
 from steelyard.methods.base.plan import Provenance
 from steelyard.methods.base.stored import Stored
+from steelyard.pools.arrays import Bools
 from steelyard.pools.pool import LabelledPool, Pool
 from steelyard.pools.verdicts import Verdicts
 
@@ -182,6 +183,10 @@ class Method(Stored, ABC):
     def reads_scores(self) -> bool:
         """Whether the scores of a pool count, or only break ties."""
         return self.scored
+
+    def heeds_scores(self, pool: Pool) -> Bools:
+        """Of which responses of a pool a score can change the weight [R]; a verifier need not read the others."""
+        return np.full(pool.n_responses, self.reads_scores())
 
     def by_response(self) -> bool:
         """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.

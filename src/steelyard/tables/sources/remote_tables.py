@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.files import SCHEMES
 from steelyard.tables.sources.opened_tables import OpenedTable
 
-SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")
 ADDRESS = re.compile(r"([a-z]\w*):/+(.+)", re.DOTALL)
 SUFFIXES = (".parquet", ".pq")
 

@@ -1,0 +1,79 @@
+"""How many workers a Ray cluster has room for, and what is said where it has room for fewer than were asked for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.errors import SettingError, SteelyardWarning
+
+NEAR = 1e-9  # ten times 0.1 GPUs are one
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one worker takes of its node. A part of a GPU is taken of one GPU, which workers then share."""
+
+    cpus: float
+    gpus: float
+
+    def __str__(self) -> str:
+        """What is said of it.
+
+        >>> str(Need(1, 0.5)), str(Need(2, 0))
+        ('1 CPU and 0.5 GPUs', '2 CPUs')
+        """
+        return _counted(self.cpus, "CPU") + (f" and {_counted(self.gpus, 'GPU')}" if self.gpus else "")
+
+    def fits(self, node: Mapping[str, float]) -> int:
+        """How many workers have room on a node with these resources.
+
+        >>> Need(1, 0.3).fits({"CPU": 8, "GPU": 2}), Need(1, 2).fits({"CPU": 8, "GPU": 3})
+        (6, 1)
+        """
+        by_cpu = node.get("CPU", 0) / self.cpus if self.cpus else float("inf")
+        found = node.get("GPU", 0)
+        by_gpu = float("inf") if not self.gpus else found / self.gpus
+        if 0 < self.gpus < 1:
+            by_gpu = int(found) * int(1 / self.gpus + NEAR)
+        fewest = min(by_cpu, by_gpu)
+        return int(fewest + NEAR) if fewest != float("inf") else 1
+
+
+def nodes_of(ray: Any) -> list[dict[str, float]]:
+    """The resources of every node that is there now."""
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+def default_gpus(nodes: Sequence[Mapping[str, float]]) -> float:
+    """The GPUs of a worker that has a model, where nobody says how many: one, if there are any."""
+    return 1 if any(node.get("GPU", 0) >= 1 for node in nodes) else 0
+
+
+def workers_for(nodes: Sequence[Mapping[str, float]], need: Need, asked: int | None, *, grows: bool) -> int:
+    """How many workers to ask Ray for; what does not fit is told, and no GPU at all is an error unless `grows`."""
+    room = sum(need.fits(node) for node in nodes)
+    there = f"{_counted(len(nodes), 'node')}, {_all(nodes, 'CPU')} and {_all(nodes, 'GPU')} in all"
+    if not room and need.gpus and not grows:
+        raise SettingError(
+            f"each worker takes {need}, and no node of the Ray cluster has that ({there}): add nodes that have GPUs "
+            "('ray start --num-gpus'), change --gpus-per-worker, or give a range as --workers 1:8 if Ray adds nodes"
+        )
+    if room < (asked or 1):
+        warnings.warn(
+            f"the Ray cluster has room for {room} of {asked or 1} workers now ({there}; each worker takes {need}): the "
+            "work is done by those that fit, and the others start when there is room",
+            SteelyardWarning,
+            stacklevel=2,
+        )
+    return asked or max(1, room)
+
+
+def _all(nodes: Sequence[Mapping[str, float]], name: str) -> str:
+    return _counted(sum(node.get(name, 0) for node in nodes), name)
+
+
+def _counted(number: float, name: str) -> str:
+    return f"{number:g} {name}{'s' * (number != 1)}"

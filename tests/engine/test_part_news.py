@@ -1,0 +1,61 @@
+"""What a worker tells of its part, and how busy its GPUs are by nvidia-smi."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.cli.live_progress import sentence
+from steelyard.engine.board import Board
+from steelyard.engine.part_news import Teller, gpu_share
+from steelyard.jobs.progress import Progress
+from tests.waiting import until
+
+SMI = """#!/bin/sh
+echo "$@" >> "$0.asked"
+echo 80
+echo 60
+"""
+
+
+@pytest.fixture
+def smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine on which two GPUs are busy 80 % and 60 % of the time."""
+    command = tmp_path / "bin" / "nvidia-smi"
+    command.parent.mkdir()
+    command.write_text(SMI)
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent), prepend=":")
+    return command
+
+
+def test_only_the_gpus_that_ray_gave_a_worker_are_looked_at(smi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+    assert gpu_share() == pytest.approx(0.7)
+    assert smi.with_suffix(".asked").read_text().split()[-2:] == ["-i", "3,5"]
+
+
+def test_without_nvidia_smi_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu_share() is None
+    assert "GPU" not in sentence(Progress(10, 0, done=5, pieces=2))
+
+
+@pytest.mark.usefixtures("smi")
+def test_the_share_of_all_workers_is_in_the_progress_of_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.engine.part_news.EVERY", 0.0)
+    said: list[str] = []
+    board = Board(tmp_path, 100, 2, "responses", lambda progress: said.append(sentence(progress)))
+    with Teller(tmp_path, "part-00000", gpus=True) as first, Teller(tmp_path, "part-00001") as second:
+        first.news.done, first.news.tokens, second.news.done = 30, 6000, 10
+        first.tell()
+        until(lambda: first.news.gpu is not None)
+        first.tell()
+        second.tell()
+        board.tell()
+    assert said[0].startswith("40/100, ")
+    for words in ("responses/s", "tokens/s", "0 of 2 parts finished", "GPUs busy 70% of the time", " left"):
+        assert words in said[0]
