@@ -26,6 +26,7 @@ _BEGIN = b"HTTP/1."
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\r\n\0]*")
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n\0]*)?")
+_NEXT = re.compile(rb"\r\n([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n\0]{0,99})?\r\n")  # between two chunks, mostly
 
 
 class HttpReply:
@@ -60,24 +61,23 @@ class HttpReply:
         while not self._wire.came:
             if not await self._wire.more():
                 raise WireError(CUT)
-        parts = [self._some()]
-        while self._has_next():
-            await self._next_chunk()  # which waits for nothing
-            parts.append(self._some())
-        if not self._left and not self._chunked:
-            self._ended()
-        return b"".join(parts)
-
-    def _some(self) -> bytes:
         found = self._wire.taken(min(SOME, self._left))
         self._left -= len(found)
+        if self._left:
+            return found
+        if self._chunked:
+            return found + self._following()
+        self._ended()
         return found
 
-    def _has_next(self) -> bool:
-        """Whether the next chunk, which is not the last, has begun to come after the one that was read."""
-        came = self._wire.came
-        at = came.find(LINE, len(LINE)) if self._chunked and not self._left else -1
-        return at > 0 and not came.startswith(b"0", len(LINE)) and len(came) > at + len(LINE)
+    def _following(self) -> bytes:
+        """The chunks that have come whole behind the one that was read, but for the last."""
+        came, at, parts = self._wire.came, 0, list[bytearray]()
+        while (line := _NEXT.match(came, at)) and 0 < (size := int(line[1], 16)) <= len(came) - line.end():
+            at = line.end() + size
+            parts.append(came[line.end() : at])
+        self._wire.taken(at)
+        return b"".join(parts)
 
     async def _until_closed(self) -> bytes:
         """A body without a length ends with its connection."""
