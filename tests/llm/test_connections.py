@@ -338,6 +338,28 @@ def test_a_name_with_several_addresses_is_found_at_the_one_where_the_server_list
     asyncio.run(run())
 
 
+def test_servers_that_share_a_name_share_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = Server(good), Server(good)
+
+    async def run() -> None:
+        first = await asyncio.start_server(one, "127.0.0.1", 0)
+        port = first.sockets[0].getsockname()[1]
+        second = await asyncio.start_server(two, "127.0.0.2", port)
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (1, 2)]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        made = Connections(f"http://localhost:{port}", {})
+        for _ in range(9):
+            async with made.asked("POST", "/chat", b"{}", {}):
+                pass  # its connection is not kept
+        assert sorted((one.opened, two.opened)) == [4, 5]
+        made.close()
+        for listening, server in ((first, one), (second, two)):
+            listening.close()
+            await server.end()
+
+    asyncio.run(run())
+
+
 def test_a_stream_whose_last_chunk_is_there_and_unread_leaves_its_connection() -> None:
     async def streaming(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM + b"5\r\nseven\r\n0\r\n\r\n")

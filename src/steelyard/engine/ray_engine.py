@@ -87,6 +87,7 @@ class RayEngine:
             return
         enough = max(os.cpu_count() or 1, int((workers or 1) * cpus + 0.999))
         options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": enough}
+        ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as OWN says, where the program has imported Ray before
         ray.init(address="local", **options)
 
 

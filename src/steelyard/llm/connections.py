@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import socket
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote, urlsplit
@@ -18,7 +20,7 @@ from steelyard.llm.wire import Wire, WireError
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
-FOUND = 60.0  # seconds that the address of a name is remembered
+FOUND = 60.0  # seconds that the addresses of a name are remembered
 NEXT_ADDRESS = 0.25  # seconds until another address of a host is tried too
 PATH = "%/:=&~+!$,;'@()*[]"  # what is not quoted in a path
 PORTS = {"http": 80, "https": 443}
@@ -51,7 +53,9 @@ class Connections:
         self._idle: list[Wire] = []  # the one that was used last is used next
         self._sweeping: asyncio.TimerHandle | None = None
         self._named = not _is_address(self._host)
-        self._found, self._found_until = "", 0.0  # an address of a name, so that not every connection looks it up
+        self._kind = 0  # of address that answers, IPv4 or IPv6, where there is a name
+        self._places: deque[str] = deque()  # addresses of the name, so that not every connection looks it up
+        self._places_until = 0.0
 
     @asynccontextmanager
     async def asked(
@@ -99,22 +103,34 @@ class Connections:
         return None
 
     async def _connected(self) -> Wire:
-        """A new connection, to the address that was found last or, where that fails, to any that the name has."""
-        loop = asyncio.get_running_loop()
+        """A new connection: to the next address of the name or, where that fails, to any."""
         try:
             async with asyncio.timeout(CONNECT):
-                if self._found and loop.time() < self._found_until:
-                    with suppress(OSError):
-                        return (await self._connect(self._found))[1]
+                with suppress(OSError):
+                    if place := await self._next_place():
+                        return (await self._connect(place))[1]
                 transport, wire = await self._connect(self._host, NEXT_ADDRESS if self._named else None)
         except TimeoutError:
-            self._found = ""  # which may be what does not answer, where the name has others that do
+            self._kind = 0  # of which may be what does not answer, where the name has others that do
             raise NoConnectionError(None) from None
         except OSError as error:
             raise NoConnectionError(error) from None
         if self._named:
-            self._found, self._found_until = (transport.get_extra_info("peername") or ("",))[0], loop.time() + FOUND
+            self._kind = socket.AF_INET6 if ":" in transport.get_extra_info("peername")[0] else socket.AF_INET
+            self._places_until = 0.0  # what was remembered did not answer
         return wire
+
+    async def _next_place(self) -> str:
+        """The addresses of the name in turn, of the kind that answers: they may be servers that share the work."""
+        loop = asyncio.get_running_loop()
+        if not self._kind:
+            return ""
+        if loop.time() >= self._places_until:
+            found = await loop.getaddrinfo(self._host, self._port, family=self._kind, type=socket.SOCK_STREAM)
+            self._places = deque(dict.fromkeys(str(place[0]) for *_, place in found))
+            self._places_until = loop.time() + FOUND
+        self._places.rotate(-1)
+        return self._places[0]
 
     async def _connect(self, host: str, delay: float | None = None) -> tuple[asyncio.BaseTransport, Wire]:
         return await asyncio.get_running_loop().create_connection(
