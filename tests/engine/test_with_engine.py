@@ -56,6 +56,14 @@ def test_generate_and_score_make_the_run_of_one_process(upstream: FaultUpstream,
     assert_frame_equal(table(tmp_path / "run"), table(tmp_path / "plain"))
 
 
+def test_score_leaves_the_gpus_of_a_worker_to_the_engine_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("steelyard.engine.parted_score.score_parts", lambda *_, **how: asked.append(how))
+    for how in ({}, {"gpus_per_worker": 0}, {"gpus_per_worker": 0.5}):
+        sy.score("run", "qwen-prm", local=True, engine=Here(), **how)
+    assert [how["gpus_per_worker"] for how in asked] == [None, 0, 0.5]
+
+
 def test_evaluate_has_the_figures_of_one_process(parts: Path) -> None:
     cal, test = sy.read_labelled(sy.simulate(60, 6, seed=4)).split(0.4, seed=1)
     methods = ["logit", sy.VanillaVote(), "pass-at-n"]

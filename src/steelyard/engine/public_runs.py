@@ -60,7 +60,7 @@ def score(
     """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) many workers score, `workers` at once ("2:8").
 
     `run` is then a run in parts, as `generate` leaves it with an engine; on Ray every worker has `gpus_per_worker`
-    GPUs of its own. `ascore` is for one process.
+    GPUs of its own, with `local` one if there are any. `ascore` is for one process.
     """
     from steelyard.engine.parted_score import score_parts
 
@@ -71,13 +71,12 @@ def score(
         progress(min(1.0, (stands.there + stands.done + stands.failed) / max(1, stands.wanted)))
 
     at = at if upstream is None else upstream
-    gpus = gpus_per_worker or 0
     return score_parts(
         folder_named(run),
         verifier,
         engine=engine,
         workers=workers,
-        gpus_per_worker=gpus,
+        gpus_per_worker=gpus_per_worker,
         at=at,
         progress=share,
         **options,
