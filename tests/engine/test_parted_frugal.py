@@ -115,6 +115,7 @@ def test_status_and_report_add_up_what_was_asked_and_saved(tmp_path: Path, serve
     assert f"{bills[0]['read']:,} of" in page
 
 
+@pytest.mark.long
 def test_a_command_that_was_stopped_goes_on_and_the_status_says_that_it_is_not_finished(
     tmp_path: Path, server: FaultVerifier, plan: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

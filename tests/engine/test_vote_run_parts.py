@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +58,29 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return odd_run(tmp_path_factory.mktemp("plain") / "plain")
 
 
+@pytest.fixture(scope="module")
+def cut(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return in_parts(plain, tmp_path_factory.mktemp("cut") / "run", PARTS)
+
+
 @pytest.fixture
-def run(plain: Path, tmp_path: Path) -> Path:
-    return in_parts(plain, tmp_path / "run", PARTS)
+def run(cut: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(cut, tmp_path / "run"))
 
 
 def verdicts(folder: Path) -> pl.DataFrame:
     return sy.import_table(folder).sort("question")
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def fitted() -> sy.CalibratedVote:
     world = sy.simulate(200, 6, seed=9).rename({"score": "prm"}).with_columns(pl.concat_list("prm").alias("prm"))
-    sy.CalibratedVote(reserve=0.5).fit(sy.read_labelled(world)).save(tmp_path / "plan.json")
+    return sy.CalibratedVote(reserve=0.5).fit(sy.read_labelled(world))
+
+
+@pytest.fixture
+def plan(fitted: sy.CalibratedVote, tmp_path: Path) -> Path:
+    fitted.save(tmp_path / "plan.json")
     return tmp_path / "plan.json"
 
 
@@ -108,6 +119,7 @@ def test_the_table_of_all_rows_is_not_made(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
+@pytest.mark.long
 def test_a_run_of_several_upstreams_is_read_with_its_sources(tmp_path: Path) -> None:
     plain = odd_run(tmp_path / "plain", sources=True)
     run = in_parts(plain, tmp_path / "run", PARTS)
@@ -240,6 +252,7 @@ def test_the_commands_take_a_run_in_parts(run: Path, plain: Path, monkeypatch: p
     assert json.loads(parted.out) == json.loads(alone.out)
 
 
+@pytest.mark.long
 def test_a_run_in_parts_is_read_by_other_processes(plain: Path, tmp_path: Path) -> None:
     run = in_parts(plain, tmp_path / "run", 2)
     done = steelyard("vote", run, "--engine", "processes:1", "-o", tmp_path / "verdicts", "--json")

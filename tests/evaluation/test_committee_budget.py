@@ -43,6 +43,7 @@ def found() -> sy.CommitteeBudget:
     return plan(told(), price_sample=1, price_score=0.5, budget=8, budgets=[2])
 
 
+@pytest.mark.long
 def test_a_good_verifier_is_bought_within_the_budget_and_beats_majority_and_the_best_source() -> None:
     row = found().figures
     assert row["scored"]
@@ -60,6 +61,7 @@ def test_the_cost_is_that_of_the_samples_and_of_the_scores_of_every_source() -> 
         assert {name for name, read in row["scores"].items() if read} <= set(row["scored"])
 
 
+@pytest.mark.long
 def test_costs_by_tokens_and_by_the_source_of_a_score_add_up_response_by_response() -> None:
     prices, score = {"ant": 3e6, "bee": 1e6}, {"ant": 7.0, "bee": 2.0}
     row = plan(told(), prices, price_score=score, budget=150, budgets=[]).figures
@@ -117,6 +119,7 @@ def test_a_source_without_scores_is_asked_for_none_and_its_plan_gives_them_no_we
         assert made.figures["samples"]["ant"] == 0
 
 
+@pytest.mark.long
 def test_nothing_is_chosen_by_the_questions_it_is_measured_on() -> None:
     """With other labels on the test questions the choice and the plan are the same, and only the figures change."""
     pool, other = told(), np.array(told().answer_correct)

@@ -321,6 +321,7 @@ def test_nothing_runs_off_the_page(visit: Any, made: dict[str, Path], page: str,
     assert tab.locator("img").count() == 0
 
 
+@pytest.mark.long
 def test_on_a_phone_the_bars_of_a_ballot_are_as_wide_as_the_ballot(visit: Any, made: dict[str, Path]) -> None:
     tab = visit(made["plain"], width=390)
     ballot, bar = (tab.locator(where).first.bounding_box()["width"] for where in (".answers", ".answers .bar"))

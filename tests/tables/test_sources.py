@@ -61,6 +61,7 @@ def test_a_column_that_cannot_be_the_source_is_one_line(source: str, words: str)
         sy.read(table, source=source, score="none", answers="exact")
 
 
+@pytest.mark.long
 def test_the_command_line_fits_votes_and_evaluates_a_committee(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
     committee(questions=80).write_parquet("labelled.parquet")
