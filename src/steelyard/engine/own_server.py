@@ -14,6 +14,7 @@ from pathlib import Path
 
 from steelyard.errors import RunError, SettingError
 from steelyard.files import reason
+from steelyard.llm.embedded import LOCAL
 from steelyard.llm.upstream import check_upstream
 from steelyard.runs.part_folders import LOCKS
 
@@ -26,9 +27,11 @@ def read_servers(text: str | None, key_env: str) -> tuple[str, ...]:
     >>> read_servers("http://a:8000/v1,http://b:8000/v1", "OPENAI_API_KEY")
     ('http://a:8000/v1', 'http://b:8000/v1')
     """
-    if text is None or "," not in text:
-        return () if text is None else (text,)
-    servers = tuple(each.strip() for each in text.split(","))
+    servers = () if text is None else tuple(each.strip() for each in text.split(","))
+    if LOCAL in servers:
+        raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
+    if len(servers) < 2:
+        return servers
     for each in servers:
         check_upstream(each, key_env)
     if len(set(servers)) < len(servers):

@@ -21,7 +21,6 @@ from steelyard.jobs.progress import Progress
 from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, refuse_other
 from steelyard.llm.address import KEY_ENV
-from steelyard.llm.embedded import LOCAL
 from steelyard.methods.base.method import Method
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
@@ -53,8 +52,6 @@ def score_parts(
     chosen, many = engine_of(engine), read_workers(workers)
     servers = read_servers(at, options.get("key_env", KEY_ENV))
     order = ScoreOrder(verifier, at=servers[0] if servers else None, **options)
-    if LOCAL in servers:
-        raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     order.check()
     gpus = _gpus(gpus_per_worker, order, chosen)
     on_demand = frugal_rule(frugal, plan, order.name, answers)
