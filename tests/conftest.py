@@ -56,7 +56,7 @@ def patient_library() -> Iterator[None]:
         "answers.equivalence.DEADLINE": 60.0, "answers.equivalence.START": PATIENCE,
         "gateway.admission.LONGEST": PATIENCE, "gateway.counting.ALGEBRA": PATIENCE,
         "gateway.draining.CLOSING": PATIENCE, "gateway.serving.CLOSING": PATIENCE, "gateway.serving.PATIENCE": PATIENCE,
-        "gateway.vote_stream.HEARTBEAT": PATIENCE, "jobs.generate.GRACE": PATIENCE, "llm.client.CONNECT": PATIENCE,
+        "gateway.vote_stream.HEARTBEAT": PATIENCE, "jobs.generate.GRACE": PATIENCE, "llm.connections.CONNECT": PATIENCE,
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name, seconds in limits.items():

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,74 +12,10 @@ from hypothesis import strategies as st
 from steelyard.llm import connections
 from steelyard.llm.address import Address
 from steelyard.llm.client import UNTIMED, Client
-from steelyard.llm.connections import Connections, NoConnectionError
+from steelyard.llm.connections import Connections
 from steelyard.llm.faults import BusyError, LateError
 from steelyard.llm.wire import AHEAD, WireError
-
-GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nseven"
-STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-Answer = Callable[[int, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-Talking = Callable[[Connections], Awaitable[None]]
-
-
-async def _request(reader: asyncio.StreamReader) -> bytes:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0] or 0)
-    return head + await reader.readexactly(length)
-
-
-class Server:
-    """Answers every request of its connections by `answer`, which is told the number of the request."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer, self.requests = answer, list[bytes]()
-        self.writers: list[asyncio.StreamWriter] = []
-
-    @property
-    def opened(self) -> int:
-        return len(self.writers)
-
-    async def end(self) -> None:
-        for writer in self.writers:
-            writer.transport.abort()
-        await asyncio.sleep(0.01)
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.writers.append(writer)
-        try:
-            while True:
-                self.requests.append(await _request(reader))
-                await self.answer(len(self.requests) - 1, reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-
-def talk(server: Server, talking: Talking, headers: dict[str, str] | None = None) -> None:
-    async def run() -> None:
-        listening = await asyncio.start_server(server, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        made = Connections(f"http://127.0.0.1:{port}/v1", headers or {})
-        try:
-            async with asyncio.timeout(30):
-                await talking(made)
-        finally:
-            made.close()
-            listening.close()
-            await server.end()
-
-    asyncio.run(run())
-
-
-async def whole(made: Connections, body: bytes | None = b"{}", headers: dict[str, str] | None = None) -> bytes:
-    async with made.asked("POST", "/chat", body, headers or {}) as reply:
-        found = b""
-        while part := await reply.part():
-            found += part
-        return found
-
-
-async def good(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    writer.write(GOOD)
+from tests.llm.http_servers import GOOD, STREAM, Server, good, spoilt, talk, whole
 
 
 def test_requests_one_after_the_other_share_a_connection_and_requests_at_once_do_not() -> None:
@@ -134,7 +67,7 @@ def test_what_comes_behind_a_reply_later_reaches_no_other_request() -> None:
 
     async def talking(made: Connections) -> None:
         assert await whole(made) == b"seven"
-        await asyncio.sleep(0.3)
+        await spoilt(made)
         assert await whole(made) == b"seven"
         assert server.opened == 2
 
@@ -151,7 +84,7 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
     async def talking(made: Connections) -> None:
         for _ in range(3):
             assert await whole(made) == b"seven"
-            await asyncio.sleep(0.1)
+            await spoilt(made)
         assert server.opened == 3
 
     talk(server, talking)
@@ -289,77 +222,6 @@ def test_a_refusal_that_comes_while_a_long_request_is_sent_is_read() -> None:
     asyncio.run(run())
 
 
-def test_an_address_of_a_name_that_no_longer_answers_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Server(good)
-
-    async def run() -> None:
-        listening = await asyncio.start_server(server, "127.0.0.1", 0)
-        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
-        connect = asyncio.get_running_loop().create_connection
-
-        async def dead(protocol: Any, host: str, *rest: Any, **options: Any) -> Any:
-            if host == "127.0.0.1":
-                await asyncio.sleep(60)
-            return await connect(protocol, host, *rest, **options)
-
-        async with made.asked("POST", "/chat", b"{}", {}):
-            pass  # its connection is not kept
-        monkeypatch.setattr(connections, "CONNECT", 0.5)
-        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", dead)
-        with pytest.raises(NoConnectionError):
-            await whole(made)
-        monkeypatch.setattr(connections, "CONNECT", 60.0)
-        assert await whole(made) == b"seven"
-        made.close()
-        listening.close()
-        await server.end()
-
-    asyncio.run(run())
-
-
-def test_a_name_with_several_addresses_is_found_at_the_one_where_the_server_listens(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    server = Server(good)
-
-    def both(_: object, port: int, *__: object, **___: object) -> list[Any]:
-        stream = (socket.SOCK_STREAM, 6, "")
-        return [(socket.AF_INET6, *stream, ("::1", port, 0, 0)), (socket.AF_INET, *stream, ("127.0.0.1", port))]
-
-    async def run() -> None:
-        listening = await asyncio.start_server(server, "127.0.0.1", 0)
-        monkeypatch.setattr(socket, "getaddrinfo", both)
-        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
-        assert await whole(made) == b"seven"
-        made.close()
-        listening.close()
-        await server.end()
-
-    asyncio.run(run())
-
-
-def test_servers_that_share_a_name_share_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = Server(good), Server(good)
-
-    async def run() -> None:
-        first = await asyncio.start_server(one, "127.0.0.1", 0)
-        port = first.sockets[0].getsockname()[1]
-        second = await asyncio.start_server(two, "127.0.0.2", port)
-        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (1, 2)]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-        made = Connections(f"http://localhost:{port}", {})
-        for _ in range(9):
-            async with made.asked("POST", "/chat", b"{}", {}):
-                pass  # its connection is not kept
-        assert sorted((one.opened, two.opened)) == [4, 5]
-        made.close()
-        for listening, server in ((first, one), (second, two)):
-            listening.close()
-            await server.end()
-
-    asyncio.run(run())
-
-
 def test_a_stream_whose_last_chunk_is_there_and_unread_leaves_its_connection() -> None:
     async def streaming(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM + b"5\r\nseven\r\n0\r\n\r\n")
@@ -430,30 +292,6 @@ def test_connections_that_are_not_used_are_closed_after_a_while(monkeypatch: pyt
         await closed.wait()
 
     talk(Server(once), talking)
-
-
-def test_a_port_where_nobody_listens_is_no_connection_and_says_why() -> None:
-    async def run() -> None:
-        listening = await asyncio.start_server(Server(good), "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        listening.close()
-        await listening.wait_closed()
-        await whole(Connections(f"http://127.0.0.1:{port}", {}))
-
-    with pytest.raises(NoConnectionError) as raised:
-        asyncio.run(run())
-    assert isinstance(raised.value.why, ConnectionRefusedError)
-
-
-def test_port_0_is_not_the_usual_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run() -> None:
-        listening = await asyncio.start_server(Server(good), "127.0.0.1", 0)
-        monkeypatch.setitem(connections.PORTS, "http", listening.sockets[0].getsockname()[1])
-        with pytest.raises(NoConnectionError):
-            await whole(Connections("http://127.0.0.1:0", {}))
-        listening.close()
-
-    asyncio.run(run())
 
 
 def test_a_try_that_its_caller_ends_is_not_ended_before() -> None:

@@ -16,7 +16,7 @@ from steelyard.llm.address import Address
 from steelyard.llm.client import Client
 from steelyard.llm.connections import Connections, NoConnectionError
 from steelyard.llm.faults import GoneError, TryError
-from tests.llm.test_connections import GOOD, Server, good, whole
+from tests.llm.http_servers import GOOD, Server, good, spoilt, whole
 
 OPENSSL = shutil.which("openssl")
 pytestmark = pytest.mark.skipif(OPENSSL is None, reason="no openssl makes the certificates")
@@ -43,7 +43,7 @@ def served(certificates: Path, name: str, server: Server, talking: Callable[[str
     async def run() -> None:
         listening = await asyncio.start_server(server, "127.0.0.1", 0, ssl=context)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 await talking(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
         finally:
             listening.close()
@@ -89,7 +89,7 @@ def test_a_connection_that_a_trusted_server_has_closed_is_not_used_again(trusted
         made = Connections(base, {})
         for _ in range(3):
             assert await whole(made) == b"seven"
-            await asyncio.sleep(0.1)
+            await spoilt(made)
         made.close()
 
     served(trusted, "ours", server, talking)
@@ -132,7 +132,7 @@ def test_a_server_that_hangs_in_the_handshake_ends_in_the_limit_of_connecting(mo
         with pytest.raises(NoConnectionError) as raised:
             await whole(made)
         assert raised.value.why is None
-        await asyncio.wait_for(left.wait(), 60)
+        await asyncio.wait_for(left.wait(), 300)
         listening.close()
 
     asyncio.run(run())

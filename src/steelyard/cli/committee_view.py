@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
+from steelyard.cli.joint_view import keep_plan, show_json
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
@@ -16,13 +17,9 @@ HEADS = ("budget", "cost", "accuracy %", "interval", "against majority", "agains
 
 def committee_view(found: CommitteeBudget, output: Path | None, overwrite: bool, json: bool, seed: int) -> None:
     """Write the plan and print the curve."""
-    if output:
-        found.method.save(output, overwrite=overwrite)
+    keep_plan(found, output, overwrite)
     if json:
-        sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
-        asking = found.method.asking_.plain() if found.method.asking_ else None
-        plain = {"method": found.method.name, "asking": asking, "figures": found.figures, "advice": found.advice()}
-        show.as_json({"rows": found.curve.to_dicts(), **plain, **sizes, "seed": seed})
+        show_json(found, seed)
         return
     show.table(
         f"Samples and scores of {len(found.sources)} sources on {found.test_questions} questions, chosen on "

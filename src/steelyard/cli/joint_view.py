@@ -9,18 +9,29 @@ from steelyard.cli import show
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
+    from steelyard.evaluation.committee_budget import CommitteeBudget
     from steelyard.evaluation.joint_budget import JointBudget
+
+
+def keep_plan(found: JointBudget | CommitteeBudget, output: Path | None, overwrite: bool) -> None:
+    """Write the plan, if it is to be kept."""
+    if output:
+        found.method.save(output, overwrite=overwrite)
+
+
+def show_json(found: JointBudget | CommitteeBudget, seed: int) -> None:
+    """Print the curve, and what was chosen, as JSON."""
+    sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
+    asking = found.method.asking_.plain() if found.method.asking_ else None
+    plain = {"method": found.method.name, "asking": asking, "figures": found.figures, "advice": found.advice()}
+    show.as_json({"rows": found.curve.to_dicts(), **plain, **sizes, "seed": seed})
 
 
 def joint_view(found: JointBudget, output: Path | None, overwrite: bool, json: bool, seed: int) -> None:
     """Write the plan and print the curve."""
-    if output:
-        found.method.save(output, overwrite=overwrite)
+    keep_plan(found, output, overwrite)
     if json:
-        sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
-        asking = found.method.asking_.plain() if found.method.asking_ else None
-        plain = {"method": found.method.name, "asking": asking, "figures": found.figures, "advice": found.advice()}
-        show.as_json({"rows": found.curve.to_dicts(), **plain, **sizes, "seed": seed})
+        show_json(found, seed)
         return
     rows = []
     for row in found.curve.iter_rows(named=True):
