@@ -19,6 +19,8 @@ class Ratio:
     processes: float
     ray: float
     turns: int
+    worker_mb: float | None = None  # the most memory of a worker of Ray, and of the command
+    command_mb: float | None = None
 
     @property
     def value(self) -> float:

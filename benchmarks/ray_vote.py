@@ -171,7 +171,9 @@ def main() -> None:
             plain, ray = (median(getattr(one, what) for one in times[engine]) for engine in ENGINES)
             print(f"ray / processes, {what}: {ray / plain:.3f}")
         words = f"--rows {given.rows} --parts {given.parts} --turns {given.turns} --tiny 0"
-        ratio = Ratio(f"vote on {given.rows:,} rows", f"python -m benchmarks.ray_vote {words}", plain, ray, given.turns)
+        what, command = f"vote on {given.rows:,} rows", f"python -m benchmarks.ray_vote {words}"
+        most = (max(getattr(one, name) for one in times["ray"]) for name in ("worker_mb", "driver_mb"))
+        ratio = Ratio(what, command, plain, ray, given.turns, *most)
         if given.write:
             ratio.store("vote")
         if given.tiny:

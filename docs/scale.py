@@ -112,11 +112,13 @@ def beside_processes(found: Sequence[Ratio]) -> str:
         return ""
     lines = [
         "What Ray takes beside two plain processes, with two warm workers each on the same two cores (medians):", "",
-        "| work | times as long | with Ray | with processes | measured by |", "|---|---:|---:|---:|---|",
+        "| work | times as long | with Ray | with processes | memory per worker | of the command | measured by |",
+        "|---|---:|---:|---:|---:|---:|---|",
     ]  # fmt: skip
     for each in found:
         times = f"{each.ray:.1f} s | {each.processes:.1f} s"
-        lines.append(f"| {each.what} | {each.value:.2f} | {times} | `{each.command}` |")
+        memory = " | ".join(f"{mb:.0f} MB" if mb else "" for mb in (each.worker_mb, each.command_mb))
+        lines.append(f"| {each.what} | {each.value:.2f} | {times} | {memory} | `{each.command}` |")
     return "\n".join(lines)
 
 

@@ -79,3 +79,12 @@ def test_sampling_says_its_length_after_the_first_batches(clock: Clock, capsys: 
         job.done = 40
         told(job)
     assert capsys.readouterr().err == "Sampling: 40/1,000, 10.0 samples/s, about 1 min 36 s left\n"
+
+
+def test_the_time_in_which_workers_load_a_model_is_no_pace(clock: Clock) -> None:
+    job = Progress(wanted=1000, there=0, began=clock.now)
+    for seconds, done in ((100, 10), (2, 30), (2, 50)):
+        clock.now += seconds
+        job.done = done
+        job.note_first()
+    assert live_progress.sentence(job) == "50/1,000, 10.0 samples/s, about 1 min 35 s left"

@@ -55,10 +55,11 @@ def _lines(what: str) -> Callable[[Progress], None]:
 def sentence(progress: Progress) -> str:
     """Where a job stands, in one line."""
     parts = [f"{progress.there + progress.done:,}/{progress.wanted:,}"]
+    pace, tokens = progress.pace
     if progress.done:
-        parts.append(f"{progress.done / progress.seconds:,.1f} {progress.unit}/s")
+        parts.append(f"{pace:,.1f} {progress.unit}/s")
     if progress.tokens:
-        parts.append(f"{progress.tokens / progress.seconds:,.0f} tokens/s")
+        parts.append(f"{tokens:,.0f} tokens/s")
     if progress.pieces:
         parts.append(f"{progress.pieces_done:,} of {progress.pieces:,} parts finished")
     if progress.gpu is not None:

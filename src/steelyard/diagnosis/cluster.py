@@ -15,13 +15,15 @@ from steelyard.diagnosis.finding import BAD, GOOD, NOTE, Finding
 from steelyard.engine.engines import engine_of
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.ray_engine import RayEngine
+from steelyard.engine.ray_room import counted
 from steelyard.errors import SteelyardError
 from steelyard.runs.part_folders import STORAGE, check_storage
 from steelyard.version import __version__
 
 PATIENCE = 60.0  # seconds for a node to answer
 REACH = 5.0  # seconds for a port to answer
-FENCE = "give it a token (RAY_AUTH_MODE=token), and let nobody but the nodes reach them: docs/scale.md says how"
+FENCE = "let nobody but the nodes reach them: docs/scale.md says how"
+TOKEN = "give it a token (RAY_AUTH_MODE=token), and "
 
 
 def look(engine: str, folder: Path) -> list[Finding]:
@@ -54,8 +56,8 @@ def _storage(folder: Path) -> Finding:
 def _cluster(ray: Any, folder: Path) -> Iterator[Finding]:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     resources = ray.cluster_resources()
-    found = f"Ray {ray.__version__}, {len(nodes)} nodes, {resources.get('CPU', 0):g} CPUs"
-    yield Finding("ray", GOOD, f"{found}, {resources.get('GPU', 0):g} GPUs")
+    there_are = ((len(nodes), "node"), *((resources.get(name, 0), name) for name in ("CPU", "GPU")))
+    yield Finding("ray", GOOD, ", ".join([f"Ray {ray.__version__}", *(counted(*each) for each in there_are)]))
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.is_dir())
     mark = f".doctor-{uuid.uuid4().hex}"
     said = _asked(ray, nodes, str(there / mark))
@@ -103,7 +105,7 @@ def _node(
         fix = f"install what this machine has: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
         yield Finding("node", BAD, f"{where}: {', '.join(other)}", fix)
     else:
-        yield Finding("node", GOOD, f"{where}: {same}, {node['Resources'].get('CPU', 0):g} CPUs")
+        yield Finding("node", GOOD, f"{where}: {same}, {counted(node['Resources'].get('CPU', 0), 'CPU')}")
     yield _gpus(where, int(node["Resources"].get("GPU", 0)), answer["gpus"])
     if answer["wrong"]:
         yield Finding("folder", BAD, f"{where}: {folder}: {answer['wrong']}", STORAGE)
@@ -143,8 +145,9 @@ def _ports(nodes: list[dict[str, Any]]) -> Finding:
     listed = ", ".join(f"{host}:{port}" for host, port in addresses)
     if all(re.match(r"127\.|::1", host) for host, _ in addresses):
         return Finding("ports", GOOD, f"{listed}: all on this machine alone")
-    token = "only those who have its token" if os.environ.get("RAY_AUTH_MODE") == "token" else "everybody"
-    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {token} run programs there", FENCE)
+    guarded = os.environ.get("RAY_AUTH_MODE") == "token"
+    who, fix = ("only those who have its token", FENCE) if guarded else ("everybody", TOKEN + FENCE)
+    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {who} run programs there", fix)
 
 
 def _probe() -> Any:

@@ -54,6 +54,7 @@ class Board:
         total.there = sum(each.held - each.done for each in parts)
         for name in ("done", "failed", "tokens"):
             setattr(total, name, sum(getattr(each, name) for each in (*parts, *news)))
+        total.note_first()
         total.gpu = _mean(news)
         total.held = sum(each.held for each in parts)
         total.reasons = sum((each.reasons for each in parts), Counter[str]())

@@ -25,7 +25,7 @@ class Need:
         >>> str(Need(1, 0.5)), str(Need(2, 0))
         ('1 CPU and 0.5 GPUs', '2 CPUs')
         """
-        return _counted(self.cpus, "CPU") + (f" and {_counted(self.gpus, 'GPU')}" if self.gpus else "")
+        return counted(self.cpus, "CPU") + (f" and {counted(self.gpus, 'GPU')}" if self.gpus else "")
 
     def fits(self, node: Mapping[str, float]) -> int:
         """How many workers have room on a node with these resources.
@@ -55,7 +55,7 @@ def default_gpus(nodes: Sequence[Mapping[str, float]]) -> float:
 def workers_for(nodes: Sequence[Mapping[str, float]], need: Need, asked: int | None, *, grows: bool) -> int:
     """How many workers to ask Ray for; what does not fit is told, and no GPU at all is an error unless `grows`."""
     room = sum(need.fits(node) for node in nodes)
-    there = f"{_counted(len(nodes), 'node')}, {_all(nodes, 'CPU')} and {_all(nodes, 'GPU')} in all"
+    there = f"{counted(len(nodes), 'node')}, {_all(nodes, 'CPU')} and {_all(nodes, 'GPU')} in all"
     if not room and need.gpus and not grows:
         raise SettingError(
             f"each worker takes {need}, and no node of the Ray cluster has that ({there}): add nodes that have GPUs "
@@ -72,8 +72,13 @@ def workers_for(nodes: Sequence[Mapping[str, float]], need: Need, asked: int | N
 
 
 def _all(nodes: Sequence[Mapping[str, float]], name: str) -> str:
-    return _counted(sum(node.get(name, 0) for node in nodes), name)
+    return counted(sum(node.get(name, 0) for node in nodes), name)
 
 
-def _counted(number: float, name: str) -> str:
+def counted(number: float, name: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "GPU"), counted(0.5, "GPU")
+    ('1 GPU', '0.5 GPUs')
+    """
     return f"{number:g} {name}{'s' * (number != 1)}"

@@ -17,7 +17,8 @@ class Progress:
     Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
     With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
     Where the work is cut into `pieces` that many workers do, `pieces_done` of them are finished and `gpu` is the share
-    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted.
+    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted. Where workers load a model
+    first, `first` says when work first came back and how much, with its tokens: what was before is no pace.
     """
 
     wanted: int
@@ -37,16 +38,34 @@ class Progress:
     pieces_done: int = 0
     gpu: float | None = None
     unit: str = "samples"
+    first: tuple[float, int, int] | None = None
 
     @property
     def seconds(self) -> float:
         return max(time.monotonic() - self.began, 1e-9)
 
     @property
+    def pace(self) -> tuple[float, float]:
+        """Samples and tokens per second."""
+        since, done, tokens = self.first if self._going_on and self.first else (self.began, 0, 0)
+        seconds = max(time.monotonic() - since, 1e-9)
+        return (self.done - done) / seconds, (self.tokens - tokens) / seconds
+
+    @property
     def seconds_left(self) -> float | None:
-        """By the rate so far; None while there is none."""
+        """By the pace so far; None while there is none."""
         left = self.wanted - self.there - self.done - self.failed
-        return left * self.seconds / self.done if self.done else None
+        return left / self.pace[0] if self.done and (self._going_on or not left) else None
+
+    @property
+    def _going_on(self) -> bool:
+        """Whether more has come back than what came first."""
+        return self.first is None or self.done > self.first[1]
+
+    def note_first(self) -> None:
+        """Note when work first came back."""
+        if self.first is None and self.done:
+            self.first = time.monotonic(), self.done, self.tokens
 
 
 @dataclass(frozen=True)

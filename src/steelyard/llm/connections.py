@@ -13,6 +13,7 @@ import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from steelyard.llm.http_reply import HttpReply, read_head
@@ -133,10 +134,11 @@ class Connections:
         return self._places[0]
 
     async def _connect(self, host: str, delay: float | None = None) -> tuple[asyncio.BaseTransport, Wire]:
-        return await asyncio.get_running_loop().create_connection(
-            Wire, host, self._port, ssl=self._tls, server_hostname=self._host if self._tls else None,
-            happy_eyeballs_delay=delay,
-        )  # fmt: skip
+        loop = asyncio.get_running_loop()
+        known = isinstance(loop, asyncio.BaseEventLoop)  # uvloop tries one address after the other
+        at_once: dict[str, Any] = {"happy_eyeballs_delay": delay} if delay and known else {}
+        named = self._host if self._tls else None
+        return await loop.create_connection(Wire, host, self._port, ssl=self._tls, server_hostname=named, **at_once)
 
     def _keep(self, wire: Wire) -> None:
         loop = asyncio.get_running_loop()
