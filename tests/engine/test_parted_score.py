@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.engine import score_part
 from steelyard.engine.parted_score import score_parts
+from steelyard.llm.address import Address
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
@@ -103,6 +104,27 @@ def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch)
     for model in ("a", "a", "b"):
         asyncio.run(score_part.kept(known.name, protocol, model, None, None))
     assert loaded == ["a", "b"]
+
+
+def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    asked: list[object] = []
+
+    def load(folder: Path) -> str:
+        read.append(folder.name)
+        return f"the tokens of {folder.name}"
+
+    async def connect(_: object, tokens: object, *__: object, **___: object) -> None:
+        asked.append(tokens)
+
+    monkeypatch.setattr("steelyard.verifiers.runners.where.Tokens.load", load)
+    monkeypatch.setattr("steelyard.verifiers.runners.vllm.Served.connect", connect)
+    monkeypatch.setattr("steelyard.verifiers.runners.model_folders.model_folder", lambda name, **_: Path(name))
+    protocol, known = find_verifier("qwen-prm")
+    for model in ("a", "a", "b"):
+        asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))
+    assert read == ["a", "b"]
+    assert asked == ["the tokens of a", "the tokens of a", "the tokens of b"]
 
 
 def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path, Path], tmp_path: Path) -> None:

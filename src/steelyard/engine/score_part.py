@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parted_scores import settle
 from steelyard.runs.run import Run
 from steelyard.verifiers.protocol import Protocol, TokenProtocol
-from steelyard.verifiers.runners.where import connect
+from steelyard.verifiers.runners.where import connect, vocabulary
 from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
 
 ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
+_vocabulary = lru_cache(maxsize=1)(vocabulary)
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,9 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-    """The verifier: loaded once in this process, or connected to for every part."""
+    """The verifier: loaded once in this process, or connected to for every part; its tokenizer is read once too."""
     if address is not None or not isinstance(protocol, TokenProtocol):
-        return await connect(protocol, model, address, context)
+        return await connect(protocol, model, address, context, read=_vocabulary)
     key = (verifier, model, context)
     if key not in _loaded:
         _loaded.clear()  # a GPU has room for one

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.connections import CONNECT, Connections, NoConnectionError
+from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
@@ -30,7 +31,7 @@ from steelyard.llm.faults import (
     TryError,
 )
 from steelyard.llm.http_reply import HttpReply
-from steelyard.llm.reply import Reply, error_message, read_reply
+from steelyard.llm.reply import Reply, read_reply
 from steelyard.llm.reply_memory import SMALL, Hold, Room
 from steelyard.llm.retry_after import retry_after
 from steelyard.llm.wire import WireError
@@ -180,15 +181,16 @@ class Client:
 
     async def _answer(self, response: HttpReply, hold: Hold) -> bytearray:
         status = response.status
+        compressed = response.headers.get("content-encoding", "identity").lower() != "identity"
         if status == 200:
-            if response.headers.get("content-encoding", "identity").lower() != "identity":
+            if compressed:
                 raise TryError("the reply is compressed although that was not asked for")
             return await _read(response, MOST_BYTES, hold)
         try:
             content = await _read(response, MOST_ERROR, hold)
         except TooLargeError:
             content = bytearray()
-        said = self.address.masked(error_message(content))
+        said = "" if compressed else self.address.masked(error_message(content)).removeprefix(f"{status} ")
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         if 300 <= status < 400:
             where = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
@@ -221,6 +223,8 @@ def _cause(error: BaseException) -> str:
     """A short reason in words; paths, addresses and long lists of bytes are of no use to the user."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return f"it does not speak TLS as we do ({error.reason.replace('_', ' ').lower()})"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     return str(error).partition("\n")[0].strip() or type(error).__name__
