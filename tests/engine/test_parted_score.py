@@ -17,8 +17,10 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.engine import score_part
 from steelyard.engine.parted_score import score_parts
+from steelyard.errors import VerifierError
 from steelyard.llm.address import Address
 from steelyard.verifiers import find_verifier
+from steelyard.verifiers.runners.many_requests import TRIES
 from steelyard.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
@@ -125,6 +127,30 @@ def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monke
         asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))
     assert read == ["a", "b"]
     assert asked == ["the tokens of a", "the tokens of a", "the tokens of b"]
+
+
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize(("known", "tried"), [(True, TRIES), (False, 1)])
+def test_a_worker_waits_for_its_server_to_come_back_if_it_was_there_for_a_part_before(
+    known: bool, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Address("http://127.0.0.1:9/v1")
+    connections: list[str] = []
+
+    async def connect(_: object, __: object, address: Address, ___: object, **____: object) -> str:
+        connections.append(address.base)
+        if len(connections) > known:
+            raise VerifierError("connection refused")
+        return "the server"
+
+    monkeypatch.setattr(score_part, "connect", connect)
+    monkeypatch.setattr(score_part, "_reached", set[str]())
+    protocol, _ = find_verifier("qwen-prm")
+    if known:
+        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+    with pytest.raises(VerifierError, match="connection refused"):
+        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+    assert len(connections) - known == tried
 
 
 def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path, Path], tmp_path: Path) -> None:
