@@ -54,7 +54,7 @@ test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 
 # Tiny models on a real vLLM (its CPU build, 3.2 GB, in an environment of its own): docs/vllm.md
 test-vllm: .venv/.models .venv/vocabularies/.made .venv-vllm/.installed
-	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py
+	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py tests/models/test_vllm_parts.py
 
 # Real Ray clusters of two nodes, in an environment of their own; where we may, in a network of their own that leads
 # nowhere: the nodes of a cluster listen on every address that there is.

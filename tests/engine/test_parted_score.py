@@ -17,7 +17,10 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.engine import score_part
 from steelyard.engine.parted_score import score_parts
+from steelyard.errors import VerifierError
+from steelyard.llm.address import Address
 from steelyard.verifiers import find_verifier
+from steelyard.verifiers.runners.many_requests import TRIES
 from steelyard.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
@@ -103,6 +106,51 @@ def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch)
     for model in ("a", "a", "b"):
         asyncio.run(score_part.kept(known.name, protocol, model, None, None))
     assert loaded == ["a", "b"]
+
+
+def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    asked: list[object] = []
+
+    def load(folder: Path) -> str:
+        read.append(folder.name)
+        return f"the tokens of {folder.name}"
+
+    async def connect(_: object, tokens: object, *__: object, **___: object) -> None:
+        asked.append(tokens)
+
+    monkeypatch.setattr("steelyard.verifiers.runners.where.Tokens.load", load)
+    monkeypatch.setattr("steelyard.verifiers.runners.vllm.Served.connect", connect)
+    monkeypatch.setattr("steelyard.verifiers.runners.model_folders.model_folder", lambda name, **_: Path(name))
+    protocol, known = find_verifier("qwen-prm")
+    for model in ("a", "a", "b"):
+        asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))
+    assert read == ["a", "b"]
+    assert asked == ["the tokens of a", "the tokens of a", "the tokens of b"]
+
+
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize(("known", "tried"), [(True, TRIES), (False, 1)])
+def test_a_worker_waits_for_its_server_to_come_back_if_it_was_there_for_a_part_before(
+    known: bool, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Address("http://127.0.0.1:9/v1")
+    connections: list[str] = []
+
+    async def connect(_: object, __: object, address: Address, ___: object, **____: object) -> str:
+        connections.append(address.base)
+        if len(connections) > known:
+            raise VerifierError("connection refused")
+        return "the server"
+
+    monkeypatch.setattr(score_part, "connect", connect)
+    monkeypatch.setattr(score_part, "_reached", set[str]())
+    protocol, _ = find_verifier("qwen-prm")
+    if known:
+        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+    with pytest.raises(VerifierError, match="connection refused"):
+        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+    assert len(connections) - known == tried
 
 
 def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path, Path], tmp_path: Path) -> None:

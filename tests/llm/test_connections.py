@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import time
 from contextlib import suppress
 
 import pytest
@@ -88,6 +91,32 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
         assert server.opened == 3
 
     talk(server, talking)
+
+
+def test_a_connection_that_was_closed_while_we_were_busy_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "FRESH", 0.05)
+
+    async def talking(base: str) -> None:
+        made = Connections(base, {})
+        for _ in range(3):
+            assert await whole(made) == b"seven"
+            time.sleep(0.2)  # nothing else is done meanwhile, and the server closes the connection
+        made.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = threading.Thread(target=_served_once_each, args=(listening, 3))
+        serving.start()
+        asyncio.run(talking(f"http://127.0.0.1:{listening.getsockname()[1]}"))
+        serving.join()
+
+
+def _served_once_each(listening: socket.socket, times: int) -> None:
+    """Answer one request of each connection and close it: in a thread, so that nobody waits for the client."""
+    for _ in range(times):
+        taken, _ = listening.accept()
+        with taken:
+            taken.recv(2**16)
+            taken.sendall(GOOD)
 
 
 def test_a_reply_that_is_not_read_to_its_end_breaks_its_connection_off() -> None:

@@ -117,6 +117,22 @@ def test_the_key_is_not_sent_to_a_server_with_a_wrong_certificate_and_the_reason
     assert server.opened == 0, "no connection came about, over which anything could be sent"
 
 
+def test_a_server_of_plain_http_is_told_from_one_that_is_not_there() -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert KEY.encode() not in await reader.read(1024)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def run() -> None:
+        listening = await asyncio.start_server(plain, "127.0.0.1", 0)
+        async with Client(Address(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}", KEY)) as client:
+            with pytest.raises(GoneError, match=r"it does not speak TLS as we do \([a-z ]+\)$"):
+                await client.request("POST", "/chat", {})
+        listening.close()
+
+    asyncio.run(run())
+
+
 def test_a_server_that_hangs_in_the_handshake_ends_in_the_limit_of_connecting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "CONNECT", 0.2)
     left = asyncio.Event()

@@ -6,13 +6,7 @@ What the server says is compared with what the same model says in this process.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shlex
-import socket
-import subprocess
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -27,53 +21,7 @@ from steelyard.verifiers.scored_items import Scores
 from steelyard.verifiers.tokens import Tokens
 from tests.models import tiny
 from tests.models.items import drawn, every, scored
-
-ENVIRONMENT = {
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-    "VLLM_HOST_IP": "127.0.0.1",
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "TORCHDYNAMO_DISABLE": "1",
-}
-FLAGS = "--host 127.0.0.1 --max-model-len 1024 --enforce-eager --dtype float32"
-
-
-class Server:
-    """vLLM with one model, up once the block begins."""
-
-    def __init__(self, model: Path, flags: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.flags = flags
-        module = "vllm.entrypoints.openai.api_server"
-        words = [os.environ["VLLM_PYTHON"], "-m", module, "--model", str(model), "--port", str(self.port)]
-        self.log = (model.parent / f"{model.name}.log").open("wb")
-        self.process = subprocess.Popen(
-            [*words, *shlex.split(FLAGS), *shlex.split(flags)],
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-            env=os.environ | ENVIRONMENT,
-            cwd=model.parent,
-        )
-
-    def __enter__(self) -> Address:
-        begun = time.monotonic()
-        while time.monotonic() - begun < 900:
-            assert self.process.poll() is None, Path(self.log.name).read_text()[-3000:]
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=60)
-            except OSError:
-                time.sleep(1)
-            else:
-                print(f"vLLM is up after {time.monotonic() - begun:.0f} s: {self.flags}")
-                return Address(f"http://127.0.0.1:{self.port}/v1")
-        raise AssertionError("vLLM did not come up within 900 s")
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
+from tests.models.vllm_server import Server
 
 
 def compare(name: str, folder: Path, flags: str) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from steelyard.verifiers.protocols import p_true
 from steelyard.verifiers.runners.chat_server import Asked
 from steelyard.verifiers.runners.vllm import Served
 from steelyard.verifiers.scored_items import Item, Scores
+from tests.llm.http_servers import Server
 from tests.verifiers.fault_verifier import share
 from tests.verifiers.plain_tokens import PlainTokens
 from tests.verifiers.verifier_servers import fault_verifier
@@ -101,8 +103,34 @@ def test_the_length_a_server_takes_bounds_the_context(tmp_path: Path) -> None:
 
 
 def test_no_server_is_one_sentence() -> None:
-    with pytest.raises(VerifierError, match="does not list models: is a vLLM server there"):
+    said = "does not list models: no connection to http://127.0.0.1:9: .*refused.*; start the server or correct --upstr"
+    with pytest.raises(VerifierError, match=said):
         asyncio.run(served("http://127.0.0.1:9", "qwen-prm", ITEMS))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        ("401 Unauthorized", '{"error": "Unauthorized"}', "HTTP 401: Unauthorized; set the key in $OPENAI_API_KEY"),
+        ("404 Not Found", '{"detail": "Not Found"}', "HTTP 404: Not Found; is a vLLM server there? Check --upstream"),
+        ("200 OK", "[]", "does not list models; is a vLLM server there? Check --upstream"),
+    ],
+)
+def test_a_server_that_lists_no_models_says_why(status: str, body: str, said: str) -> None:
+    async def answer(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+    async def run() -> None:
+        server = Server(answer)
+        listening = await asyncio.start_server(server, "127.0.0.1", 0)
+        try:
+            await served(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", "qwen-prm", ITEMS)
+        finally:
+            listening.close()
+            await server.end()
+
+    with pytest.raises(VerifierError, match=re.escape(said)):
+        asyncio.run(run())
 
 
 async def asked(url: str, model: str, items: list[Item]) -> list[Scores | str]:

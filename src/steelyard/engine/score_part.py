@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,25 @@ from steelyard.engine.board import PartDone
 from steelyard.engine.own_server import own_server
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
+from steelyard.errors import VerifierError
 from steelyard.jobs.frugal_rule import Frugal
 from steelyard.jobs.score_opened import ScoreOrder, score_opened
 from steelyard.jobs.score_samples import refuse_other
 from steelyard.llm.address import Address
+from steelyard.llm.retry import pause
 from steelyard.runs.part_folders import taken
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parted_scores import settle
 from steelyard.runs.run import Run
 from steelyard.verifiers.protocol import Protocol, TokenProtocol
-from steelyard.verifiers.runners.where import connect
+from steelyard.verifiers.runners.many_requests import TRIES
+from steelyard.verifiers.runners.where import connect, vocabulary
 from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
 
 ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
+_reached: set[str] = set()  # servers that have answered this worker
+_vocabulary = lru_cache(maxsize=1)(vocabulary)
 
 
 @dataclass(frozen=True)
@@ -72,14 +78,35 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-    """The verifier: loaded once in this process, or connected to for every part."""
-    if address is not None or not isinstance(protocol, TokenProtocol):
+    """The verifier: loaded once in this process, or connected to for every part; its tokenizer is read once too."""
+    if address is not None:
+        return await _reconnect(protocol, model, address, context)
+    if not isinstance(protocol, TokenProtocol):
         return await connect(protocol, model, address, context)
     key = (verifier, model, context)
     if key not in _loaded:
         _loaded.clear()  # a GPU has room for one
         _loaded[key] = await connect(protocol, model, address, context)
     return _loaded[key]
+
+
+async def _reconnect(protocol: Protocol, model: str, address: Address, context: int | None) -> Runner:
+    """Connect; a server that was there for the part before has the time of a failing request to come back.
+
+    Otherwise the worker of a dead server would fail part after part, before those of the others can do them.
+    """
+    left = TRIES if address.base in _reached else 1
+    while True:
+        try:
+            runner = await connect(protocol, model, address, context, read=_vocabulary)
+        except VerifierError:
+            left -= 1
+            if not left:
+                raise
+            await asyncio.sleep(pause(TRIES - 1 - left))
+        else:
+            _reached.add(address.base)
+            return runner
 
 
 class Watched:

@@ -19,9 +19,9 @@ from steelyard.gateway.state import STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.vote_stream import chunks
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import LateError, TooLargeError, TryError
 from steelyard.llm.http_reply import HttpReply
-from steelyard.llm.reply import error_message
 from steelyard.llm.wire import WireError
 
 IDLE = 120.0  # seconds between two parts of a stream

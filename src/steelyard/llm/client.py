@@ -11,7 +11,6 @@ import asyncio
 import json
 import math
 import re
-import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from types import TracebackType
@@ -19,7 +18,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
+from steelyard.llm.causes import cause
 from steelyard.llm.connections import CONNECT, Connections, NoConnectionError
+from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
@@ -30,7 +31,7 @@ from steelyard.llm.faults import (
     TryError,
 )
 from steelyard.llm.http_reply import HttpReply
-from steelyard.llm.reply import Reply, error_message, read_reply
+from steelyard.llm.reply import Reply, read_reply
 from steelyard.llm.reply_memory import SMALL, Hold, Room
 from steelyard.llm.retry_after import retry_after
 from steelyard.llm.wire import WireError
@@ -172,23 +173,24 @@ class Client:
         except NoConnectionError as error:
             if error.why is None:
                 raise LateError(f"no connection within {CONNECT:.3g} s") from None
-            raise GoneError(f"no connection to {self.address.base}: {_cause(error.why)}") from None
+            raise GoneError(f"no connection to {self.address.base}: {cause(error.why)}") from None
         except TimeoutError:
             raise LateError(f"no answer within {limit:.3g} s") from None
         except (WireError, OSError, ValueError, EOFError) as error:
-            raise TryError(self.address.masked(f"the connection broke: {_cause(error)}", MOST_CAUSE)) from None
+            raise TryError(self.address.masked(f"the connection broke: {cause(error)}", MOST_CAUSE)) from None
 
     async def _answer(self, response: HttpReply, hold: Hold) -> bytearray:
         status = response.status
+        compressed = response.headers.get("content-encoding", "identity").lower() != "identity"
         if status == 200:
-            if response.headers.get("content-encoding", "identity").lower() != "identity":
+            if compressed:
                 raise TryError("the reply is compressed although that was not asked for")
             return await _read(response, MOST_BYTES, hold)
         try:
             content = await _read(response, MOST_ERROR, hold)
         except TooLargeError:
             content = bytearray()
-        said = self.address.masked(error_message(content))
+        said = "" if compressed else self.address.masked(error_message(content)).removeprefix(f"{status} ")
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         if 300 <= status < 400:
             where = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
@@ -215,12 +217,3 @@ async def _read(response: HttpReply, most: int, hold: Hold) -> bytearray:
         return content
     content.clear()
     raise TooLargeError(f"the reply is longer than {most / 2**20:.3g} MB")
-
-
-def _cause(error: BaseException) -> str:
-    """A short reason in words; paths, addresses and long lists of bytes are of no use to the user."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted: {error.verify_message}"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    return str(error).partition("\n")[0].strip() or type(error).__name__

@@ -21,6 +21,7 @@ from steelyard.llm.wire import Wire, WireError
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
+FRESH = 0.5  # seconds after which it may have been closed without our having looked
 FOUND = 60.0  # seconds that the addresses of a name are remembered
 NEXT_ADDRESS = 0.25  # seconds until another address of a host is tried too
 PATH = "%/:=&~+!$,;'@()*[]"  # what is not quoted in a path
@@ -69,7 +70,7 @@ class Connections:
         """
         head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}{_lines(headers)}"
         length = "" if body is None else f"Content-Length: {len(body)}\r\n"
-        wire = (self._kept() if body is not None else None) or await self._connected()
+        wire = (await self._kept() if body is not None else None) or await self._connected()
         self._open.add(wire)
         reply: HttpReply | None = None
         try:
@@ -94,8 +95,11 @@ class Connections:
             wire.close()
         self._idle.clear()
 
-    def _kept(self) -> Wire | None:
-        """A connection that is open and has nothing to say."""
+    async def _kept(self) -> Wire | None:
+        """A connection that is open and has nothing to say; who was busy for long looks first what came meanwhile."""
+        if self._idle and asyncio.get_running_loop().time() - self._idle[-1].idle_since > FRESH:
+            await asyncio.sleep(0)  # the loop asks the sockets,
+            await asyncio.sleep(0)  # and hears them
         while self._idle:
             wire = self._idle.pop()
             if wire.reusable:

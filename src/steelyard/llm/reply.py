@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from steelyard.llm.error_words import error_of
 from steelyard.llm.faults import TryError
 from steelyard.surrogates import whole
 
 MOST_TOKENS = 2**31
 MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
 MOST_NAME = 200  # characters of a model's name
-MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
 WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # what a message may hold in the place of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 NUMBERS = {float, int}
@@ -56,7 +55,7 @@ def read_reply(
         raise TryError(ECHO)
     choices = content.get("choices")
     if not isinstance(choices, list):
-        raise TryError(_error_of(content) or f"the reply has no list of choices but {_kind(choices)}")
+        raise TryError(error_of(content) or f"the reply has no list of choices but {_kind(choices)}")
     if not choices:
         raise TryError("the reply has no choices")
     counted = _tokens(content.get("usage"))
@@ -75,17 +74,6 @@ def read_reply(
     came = sum((choice.tokens or 1) - 1 for choice in good.values())  # the end of a choice is counted by some only
     usage = counted is not None and counted >= came  # llama.cpp counts one choice, whatever n is
     return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), usage)
-
-
-def error_message(body: bytes | bytearray) -> str:
-    """What an error reply says, in whatever shape servers put it."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        content = body.decode("utf-8", "replace")
-    if isinstance(content, dict):
-        content = _error_of(content) or ""
-    return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
 
 
 def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], wordless: bool) -> Choice:
@@ -129,15 +117,6 @@ def _logprobs(found: Any) -> tuple[int | None, float | None]:
 def _tokens(usage: Any) -> int | None:
     count = usage.get("completion_tokens") if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < MOST_TOKENS else None
-
-
-def _error_of(content: dict[str, Any]) -> str | None:
-    error = content.get("error", content.get("detail", content.get("message")))
-    if isinstance(error, dict):
-        error = error.get("message")
-    if isinstance(error, list):  # FastAPI: a list of what is wrong
-        error = "; ".join(str(part.get("msg", part)) if isinstance(part, dict) else str(part) for part in error[:3])
-    return f"{error}"[:MOST_REASON] if error else None
 
 
 def _is_text(value: Any) -> bool:

@@ -16,8 +16,9 @@ import numpy as np
 
 from steelyard.errors import VerifierError
 from steelyard.llm.address import Address
+from steelyard.llm.advice import advice
 from steelyard.llm.client import Client
-from steelyard.llm.faults import TryError
+from steelyard.llm.faults import RefusedError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.verifiers.context_window import fit_or_reason
 from steelyard.verifiers.protocol import Array, Rendered, TokenProtocol
@@ -40,6 +41,7 @@ from steelyard.verifiers.tokens import Tokens
 
 POOLING = "/pooling"
 PROBE = Item("What is 1 + 1?", ["One and one are added.", "The answer is 2."])
+WHERE = "is a vLLM server there? Check --upstream"
 LEAST = -100.0  # the log of a probability that came as 0
 
 
@@ -171,9 +173,13 @@ class Served:
 
 async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
     """The name a server knows its model by, and how long an input may be."""
-    reply = await get(client, "/v1/models")
+    try:
+        reply = await client.request("GET", "/v1/models")
+    except TryError as error:
+        known = "" if isinstance(error, RefusedError) and error.status == 404 else advice(error)
+        raise VerifierError(f"{client.address.base} does not list models: {error.reason}; {known or WHERE}") from None
     if not isinstance(reply, dict) or not isinstance(reply.get("data"), list):
-        raise VerifierError(f"{client.address.base} does not list models: is a vLLM server there? Check --upstream")
+        raise VerifierError(f"{client.address.base} does not list models; {WHERE}")
     there = {str(model.get("id")): model.get("max_model_len") for model in reply["data"] if isinstance(model, dict)}
     name = wanted if wanted in there or len(there) != 1 else next(iter(there))
     if name not in there:

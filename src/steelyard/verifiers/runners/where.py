@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from steelyard.errors import SettingError
 from steelyard.llm.address import Address
 from steelyard.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
 from steelyard.verifiers.runners.many_requests import TRIES
 from steelyard.verifiers.scored_items import Runner
+from steelyard.verifiers.tokens import Tokens
 
 
 def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None:
@@ -26,6 +28,13 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
 
 
+def vocabulary(model: str) -> Tokens:
+    """The tokenizer of a model, read anew: that takes two seconds for a large one."""
+    from steelyard.verifiers.runners.model_folders import model_folder
+
+    return Tokens.load(model_folder(model, weights=False))
+
+
 async def connect(
     protocol: Protocol,
     model: str,
@@ -34,10 +43,11 @@ async def connect(
     *,
     tries: int = TRIES,
     timeout: float | None = None,
+    read: Callable[[str], Tokens] = vocabulary,
 ) -> Runner:
     """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request.
 
-    `timeout` is that of a try; whoever ends a score himself says UNTIMED.
+    `timeout` is that of a try; whoever ends a score himself says UNTIMED. `read` gives the tokenizer of a model.
     """
     if isinstance(protocol, RecordedProtocol):
         from steelyard.verifiers.runners.recorded import Recorded
@@ -53,9 +63,7 @@ async def connect(
         from steelyard.verifiers.runners.local import Local
 
         return await asyncio.to_thread(Local, protocol, model, context=context)
-    from steelyard.verifiers.runners.model_folders import model_folder
     from steelyard.verifiers.runners.vllm import Served
-    from steelyard.verifiers.tokens import Tokens
 
-    tokens = await asyncio.to_thread(Tokens.load, model_folder(model, weights=False))
+    tokens = await asyncio.to_thread(read, model)
     return await Served.connect(protocol, tokens, address, model=model, context=context, tries=tries, timeout=timeout)
