@@ -1,0 +1,84 @@
+"""The store that an address is on, opened once per process; what it refuses is one line with the fix.
+
+It finds keys as polars does, in the variables AWS_*, GOOGLE_* and AZURE_*: both are made of the same library. What
+fails is tried again, for half a minute, and a request takes half a minute at most.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from steelyard.errors import SettingError, StoreError
+
+if TYPE_CHECKING:
+    from obstore.store import LocalStore, ObjectStore
+
+PATIENCE = 30  # seconds, of all tries together; and of one request
+SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
+INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
+NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
+KEYS = {"s3": "AWS_*", "gs": "GOOGLE_*", "az": "AZURE_*"}
+
+
+@contextmanager
+def connected(address: str) -> Iterator[tuple[Any, str]]:
+    """Yield the store of an address and the key of its object there; an object that is not there is as it is of files.
+
+    >>> with connected("s3://bucket/nothing/here"): raise ValueError("Generic: no route\\nDebug source: ..")
+    Traceback (most recent call last):
+    steelyard.errors.StoreError: s3://bucket/nothing/here cannot be reached (Generic: no route): see that the address ..
+    """
+    scheme, _, rest = address.partition("://")
+    authority, _, key = rest.partition("/")
+    try:
+        from obstore.exceptions import BaseError
+    except ImportError:
+        raise SettingError(f"{address} is on an object store: {INSTALL}") from None
+    try:
+        yield _store(scheme, authority, PATIENCE), key
+    except FileNotFoundError as error:
+        if not any(word in str(error) for word in NO_BUCKET):
+            raise
+        raise StoreError(f"{address} cannot be reached: there is no {authority}; make it, or name another") from None
+    except (BaseError, ValueError, OSError) as error:
+        raise StoreError(_told(address, scheme, error)) from None
+
+
+@cache
+def _store(scheme: str, authority: str, patience: int) -> ObjectStore | LocalStore:
+    from obstore.store import LocalStore, from_url
+
+    if scheme == "file":
+        return LocalStore()
+    limit = timedelta(seconds=patience)
+    return from_url(
+        f"{'gs' if scheme == 'gcs' else scheme}://{authority}",
+        client_options={"timeout": limit, "connect_timeout": timedelta(seconds=5)},
+        retry_config={"retry_timeout": limit},
+    )
+
+
+def _told(address: str, scheme: str, error: Exception) -> str:
+    """What a store refused, in one line without anything that opens it."""
+    kind = type(error).__name__
+    keys = KEYS.get(scheme[:2], "of its keys")
+    if kind in ("PermissionDeniedError", "UnauthenticatedError") and scheme != "file":
+        return f"{address} is refused with these keys: set the variables {keys}, or have them allowed to read and write"
+    if kind in ("NotSupportedError", "NotImplementedError"):
+        return (
+            f"{address} is on a store that cannot put an object only where there is none, so that two commands could "
+            "write into one folder: use a folder, or another store"
+        )
+    first = (str(error) or kind).partition("\n")[0]
+    for name, value in os.environ.items():
+        if SECRET.match(name) and len(value) > 3:
+            first = first.replace(value, "***")
+    first = re.sub(r"\?\S+", "", first)  # an address may carry a signature
+    fix = f"see that the address, the network and the variables {keys} are correct, and run the command again"
+    return f"{address} cannot be reached ({first[:300].strip()}): {fix}"
