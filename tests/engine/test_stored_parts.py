@@ -84,6 +84,8 @@ def test_the_same_command_goes_on_and_a_part_that_is_not_the_sealed_one_is_done_
     changed = out / f"{first.asked[1]}.parquet"
     content = changed.read_bytes()
     changed.write_bytes(content[:50] + bytes([content[50] ^ 1]) + content[51:])  # as long as it was
+    kept = out / f"{first.asked[0]}.parquet"
+    kept.write_bytes(kept.read_bytes())  # the same again, which the store calls something else
     second, third = Here(), Here()
     vote_parts(stored, out, second)
     assert sorted(second.asked) == sorted({f"part-{i:05d}" for i in range(5)} - {first.asked[0]})

@@ -25,7 +25,7 @@ EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 
 def run(
     files: Files,
-    output: Annotated[Path, output_option("the folder of parts", "FOLDER")],
+    output: Annotated[Path, output_option("the folder of parts, also as s3://bucket/parts", "FOLDER")],
     parts: Annotated[int, parts_option("1 to 10 million rows each are a good size")],
     layout: LayoutName = None,
     rename: Rename = None,

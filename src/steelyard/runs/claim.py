@@ -48,7 +48,9 @@ def claimed(folder: Address, wanted: Parts) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for name in [*(path.name for path in wanted.paths(folder)), FILE]:
-            with suppress(StoreError):
-                (folder / name).remove()
+        with suppress(StoreError):
+            there = folder.objects()
+            for name in [*(path.name for path in wanted.paths(folder)), FILE]:
+                if name in there:
+                    (folder / name).remove()
         raise

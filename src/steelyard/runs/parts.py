@@ -30,6 +30,7 @@ FORMAT, VERSION = "steelyard-parts", 1
 HASH = "blake2b-64 of the question in UTF-8, modulo parts"
 MOST = 100_000
 HEAD = 500  # bytes of parts.json that say what it is of
+RUNS = f'"hash": "{HASH}", "kind": "runs"'.encode()
 AGAIN = "remove the folder and make it again"
 
 
@@ -122,29 +123,35 @@ class Parts:
 
 def is_parted(folder: Place) -> bool:
     """Whether a folder is one of parts that are tables."""
-    return (folder / FILE).is_file() and not is_parted_run(folder)
+    if isinstance(folder, Path):
+        return (folder / FILE).is_file() and not is_parted_run(folder)
+    head = _head(folder / FILE)
+    return head is not None and RUNS not in head
 
 
 def is_parted_run(folder: Place) -> bool:
     """Whether a folder is a run in parts (steelyard/runs/parted_run.py)."""
+    return RUNS in (_head(folder / FILE) or b"")
+
+
+def _head(place: Place) -> bytes | None:
+    """The first bytes of a file or an object; None where there is none that can be read."""
     try:
-        return f'"hash": "{HASH}", "kind": "runs"'.encode() in _head(folder / FILE)
+        if isinstance(place, Address):
+            return place.read_bytes()[:HEAD]
+        with place.open("rb") as file:
+            return file.read(HEAD)
     except OSError:
-        return False
-
-
-def _head(place: Place) -> bytes:
-    if isinstance(place, Address):
-        return place.read_bytes()[:HEAD]
-    with place.open("rb") as file:
-        return file.read(HEAD)
+        return None
 
 
 def part_tables(folder: Place) -> tuple[Parts, list[Place]]:
     """Return what a finished folder says of itself and the tables of its parts; name what is missing or cut short."""
     found = Parts.read(folder)
     if is_parted_run(folder):
-        raise RunError(f"{folder} is a run in parts: make tables of it with 'steelyard partition {folder} -o FOLDER'")
+        first = "copy it to a file system, and " if isinstance(folder, Address) else ""
+        words = f"steelyard partition {'RUN' if first else folder} -o FOLDER"
+        raise RunError(f"{folder} is a run in parts: {first}make tables of it with '{words}'")
     if not found.finished:
         going_on = "run the command that makes it again, or " if found.order else ""  # partition begins anew
         raise RunError(f"{folder} is not finished: {going_on}{AGAIN}")

@@ -4,8 +4,8 @@ A flipped bit in Parquet is read as other numbers more often than not, and polar
 checksums of pages; the seal finds any change of any byte. It is written after the file, so a process that dies between
 the two leaves a file without a matching seal, which counts as no file.
 
-On an object store the seal has the tag that the store gave to the content as well: so that a part is known to be the
-one that was sealed without reading it again.
+On an object store the seal has the tag that the store gave to the content as well, so that a part is known to be the
+one that was sealed without reading it again; one with another tag is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from steelyard.errors import RunError
 from steelyard.files import UnwritableError, free_bytes, reason
 from steelyard.runs.manifest import sha256_of
 from steelyard.stores.address import Address, Place
-from steelyard.stores.drafts import drafted, put_bytes
+from steelyard.stores.drafts import drafted, nameless_file, put_bytes
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
@@ -63,10 +63,21 @@ def sealed(path: Place) -> dict[str, Any] | None:
     try:
         seal = read_seal(path)
         if isinstance(path, Address):
-            return seal if seal and seal["tag"] and path.state() == (seal["bytes"], seal["tag"]) else None
+            return seal if seal and _is_sealed(path, seal) else None
         return seal if seal and path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"] else None
     except (OSError, KeyError, ValueError):
         return None
+
+
+def _is_sealed(address: Address, seal: dict[str, Any]) -> bool:
+    """Whether an object is the one that was sealed; one with another tag may have been put or copied there again."""
+    there = address.state()
+    if there is None or there.bytes != seal["bytes"]:
+        return False
+    if seal["tag"] and there.tag == seal["tag"]:
+        return True
+    with nameless_file() as path:
+        return bool(address.download(path) == seal["sha256"])
 
 
 def read_seal(path: Place) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The store that an address is on, opened once per process; what it refuses is one line with the fix.
 
 It finds keys as polars does, in the variables AWS_*, GOOGLE_* and AZURE_*: both are made of the same library. What
-fails is tried again, for half a minute, and a request takes half a minute at most.
+fails is tried again, for half a minute; a request takes half a minute at most, as the library has it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from steelyard.errors import SettingError, StoreError
 if TYPE_CHECKING:
     from obstore.store import LocalStore, ObjectStore
 
-PATIENCE = 30  # seconds, of all tries together; and of one request
+PATIENCE = 30  # seconds, of all tries together
 SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
 INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
@@ -42,11 +42,12 @@ def connected(address: str) -> Iterator[tuple[Any, str]]:
         raise SettingError(f"{address} is on an object store: {INSTALL}") from None
     try:
         yield _store(scheme, authority, PATIENCE), key
-    except FileNotFoundError as error:
-        if not any(word in str(error) for word in NO_BUCKET):
-            raise
-        raise StoreError(f"{address} cannot be reached: there is no {authority}; make it, or name another") from None
     except (BaseError, ValueError, OSError) as error:
+        if any(word in str(error) for word in NO_BUCKET):
+            told = f"{address} cannot be reached: there is no bucket or container {authority}; make it, or name another"
+            raise StoreError(told) from None
+        if isinstance(error, FileNotFoundError):
+            raise
         raise StoreError(_told(address, scheme, error)) from None
 
 
@@ -56,12 +57,8 @@ def _store(scheme: str, authority: str, patience: int) -> ObjectStore | LocalSto
 
     if scheme == "file":
         return LocalStore()
-    limit = timedelta(seconds=patience)
-    return from_url(
-        f"{'gs' if scheme == 'gcs' else scheme}://{authority}",
-        client_options={"timeout": limit, "connect_timeout": timedelta(seconds=5)},
-        retry_config={"retry_timeout": limit},
-    )
+    address = f"{'gs' if scheme == 'gcs' else scheme}://{authority}"
+    return from_url(address, retry_config={"retry_timeout": timedelta(seconds=patience)})
 
 
 def _told(address: str, scheme: str, error: Exception) -> str:
@@ -75,7 +72,7 @@ def _told(address: str, scheme: str, error: Exception) -> str:
             f"{address} is on a store that cannot put an object only where there is none, so that two commands could "
             "write into one folder: use a folder, or another store"
         )
-    first = (str(error) or kind).partition("\n")[0]
+    first = (str(error) or kind).partition("\n")[0].partition(": <")[0]  # what comes then is a page of the server
     for name, value in os.environ.items():
         if SECRET.match(name) and len(value) > 3:
             first = first.replace(value, "***")
