@@ -88,6 +88,12 @@ def test_a_store_that_cannot_be_reached_is_one_line_without_keys(
     connecting._store.cache_clear()
 
 
+def test_keys_that_are_refused_are_said_to_be() -> None:
+    said = "Generic S3 error: Error performing list request: Server returned non-2xx status code: 403 Forbidden"
+    told = connecting._told("s3://box/a", "s3", ValueError(said))
+    assert told.startswith("s3://box/a is refused with these keys: set the variables AWS_*")
+
+
 def test_a_signature_in_an_address_is_not_repeated() -> None:
     told = connecting._told(
         "az://box/a", "az", ValueError("GET https://x.net/a?sig=SECRET&se=1 failed\nDebug: ?sig=SECRET")

@@ -19,8 +19,9 @@ from steelyard.errors import SettingError, StoreError
 if TYPE_CHECKING:
     from obstore.store import LocalStore, ObjectStore
 
-PATIENCE = 30  # seconds, of all tries together
+PATIENCE, TRIES = 30, 100  # seconds of all tries together, which end sooner than so many tries
 SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
+FORBIDDEN = re.compile(r"status code: 40[13]\b")
 INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
 KEYS = {"s3": "AWS_*", "gs": "GOOGLE_*", "az": "AZURE_*"}
@@ -58,14 +59,14 @@ def _store(scheme: str, authority: str, patience: int) -> ObjectStore | LocalSto
     if scheme == "file":
         return LocalStore()
     address = f"{'gs' if scheme == 'gcs' else scheme}://{authority}"
-    return from_url(address, retry_config={"retry_timeout": timedelta(seconds=patience)})
+    return from_url(address, retry_config={"retry_timeout": timedelta(seconds=patience), "max_retries": TRIES})
 
 
 def _told(address: str, scheme: str, error: Exception) -> str:
     """What a store refused, in one line without anything that opens it."""
     kind = type(error).__name__
     keys = KEYS.get(scheme[:2], "of its keys")
-    if kind in ("PermissionDeniedError", "UnauthenticatedError") and scheme != "file":
+    if (kind in ("PermissionDeniedError", "UnauthenticatedError") and scheme != "file") or FORBIDDEN.search(str(error)):
         return f"{address} is refused with these keys: set the variables {keys}, or have them allowed to read and write"
     if kind in ("NotSupportedError", "NotImplementedError"):
         return (
