@@ -17,7 +17,7 @@ SECRET = "never-to-be-seen"
 SERVER = """
 import time
 from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
 server.start()
 print(server.get_host_and_port()[1], flush=True)
 time.sleep(3600)
@@ -27,12 +27,12 @@ time.sleep(3600)
 @contextmanager
 def bucket(name: str) -> Iterator[str]:
     """Serve a bucket; yield the server's address. This process, and all that it starts, finds it in its environment."""
+    keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1"}
     with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
-        assert server.stdout is not None
-        url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-        keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1"}
-        os.environ.update({**keys, "AWS_ALLOW_HTTP": "true", "AWS_ENDPOINT_URL": url})
         try:
+            assert server.stdout is not None
+            url = f"http://127.0.0.1:{int(server.stdout.readline())}"
+            os.environ.update({**keys, "AWS_ALLOW_HTTP": "true", "AWS_ENDPOINT_URL": url})
             urllib.request.urlopen(urllib.request.Request(f"{url}/{name}", method="PUT")).close()
             yield url
         finally:

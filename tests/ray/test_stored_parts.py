@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,11 @@ def test_a_bucket_that_is_not_there_is_one_line(s3: str, tmp_path: Any) -> None:
 def test_of_two_that_claim_a_folder_of_a_bucket_one_does(s3: str) -> None:
     assert Address("s3://bucket/claimed/parts.json").create(b"mine")
     assert not Address("s3://bucket/claimed/parts.json").create(b"yours")
+
+
+def test_a_folder_that_a_console_has_made_is_empty(s3: str) -> None:
+    urllib.request.urlopen(urllib.request.Request(f"{s3}/bucket/marked/", data=b"", method="PUT")).close()
+    assert sum(sy.partition(TABLE, "s3://bucket/marked/", 2).rows) == TABLE.height
 
 
 def test_an_upload_that_is_cut_off_is_never_seen_and_the_same_command_goes_on(

@@ -38,7 +38,8 @@ def vote(
     """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) many workers decide, `workers` at once.
 
     `table` is then a folder of `partition`, or a run in parts, the plan a path, and `output` a folder for the verdicts
-    of every part; they are returned in the order of the parts. The same call again goes on where it was stopped.
+    of every part; they are returned in the order of the parts. The same call again goes on where it was stopped. Both
+    folders may be on an object store, as s3://bucket/parts.
 
     >>> parts = sy.partition(sy.simulate(20, 4, seed=1), "parts", 3)
     >>> sy.vote("parts", engine="processes:2", output="verdicts").equals(sy.vote("parts"))

@@ -88,11 +88,12 @@ class Address:
         return State(found["size"], found["e_tag"])
 
     def objects(self) -> dict[str, State]:
-        """All objects below, by their names from here on."""
+        """All objects below, by their names from here on; the mark of an empty folder, as consoles make it, is none."""
         with connected(self.text) as (store, key):
             found = [each for some in store.list(prefix=key or None) for each in some]
         above = len(key) + 1 if key else 0
-        return {each["path"][above:]: State(each["size"], each["e_tag"]) for each in found}
+        below = [each for each in found if len(each["path"]) > above]
+        return {each["path"][above:]: State(each["size"], each["e_tag"]) for each in below}
 
     def write_bytes(self, content: bytes) -> None:
         """Put an object, over whatever is there."""
