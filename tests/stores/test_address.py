@@ -100,3 +100,10 @@ def test_a_signature_in_an_address_is_not_repeated() -> None:
     )
     assert "SECRET" not in told
     assert "AZURE_*" in told
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line() -> None:
+    with pytest.raises(
+        StoreError, match=r"file:///proc/nowhere/x cannot be reached \(.*\): see that it may be read and"
+    ):
+        Address("file:///proc/nowhere/x").write_bytes(b"")

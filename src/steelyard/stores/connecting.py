@@ -24,12 +24,12 @@ SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re
 FORBIDDEN = re.compile(r"status code: 40[13]\b")
 INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
-KEYS = {"s3": "AWS_*", "gs": "GOOGLE_*", "az": "AZURE_*"}
+KEYS = {"s": "AWS_*", "g": "GOOGLE_*", "a": "AZURE_*"}  # by the first letter of the scheme
 
 
 @contextmanager
 def connected(address: str) -> Iterator[tuple[Any, str]]:
-    """Yield the store of an address and the key of its object there; an object that is not there is as it is of files."""
+    """Yield the store of an address, and the key of its object there; one that is missing is a FileNotFoundError."""
     scheme, _, rest = address.partition("://")
     authority, _, key = rest.partition("/")
     try:
@@ -60,8 +60,10 @@ def _store(scheme: str, authority: str, patience: int) -> ObjectStore | LocalSto
 def _told(address: str, scheme: str, error: Exception) -> str:
     """What a store refused, in one line without anything that opens it."""
     kind = type(error).__name__
-    keys = KEYS.get(scheme[:2], "of its keys")
-    if (kind in ("PermissionDeniedError", "UnauthenticatedError") and scheme != "file") or FORBIDDEN.search(str(error)):
+    if scheme == "file":
+        return f"{address} cannot be reached ({str(error).partition(chr(10))[0]}): see that it may be read and written"
+    keys = KEYS[scheme[0]]
+    if kind in ("PermissionDeniedError", "UnauthenticatedError") or FORBIDDEN.search(str(error)):
         return f"{address} is refused with these keys: set the variables {keys}, or have them allowed to read and write"
     if kind in ("NotSupportedError", "NotImplementedError"):
         return (
