@@ -11,6 +11,7 @@ from steelyard.errors import SettingError, StoreError
 from steelyard.runs.manifest import sha256_of
 from steelyard.stores import address, connecting
 from steelyard.stores.address import Address, place_of
+from steelyard.stores.connecting import connected
 from tests.running import steelyard
 
 
@@ -92,6 +93,11 @@ def test_keys_that_are_refused_are_said_to_be() -> None:
     said = "Generic S3 error: Error performing list request: Server returned non-2xx status code: 403 Forbidden"
     told = connecting._told("s3://box/a", "s3", ValueError(said))
     assert told.startswith("s3://box/a is refused with these keys: set the variables AWS_*")
+
+
+def test_a_store_that_cannot_put_only_where_there_is_none_is_said_to_be_one() -> None:
+    with pytest.raises(StoreError, match="cannot put an object only where there is none"), connected("s3://box/a"):
+        raise NotImplementedError
 
 
 def test_a_signature_in_an_address_is_not_repeated() -> None:

@@ -38,7 +38,7 @@ def connected(address: str) -> Iterator[tuple[Any, str]]:
         raise SettingError(f"{address} is on an object store: {INSTALL}") from None
     try:
         yield _store(scheme, authority, PATIENCE), key
-    except (BaseError, ValueError, OSError) as error:
+    except (BaseError, NotImplementedError, ValueError, OSError) as error:
         if any(word in str(error) for word in NO_BUCKET):
             told = f"{address} cannot be reached: there is no bucket or container {authority}; make it, or name another"
             raise StoreError(told) from None
