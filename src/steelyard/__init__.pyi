@@ -21,6 +21,7 @@ from steelyard.errors import SettingError as SettingError
 from steelyard.errors import SteelyardError as SteelyardError
 from steelyard.errors import SteelyardNote as SteelyardNote
 from steelyard.errors import SteelyardWarning as SteelyardWarning
+from steelyard.errors import StoreError as StoreError
 from steelyard.errors import TableError as TableError
 from steelyard.errors import UpstreamError as UpstreamError
 from steelyard.errors import VerifierError as VerifierError

@@ -10,6 +10,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 ├── VerifierError              a verifier that cannot be loaded, reached or understood
 ├── RunError                   a run folder that is damaged, in use, full, or made with other settings
 ├── UpstreamError              a server that cannot be reached, or refuses what is asked
+├── StoreError                 an object store that cannot be reached, or refuses what is asked
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
@@ -62,6 +63,10 @@ class RunError(SteelyardError):
 
 class UpstreamError(SteelyardError):
     """A server cannot be reached, or refuses what is asked."""
+
+
+class StoreError(SteelyardError):
+    """An object store cannot be reached, or refuses what is asked."""
 
 
 class SettingError(SteelyardError):

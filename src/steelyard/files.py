@@ -11,10 +11,12 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from steelyard.errors import SettingError
 
-SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of the addresses that tables are read from
+ADDRESS = re.compile(r"([a-z]\w*):/+(.+)", re.DOTALL)
+SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of the addresses on object stores
 
 
 class UnwritableError(SettingError):
@@ -37,16 +39,31 @@ def reason(error: BaseException) -> str:
     return " ".join(said.split())[:200] or type(error).__name__
 
 
+def address_of(source: Any) -> str | None:
+    """The address on an object store that a text means, also where it was taken for a path and lost a slash; else None.
+
+    >>> address_of("s3://bucket/a.parquet"), address_of(Path("s3://bucket/a.parquet")), address_of("a.parquet")
+    ('s3://bucket/a.parquet', 's3://bucket/a.parquet', None)
+    >>> address_of("file:///data/a.parquet")
+    'file:///data/a.parquet'
+    """
+    found = ADDRESS.fullmatch(str(source)) if isinstance(source, str | Path) else None
+    if not found or found[1] not in SCHEMES:
+        return None
+    return f"{found[1]}://{'/' if found[1] == 'file' else ''}{found[2]}"
+
+
 def check_no_address(path: str | Path) -> None:
     """Refuse an address of an object store, which would be taken for the name of a folder here."""
-    found = re.match(r"(\w+):/+(.*)", str(path), re.DOTALL)
-    if not found or found[1] not in SCHEMES:
+    address = address_of(path)
+    if address is None:
         return
-    if found[1] == "file":
-        raise UnwritableError(path, "it is an address", f"name the path itself, /{found[2]}")
-    told = f"{found[1]}://{found[2]}"
-    why = "of object stores tables are read, and none is written"
-    raise UnwritableError(told, why, "write to a folder here, and copy it there (aws s3 cp --recursive, rclone copy)")
+    if address.startswith("file:"):
+        raise UnwritableError(address, "it is an address", f"name the path itself, {address.removeprefix('file://')}")
+    why = "only Parquet tables and folders of parts go to object stores"
+    raise UnwritableError(
+        address, why, "write to a folder here, and copy it there (aws s3 cp --recursive, rclone copy)"
+    )
 
 
 def check_writable(path: str | Path, *, follow: bool = True) -> Path:

@@ -37,28 +37,29 @@ def test_a_pattern_is_one_table_and_files_that_do_not_agree_are_refused(tmp_path
 def test_what_is_not_there_or_no_parquet_is_one_line(tmp_path: Path) -> None:
     done = steelyard("vote", f"file://{tmp_path}/none.parquet")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    with pytest.raises(TableError, match="is not Parquet, and of object stores only that is read"):
+    with pytest.raises(TableError, match="is not Parquet, nor a folder of parts, and of object stores only these"):
         sy.read("s3://bucket/t.csv")
     with pytest.raises(TableError, match="give it alone"):
         sy.read(["s3://bucket/t.parquet", "a.parquet"])
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/parts.parquet", "gs://bucket/a.parquet", "file:///data/out.parquet"])
-def test_nothing_is_written_to_an_address_nor_into_a_folder_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+@pytest.mark.parametrize("start", ["s3://bucket", "gs://bucket", "file:///data"])
+def test_what_is_no_parquet_nor_a_folder_of_parts_goes_to_no_address_nor_into_a_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sy.simulate(3, 2, seed=1).write_parquet("t.parquet")
-    partition("t.parquet", "parts", 2)
-    for words in (
-        ("partition", "t.parquet", "--parts", 2),
-        ("vote", "parts", "--engine", "processes:1"),
-        ("import", "t.parquet", "--engine", "processes:1", "--parts", 2),
-        ("vote", "t.parquet"),
-        ("import", "t.parquet"),
+    sy.simulate(30, 4, seed=1).write_parquet("t.parquet")
+    (tmp_path / "questions.jsonl").write_text('{"question": "a", "prompt": "1 + 1?"}\n')
+    asked = ("questions.jsonl", "--upstream", "http://127.0.0.1:1/v1", "--model", "m", "-n", 2)
+    no_run = f"{start}/run is no folder of a file system: a run needs"
+    for words, name, why in (
+        (("vote", "t.parquet"), "v.csv", "only Parquet goes to object stores; name it .parquet"),
+        (("fit", "t.parquet"), "plan.json", "name the path itself, /data/plan" if "file" in start else "copy it there"),
+        (("import", "t.parquet", "--engine", "processes:1", "--parts", 2), "out", f"FILE... -o {start}/out --parts 2"),
+        (("generate", *asked), "run", no_run),
+        (("generate", *asked, "--engine", "processes:1"), "run", no_run),
     ):
-        done = steelyard(*words, "-o", address)
-        assert (done.code, done.err.count("\n")) == (2, 1), words
-        fix = "name the path itself, /data/out.parquet" if address.startswith("file") else "and copy it there"
-        assert fix in done.err
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["parts", "t.parquet"]
+        done = steelyard(*words, "-o", f"{start}/{name}")
+        assert (done.code, done.err.count("error: ")) == (2, 1), (words, done.err)
+        assert why in done.err.splitlines()[-1]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["questions.jsonl", "t.parquet"]

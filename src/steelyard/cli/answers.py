@@ -25,6 +25,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.evaluation.percentages import percent
+from steelyard.stores.address import Place, place_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +65,7 @@ def run(
     folder = folder_for(files, output, engine, workers, overwrite)
     if folder and output and engine:
         _over_parts(
-            folder, output, engine, json, answers=answers, only_unreadable=unreadable, rename=renames(rename),
+            folder, place_of(output), engine, json, answers=answers, only_unreadable=unreadable, rename=renames(rename),
             layout=layout, workers=workers,
         )  # fmt: skip
         return
@@ -89,19 +90,23 @@ def run(
         shown = [(each["question"], show.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
         title = f"{lost.height:,} of {size:,} responses have no readable answer; how the first of them end"
         show.table(title, ("question", "end of the response"), shown, text=True)
-        show.say(f"Table written to {output}" if output else "Not saved: add -o unreadable.parquet to keep them all.")
+        show.say(
+            f"Table written to {place_of(output)}"
+            if output
+            else "Not saved: add -o unreadable.parquet to keep them all."
+        )
         return
     _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     if found.unreadable:
-        named = shlex.join(map(str, files))
+        named = shlex.join(str(place_of(file)) for file in files)
         show.say(f"To see them: steelyard answers {named} --answers {answers} --only-unreadable")
     _show_doubts(found.undecided, found.costly)
-    show.say(f"Table written to {output}" if output else "Not saved: add -o read.parquet to keep the table.")
+    show.say(f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table.")
 
 
-def _over_parts(folder: Path, output: Path, engine: str, json: bool, **options: Any) -> None:
+def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options: Any) -> None:
     """Let an engine read the answers of a folder of parts, and say what came of it."""
     from steelyard.engine.answers_parts import answers_of_parts
     from steelyard.engine.engines import engine_of

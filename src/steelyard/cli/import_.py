@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.errors import SettingError
+from steelyard.stores.address import place_of
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
@@ -61,7 +62,7 @@ def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None,
     if parts is None:
         raise SettingError("--engine writes a folder of parts: say how many with --parts, as --parts 64")
     with show.progress(f"Reading {spoken(files)}") as progress:
-        found = import_parts(files, output, parts, engine_of(engine), progress=progress, **options)
+        found = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
     _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))
 
 
@@ -69,5 +70,5 @@ def _tell(output: Path, json: bool, responses: int, questions: int, columns: lis
     if json:
         show.as_json({"responses": responses, "questions": questions, "columns": columns})
         return
-    show.say(f"{responses:,} responses to {questions:,} questions written to {output}")
+    show.say(f"{responses:,} responses to {questions:,} questions written to {place_of(output)}")
     show.say(f"Columns: {', '.join(columns)}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.errors import SettingError
+from steelyard.stores.address import Place, place_of
 
 Files = Annotated[
     list[Path],
@@ -234,14 +235,14 @@ def method_option(more: str) -> Any:
 
 def source_of(files: list[Path]) -> str | Path | list[Path]:
     """What is read: the one file (a run, grid:LLM/VERIFIER, s3://bucket/a.parquet), or several as one table."""
-    from steelyard.tables.sources.remote_tables import remote
+    from steelyard.files import address_of
 
-    return (remote(files[0]) or files[0]) if len(files) == 1 else files
+    return (address_of(files[0]) or files[0]) if len(files) == 1 else files
 
 
 def folder_for(
     files: list[Path], output: Path | None, engine: str | None, workers: int | None, overwrite: bool
-) -> Path | None:
+) -> Place | None:
     """The folder of parts that an engine is to work on, and None without an engine."""
     if engine is None:
         if workers is not None:
@@ -252,7 +253,7 @@ def folder_for(
     if output is None:
         raise SettingError("--engine writes a folder: name it with -o")
     no_overwrite(overwrite)
-    return files[0]
+    return place_of(files[0])
 
 
 def no_overwrite(overwrite: bool) -> None:
@@ -267,7 +268,7 @@ def spoken(files: list[Path]) -> str:
     >>> spoken([Path("a.jsonl")]), spoken([Path("a.jsonl"), Path("b.jsonl"), Path("c.jsonl")])
     ('a.jsonl', 'a.jsonl and 2 more')
     """
-    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    return str(source_of(files)) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
 def renames(pairs: list[str] | None) -> dict[str, str]:

@@ -18,13 +18,14 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
+from steelyard.stores.address import place_of
 
 EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 
 
 def run(
     files: Files,
-    output: Annotated[Path, output_option("the folder of parts", "FOLDER")],
+    output: Annotated[Path, output_option("the folder of parts, also as s3://bucket/parts", "FOLDER")],
     parts: Annotated[int, parts_option("1 to 10 million rows each are a good size")],
     layout: LayoutName = None,
     rename: Rename = None,
@@ -41,7 +42,7 @@ def run(
         show.as_json(sizes)
         return
     show.say(
-        f"{sizes['responses']:,} responses to {sizes['questions']:,} questions written to {output}, in {made.parts:,} "
-        f"parts of up to {sizes['largest_part']:,} responses"
+        f"{sizes['responses']:,} responses to {sizes['questions']:,} questions written to {place_of(output)}, "
+        f"in {made.parts:,} parts of up to {sizes['largest_part']:,} responses"
     )
-    show.say(f"Next: steelyard vote {shlex.quote(str(output))} --engine ray --plan plan.json -o verdicts")
+    show.say(f"Next: steelyard vote {shlex.quote(str(place_of(output)))} --engine ray --plan plan.json -o verdicts")

@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Json, Overwrite, Seed, n_option, output_option
+from steelyard.stores.address import place_of
 
 EXAMPLE = "Example: steelyard simulate --questions 500 -n 32 --seed 0 -o responses.parquet"
 
@@ -52,6 +53,6 @@ def run(
     table = sy.simulate(questions, n, seed=seed, world=world)
     put(table, output)
     if json:
-        show.as_json({"table": str(output), "questions": questions, "responses": table.height, "seed": seed})
+        show.as_json({"table": str(place_of(output)), "questions": questions, "responses": table.height, "seed": seed})
         return
-    show.say(f"Wrote {table.height:,} simulated responses to {questions:,} questions: {output}")
+    show.say(f"Wrote {table.height:,} simulated responses to {questions:,} questions: {place_of(output)}")

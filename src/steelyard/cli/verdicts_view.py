@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
@@ -13,11 +12,12 @@ if TYPE_CHECKING:
     from steelyard.confidence.risk_control import RiskControl
     from steelyard.engine.vote_parts import VotedParts
     from steelyard.jobs.vote import Voted
+    from steelyard.stores.address import Place
 
 SHOWN = 10
 
 
-def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
+def show_verdicts(found: Voted, output: Place | None, json: bool) -> None:
     """Print the first verdicts, which part was answered and where they were written."""
     verdicts, voter, empty, held = found
     if json:
@@ -40,7 +40,7 @@ def show_verdicts(found: Voted, output: Path | None, json: bool) -> None:
     show.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
 
 
-def show_voted_parts(found: VotedParts, output: Path, json: bool) -> None:
+def show_voted_parts(found: VotedParts, output: Place, json: bool) -> None:
     """Print what became of all parts of a folder."""
     if json:
         show.as_json(found.summary())

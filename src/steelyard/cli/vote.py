@@ -30,6 +30,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.verdicts_view import show_verdicts, show_voted_parts
+from steelyard.stores.address import place_of
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 
@@ -82,9 +83,9 @@ def run(
 
         with show.progress(f"Voting on {folder}") as progress:
             parts = vote_parts(
-                folder, output, engine_of(engine), plan=plan, workers=workers, progress=progress, **options
+                folder, place_of(output), engine_of(engine), plan=plan, workers=workers, progress=progress, **options
             )
-        show_voted_parts(parts, output, json)
+        show_voted_parts(parts, place_of(output), json)
         return
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
@@ -92,4 +93,4 @@ def run(
         found = voted(source_of(files), plan, progress=progress, **options)
     if output:
         put(found.verdicts, output)
-    show_verdicts(found, output, json)
+    show_verdicts(found, place_of(output) if output else None, json)

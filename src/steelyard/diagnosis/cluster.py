@@ -17,7 +17,8 @@ from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.ray_engine import RayEngine
 from steelyard.engine.ray_room import counted
 from steelyard.errors import SteelyardError
-from steelyard.runs.part_folders import STORAGE, check_storage
+from steelyard.runs.file_system import STORAGE
+from steelyard.runs.part_folders import check_storage
 from steelyard.version import __version__
 
 PATIENCE = 60.0  # seconds for a node to answer

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
+from steelyard.stores.address import Place
 from steelyard.tables.reading import first_rows, named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
 
-def reader_for(folder: Path, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
+def reader_for(folder: Place, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
     """A reader that knows the kind of answers of all parts; where the kind is to be told by the first rows, it is."""
     reader = AnswerReader(answers)
     if answers == AUTO:
-        with named(folder) as name, reading(name):
-            reader.look(first_rows(open_responses(folder, layout, rename)))
+        with named(str(folder)) as name, reading(name):
+            reader.look(first_rows(open_responses(str(folder), layout, rename)))
     return reader

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,6 +16,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
+from steelyard.stores.address import Place
 from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.reading import named
@@ -58,8 +58,8 @@ class AnswersOfParts:
 
 
 def answers_of_parts(
-    folder: Path,
-    target: Path,
+    folder: Place,
+    target: Place,
     engine: Engine,
     *,
     answers: str = "math",
@@ -90,9 +90,8 @@ def answers_of_parts(
 
 def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
     """Read the answers of one part, write its rows with them and seal them; what a worker does."""
-    rows = part.read.open()
     reader = AnswerReader(order.answers)
-    with caught() as said, named(part.path) as name, reading(name):
+    with part.read.opened() as rows, caught() as said, named(part.path) as name, reading(name):
         table = open_responses(rows, order.layout, dict(order.rename)).collect()
         check_columns(table.schema)
         try:

@@ -40,9 +40,10 @@ def all_asked(read: PartsRead, engine: Engine, workers: int | None = None) -> tu
 
 def not_asked(names: tuple[str, ...], part: PartRead) -> list[str]:
     """Of some columns those that say of a row of this part that it was not asked; what a worker does."""
-    frame = rows_without(part.open())
-    schema = frame.collect_schema()
-    return not_all_asked(frame, [name for name in names if schema.get(name) == pl.Boolean])
+    with part.opened() as rows:
+        frame = rows_without(rows)
+        schema = frame.collect_schema()
+        return not_all_asked(frame, [name for name in names if schema.get(name) == pl.Boolean])
 
 
 def rows_without(rows: Path | pl.LazyFrame, columns: Sequence[str] = ()) -> pl.LazyFrame:

@@ -24,9 +24,10 @@ from steelyard.engine.parts_job import TablePart, seal_part
 from steelyard.engine.parts_read import PartRead
 from steelyard.engine.told_failures import SAME, told_failures
 from steelyard.errors import RunError, SettingError, TableError
-from steelyard.files import reason
+from steelyard.files import UnwritableError, reason
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
+from steelyard.stores.address import Address, Place
 from steelyard.tables.partitioning import gathered_table, spread
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_unparted
@@ -63,7 +64,7 @@ class ImportOrder:
 
 def import_parts(
     files: Sequence[str | Path],
-    target: Path,
+    target: Place,
     parts: int,
     engine: Engine,
     *,
@@ -74,6 +75,12 @@ def import_parts(
 ) -> Parts:
     """Read files of one layout into a folder of parts, as `partition` does, with many workers."""
     check_parts(parts)
+    if isinstance(target, Address):
+        raise UnwritableError(
+            str(target),
+            "workers of an import append to files that all of them share, which no object store has",
+            f"cut the files in one process with 'steelyard partition FILE... -o {target} --parts {parts}'",
+        )
     if STDIN in map(str, files):
         raise SettingError("workers cannot read standard input: save it as a file, or leave --engine away")
     paths = [path.absolute() for path in all_listed(files)]

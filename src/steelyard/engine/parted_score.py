@@ -22,6 +22,7 @@ from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, refuse_other
 from steelyard.llm.address import KEY_ENV
 from steelyard.methods.base.method import Method
+from steelyard.runs.file_system import check_no_store
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parted_scores import settled
@@ -55,6 +56,7 @@ def score_parts(
     order.check()
     gpus = _gpus(gpus_per_worker, order, chosen)
     on_demand = frugal_rule(frugal, plan, order.name, answers)
+    check_no_store(run)
     folder = Path(run)
     if not is_parted_run(folder):
         raise SettingError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,15 @@ import polars as pl
 
 from steelyard.errors import RunError, SettingError
 from steelyard.files import make_folder, remove_leftovers
+from steelyard.runs.claim import check_new, claim
 from steelyard.runs.lock import RunLock
 from steelyard.runs.parts import FILE, Parts, is_parted
-from steelyard.runs.seal import read_seal
+from steelyard.runs.seal import read_seal, sealed
+from steelyard.stores.address import Address, Place
+from steelyard.tables.sources.damage import reading
 from steelyard.version import __version__
+
+AT_ONCE = 16  # requests to a store
 
 
 def wanted_parts(kind: str, parts: int, made: Mapping[str, Any], decides: Mapping[str, Any]) -> Parts:
@@ -28,9 +34,17 @@ def wanted_parts(kind: str, parts: int, made: Mapping[str, Any], decides: Mappin
 
 
 @contextmanager
-def held(target: Path, wanted: Parts) -> Iterator[None]:
-    """Hold a folder while its parts are made; refuse one that holds something else."""
+def held(target: Place, wanted: Parts) -> Iterator[None]:
+    """Hold a folder while its parts are made; refuse one that holds something else.
+
+    On an object store nothing is locked: the same order may be done twice at once, and does the same twice.
+    """
     _check(target, wanted)
+    if isinstance(target, Address):
+        if not is_parted(target) and not claim(target, wanted):
+            _check(target, wanted)  # another command was faster
+        yield
+        return
     make_folder(target)
     lock = RunLock(target)
     try:
@@ -42,8 +56,8 @@ def held(target: Path, wanted: Parts) -> Iterator[None]:
         lock.release()
 
 
-def _check(target: Path, wanted: Parts) -> None:
-    if target.exists() and not target.is_dir():
+def _check(target: Place, wanted: Parts) -> None:
+    if isinstance(target, Path) and target.exists() and not target.is_dir():
         raise SettingError(f"cannot write to {target}: it is a file; choose a folder with -o")
     if is_parted(target):
         before = Parts.read(target)
@@ -52,6 +66,8 @@ def _check(target: Path, wanted: Parts) -> None:
                 f"{target} holds {before.kind} of another command ({_difference(before, wanted)}): "
                 "choose another folder with -o"
             )
+    elif isinstance(target, Address):
+        check_new(target)
     elif target.exists() and any(map(_foreign, target.iterdir())):
         raise SettingError(f"cannot write to {target}: it is there already; choose another folder with -o")
 
@@ -61,15 +77,28 @@ def _foreign(path: Path) -> bool:
     return path.name != "lock" and not path.name.startswith(f".{FILE}.")
 
 
-def finish(target: Path, wanted: Parts, paths: Sequence[Path]) -> Parts:
+def seals_of(paths: Sequence[Place], seal: Callable[[Place], dict[str, Any] | None]) -> Iterator[dict[str, Any] | None]:
+    """What `sealed` or `read_seal` says of every part, one after the other; a store is asked for some at once."""
+    if paths and isinstance(paths[0], Path):
+        yield from map(seal, paths)
+        return
+    with ThreadPoolExecutor(AT_ONCE) as asking:
+        for start in range(0, len(paths), AT_ONCE):
+            yield from asking.map(seal, paths[start : start + AT_ONCE])
+
+
+def finish(target: Place, wanted: Parts, paths: Sequence[Place]) -> Parts:
     """Write down that all parts are there, with the rows and the bytes of each."""
-    seals = [read_seal(path) for path in paths]
+    seals = list(seals_of(paths, sealed if isinstance(target, Address) else read_seal))
     for path, seal in zip(paths, seals, strict=True):
         if seal is None or seal.get("order") != wanted.order:
             raise RunError(f"{path} was lost, or written by another command, meanwhile: run the same command again")
-    columns = {name: str(kind) for name, kind in pl.read_parquet_schema(paths[0]).items()}
+    with reading(paths[0]):
+        schema = pl.scan_parquet(str(paths[0]), glob=False).collect_schema()
     sums: dict[str, Any] = {name: [seal[name] for seal in seals if seal] for name in ("rows", "bytes", "sha256")}
-    remove_leftovers(target)
+    if isinstance(target, Path):
+        remove_leftovers(target)
+    columns = {name: str(kind) for name, kind in schema.items()}
     whole = replace(wanted, columns=columns, finished=True, **sums)
     whole.write(target)
     return whole

@@ -16,13 +16,14 @@ import polars as pl
 
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
-from steelyard.engine.parts_folder import finish, held, wanted_parts
+from steelyard.engine.parts_folder import finish, held, seals_of, wanted_parts
 from steelyard.engine.parts_read import PartRead, PartsRead
 from steelyard.engine.told_failures import told_failures
 from steelyard.errors import RunError, SettingError
-from steelyard.files import write_atomically
 from steelyard.runs.parts import Parts
 from steelyard.runs.seal import sealed, write_sealed
+from steelyard.stores.address import Place, place_of
+from steelyard.stores.drafts import put_bytes
 from steelyard.tables.known_outputs import KEY, kind_of
 from steelyard.tables.layouts.long import Long
 
@@ -53,7 +54,7 @@ class PartsJob:
     """What is to be made: `kind` is what the parts will hold, `settings` all that decides what is in them."""
 
     read: PartsRead
-    target: Path
+    target: Place
     kind: str
     settings: Mapping[str, Any]
     reads: Mapping[str, str]  # files by their SHA-256, which every worker must find the same
@@ -73,10 +74,10 @@ class PartsJob:
         with held(self.target, wanted):
             into = self.target.absolute()
             parts = [TablePart(part, str(into / f"{part.name}.parquet"), wanted.order) for part in self.read.parts]
+            paths = [place_of(part.target) for part in parts]
             done = 0
             left: list[TablePart] = []
-            for part in parts:
-                seal = sealed(Path(part.target))
+            for part, seal in zip(parts, seals_of(paths, sealed), strict=True):
                 if seal is None or seal.get("order") != wanted.order:
                     left.append(part)
                 else:
@@ -93,7 +94,7 @@ class PartsJob:
                     yield each.summary
             if failed:
                 raise RunError(told_failures(failed, len(parts)))
-            finish(self.target, wanted, [Path(part.target) for part in parts])
+            finish(self.target, wanted, paths)
 
     def _wanted(self) -> Parts:
         """What parts.json of the new folder says while it is made."""
@@ -103,10 +104,10 @@ class PartsJob:
 
     def summarise(self, summary: Mapping[str, Any]) -> None:
         """Write summary.json, the last thing of all."""
-        write_atomically(self.target / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode(), durable=True)
+        put_bytes(self.target / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode(), follow=True)
 
 
-def check_cut(source: Path, settings: Mapping[str, Any]) -> None:
+def check_cut(source: Place, settings: Mapping[str, Any]) -> None:
     """Refuse what would make other questions of the rows: those of one would then be in several parts."""
     rename = settings.get("rename") or {}
     again = f"cut its rows again with 'steelyard partition {source} -o FOLDER', which takes these options too"
@@ -126,4 +127,4 @@ def seal_part(part: TablePart, table: pl.DataFrame, summary: Mapping[str, Any]) 
         return table.height
 
     made_from = {"order": part.order, "summary": summary}
-    write_sealed(Path(part.target), write, made_from, safe="what is sealed is safe")
+    write_sealed(place_of(part.target), write, made_from, safe="what is sealed is safe")

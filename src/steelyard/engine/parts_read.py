@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -24,9 +25,9 @@ from steelyard.runs.finished_parts import (
     digest_of,
     rows_of_part,
 )
-from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parted_run import PartedRun, RunPart
-from steelyard.runs.parts import FILE, check_unchanged, is_parted_run, part_tables
+from steelyard.runs.parts import FILE, is_parted_run, part_tables, unchanged
+from steelyard.stores.address import Place, place_of
 
 Columns = Mapping[str, pl.DataType]
 
@@ -44,31 +45,36 @@ class PartRead:
     sha256: str
     columns: Columns | None = None
 
-    def open(self) -> Path | pl.LazyFrame:
-        """What a worker reads; refuse what is not what the driver saw."""
-        if self.columns is None:
-            check_unchanged(Path(self.path), self.sha256)
-            return Path(self.path)
-        return rows_of_part(Path(self.path), self.sha256, self.columns) if self.path else pl.LazyFrame([], self.columns)
+    @contextmanager
+    def opened(self) -> Iterator[Path | pl.LazyFrame]:
+        """Yield what a worker reads; refuse what is not what the driver saw."""
+        if self.columns is not None:
+            there = Path(self.path)
+            yield rows_of_part(there, self.sha256, self.columns) if self.path else pl.LazyFrame([], self.columns)
+            return
+        place = place_of(self.path)
+        with unchanged(place, self.sha256) as file:
+            yield file if isinstance(place, Path) else pl.scan_parquet(file, glob=False)
 
 
 class PartsRead(NamedTuple):
     """The parts of a folder, the columns that they have, and a digest of all that is in them."""
 
-    source: Path
+    source: Place
     parts: list[PartRead]
     columns: tuple[str, ...]
     digest: str
 
 
-def parts_read(source: Path, engine: Engine, workers: int | None = None) -> PartsRead:
+def parts_read(source: Place, engine: Engine, workers: int | None = None) -> PartsRead:
     """Look at the parts of a folder; tables of a run that are older than their journals are made by the engine."""
-    if is_parted_run(source):
+    if isinstance(source, Path) and is_parted_run(source):
         return _parts_of_run(PartedRun.read(source), engine, workers)
     found, paths = part_tables(source)
+    digest_of_all = hashlib.sha256((source / FILE).read_bytes()).hexdigest()
     sizes = zip(paths, found.rows, found.sha256, strict=True)
     parts = [PartRead(path.stem, str(path.absolute()), rows, digest) for path, rows, digest in sizes]
-    return PartsRead(source, parts, tuple(found.columns), sha256_of(source / FILE))
+    return PartsRead(source, parts, tuple(found.columns), digest_of_all)
 
 
 def _parts_of_run(run: PartedRun, engine: Engine, workers: int | None) -> PartsRead:

@@ -72,7 +72,7 @@ def score(
 
     at = at if upstream is None else upstream
     return score_parts(
-        folder_named(run),
+        str(folder_named(run)),
         verifier,
         engine=engine,
         workers=workers,

@@ -1,6 +1,7 @@
 """The public functions on tables that many workers can do: each is that of one process, and takes `engine=` as well.
 
-Workers read from folders, and write into folders, that all of them share. What they need is imported when it is used.
+Workers read from folders, and write into folders, that all of them share, or that are on an object store. What they
+need is imported when it is used.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from steelyard.errors import SettingError
 from steelyard.jobs.vote import vote as vote_alone
 from steelyard.methods.base.method import Method
 from steelyard.runs.parts import part_tables
+from steelyard.stores.address import Place, place_of
 from steelyard.tables.answers_read import read_answers as read_answers_alone
 from steelyard.tables.importing import import_table as import_table_alone
 
@@ -36,7 +38,8 @@ def vote(
     """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) many workers decide, `workers` at once.
 
     `table` is then a folder of `partition`, or a run in parts, the plan a path, and `output` a folder for the verdicts
-    of every part; they are returned in the order of the parts. The same call again goes on where it was stopped.
+    of every part; they are returned in the order of the parts. The same call again goes on where it was stopped. Both
+    folders may be on an object store, as s3://bucket/parts.
 
     >>> parts = sy.partition(sy.simulate(20, 4, seed=1), "parts", 3)
     >>> sy.vote("parts", engine="processes:2", output="verdicts").equals(sy.vote("parts"))
@@ -93,24 +96,24 @@ def import_table(
     return _all_parts(target)
 
 
-def folder_named(source: Any) -> Path:
+def folder_named(source: Any) -> Place:
     """The folder that workers read; a table in memory is none."""
     if not isinstance(source, str | Path):
         raise SettingError(
             f"workers read a folder of parts, not a {type(source).__name__}: make one with sy.partition, and name it"
         )
-    return Path(source)
+    return place_of(source)
 
 
-def _output(output: str | Path | None) -> Path:
+def _output(output: str | Path | None) -> Place:
     if output is None:
         raise SettingError("an engine writes a folder: name it with output=")
-    return Path(output)
+    return place_of(output)
 
 
-def _all_parts(folder: Path) -> pl.DataFrame:
+def _all_parts(folder: Place) -> pl.DataFrame:
     """The rows of all parts, one after the other."""
-    return pl.concat([pl.read_parquet(path, glob=False) for path in part_tables(folder)[1]])
+    return pl.concat([pl.read_parquet(str(path), glob=False) for path in part_tables(folder)[1]])
 
 
 __test__ = {"vote": vote}  # a decorated function is not looked into otherwise

@@ -25,6 +25,7 @@ from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
+from steelyard.stores.address import Place
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.source_column import source_of_run
 
@@ -68,8 +69,8 @@ class VotedParts:
 
 
 def vote_parts(
-    folder: Path,
-    target: Path,
+    folder: Place,
+    target: Place,
     engine: Engine,
     *,
     plan: Path | None = None,
@@ -123,12 +124,10 @@ def vote_parts(
 
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
-    rows = part.read.open()
-    if order.all_asked:
-        rows = rows_without(rows, order.all_asked)
     reader = AnswerReader(order.answers)
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
-    with caught() as said:
+    with part.read.opened() as there, caught() as said:
+        rows = rows_without(there, order.all_asked) if order.all_asked else there
         if part.read.rows:
             voter = _voter(order.plan, order.method)
             found = decide(voter, rows, n=order.n, answers=reader, on_demand=True, **order.options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from steelyard.errors import RunError
 from steelyard.files import make_folder, reason, sync_folder
+from steelyard.runs.file_system import STORAGE, check_no_store
 from steelyard.runs.lock import InUseError, RunLock
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.parted_run import PartedRun, RunPart
@@ -20,7 +20,6 @@ from steelyard.runs.parted_run import PartedRun, RunPart
 LOCKS = "locks"
 PATIENCE = 60.0  # seconds: a worker whose machine was lost to the others may still end
 PAUSE = 0.5
-STORAGE = "a run needs a file system with rename and flock that all machines share, as NFS 4 or Lustre with -o flock"
 
 
 @contextmanager
@@ -62,8 +61,7 @@ def finish(run: PartedRun, part: RunPart) -> None:
 
 def folder_of(run: str | Path) -> Path:
     """The folder of a run in parts, made if it is not there; an address of an object store is refused."""
-    if re.match(r"\w+:/", str(run)):
-        raise RunError(f"{run} is no folder of a file system: {STORAGE}; tables may lie there, runs may not")
+    check_no_store(run)
     folder = make_folder(run)
     check_storage(folder)
     return folder

@@ -11,20 +11,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import RunError, SettingError
-from steelyard.files import reason, write_atomically
+from steelyard.files import reason
 from steelyard.runs.manifest import sha256_of
+from steelyard.stores.address import Address, Place
+from steelyard.stores.drafts import nameless_file, put_bytes, sizes_of
 from steelyard.version import __version__
 
 FILE = "parts.json"
 FORMAT, VERSION = "steelyard-parts", 1
 HASH = "blake2b-64 of the question in UTF-8, modulo parts"
 MOST = 100_000
+HEAD = 500  # bytes of parts.json that say what it is of
+RUNS = f'"hash": "{HASH}", "kind": "runs"'.encode()
 AGAIN = "remove the folder and make it again"
 
 
@@ -72,17 +78,22 @@ class Parts:
     finished: bool = False
     steelyard: str = __version__
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Place) -> None:
         """Write parts.json in one step."""
+        put_bytes(folder / FILE, self.text.encode())
+
+    @property
+    def text(self) -> str:
+        """What parts.json holds."""
         content = {"format": FORMAT, "version": VERSION, "hash": HASH, **asdict(self)}
-        write_atomically(folder / FILE, (json.dumps(content) + "\n").encode(), durable=True, follow=False)
+        return json.dumps(content) + "\n"
 
     @classmethod
-    def read(cls, folder: Path) -> Parts:
+    def read(cls, folder: Place) -> Parts:
         """Read parts.json, or say in one line why the folder is none of parts."""
         path = folder / FILE
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_bytes().decode())
             if content["format"] != FORMAT:
                 raise ValueError(f"its format is {content['format']!r:.40}, not {FORMAT!r}")
             if content["version"] > VERSION or content["hash"] != HASH:
@@ -105,35 +116,67 @@ class Parts:
             if len(value) != self.parts or any(type(each) is not kind for each in value):
                 raise ValueError(f"{name} is not one {'number' if kind is int else 'text'} per part")
 
-    def paths(self, folder: Path) -> list[Path]:
+    def paths(self, folder: Place) -> list[Place]:
         """Where the tables of the parts are."""
         return [folder / f"{part_name(i)}.parquet" for i in range(self.parts)]
 
 
-def is_parted(folder: Path) -> bool:
+def is_parted(folder: Place) -> bool:
     """Whether a folder is one of parts that are tables."""
-    return (folder / FILE).is_file() and not is_parted_run(folder)
+    if isinstance(folder, Path):
+        return (folder / FILE).is_file() and not is_parted_run(folder)
+    head = _head(folder / FILE)
+    return head is not None and RUNS not in head
 
 
-def is_parted_run(folder: Path) -> bool:
+def is_parted_run(folder: Place) -> bool:
     """Whether a folder is a run in parts (steelyard/runs/parted_run.py)."""
+    return RUNS in (_head(folder / FILE) or b"")
+
+
+def _head(place: Place) -> bytes | None:
+    """The first bytes of a file or an object; None where there is none that can be read."""
     try:
-        with (folder / FILE).open("rb") as file:
-            return f'"hash": "{HASH}", "kind": "runs"'.encode() in file.read(500)
+        if isinstance(place, Address):
+            return place.read_bytes()[:HEAD]
+        with place.open("rb") as file:
+            return file.read(HEAD)
     except OSError:
-        return False
+        return None
 
 
-def part_tables(folder: Path) -> tuple[Parts, list[Path]]:
+def part_tables(folder: Place) -> tuple[Parts, list[Place]]:
     """Return what a finished folder says of itself and the tables of its parts; name what is missing or cut short."""
     found = Parts.read(folder)
     if is_parted_run(folder):
-        raise RunError(f"{folder} is a run in parts: make tables of it with 'steelyard partition {folder} -o FOLDER'")
+        first = "copy it to a file system, and " if isinstance(folder, Address) else ""
+        words = f"steelyard partition {'RUN' if first else folder} -o FOLDER"
+        raise RunError(f"{folder} is a run in parts: {first}make tables of it with '{words}'")
     if not found.finished:
-        raise RunError(f"{folder} is not finished: run the command that makes it again, or {AGAIN}")
+        going_on = "run the command that makes it again, or " if found.order else ""  # partition begins anew
+        raise RunError(f"{folder} is not finished: {going_on}{AGAIN}")
     paths = found.paths(folder)
     check_whole(paths, found.bytes)
     return found, paths
+
+
+@contextmanager
+def unchanged(place: Place, digest: str) -> Iterator[Path]:
+    """Yield a part as a file that is here, and gone afterwards where it came from elsewhere; refuse a changed one."""
+    if isinstance(place, Path):
+        check_unchanged(place, digest)
+        yield place
+        return
+    with nameless_file() as path:
+        try:
+            there = place.download(path)
+        except FileNotFoundError:
+            raise RunError(f"{place} is missing: restore it, or {AGAIN}") from None
+        except OSError as error:
+            where = f"{tempfile.gettempdir()} ({reason(error)})"
+            raise RunError(f"{place} cannot be copied to {where}: make room there, or set TMPDIR") from None
+        _check_digest(place, there, digest)
+        yield path
 
 
 def check_unchanged(path: Path, digest: str) -> None:
@@ -142,16 +185,18 @@ def check_unchanged(path: Path, digest: str) -> None:
         there = sha256_of(path)
     except OSError as error:
         raise RunError(f"{path} cannot be read ({reason(error)}): restore it, or {AGAIN}") from None
+    _check_digest(path, there, digest)
+
+
+def _check_digest(place: Place, there: str, digest: str) -> None:
     if there != digest:
-        raise RunError(f"{path} was changed after it was made: restore it, or {AGAIN}")
+        raise RunError(f"{place} was changed after it was made: restore it, or {AGAIN}")
 
 
-def check_whole(paths: Sequence[Path], sizes: Sequence[int]) -> None:
+def check_whole(places: Sequence[Place], sizes: Sequence[int]) -> None:
     """Refuse a part that is not there, or is not as long as it was written."""
-    for path, size in zip(paths, sizes, strict=True):
-        try:
-            there = path.stat().st_size
-        except OSError:
-            raise RunError(f"{path} is missing: restore it, or {AGAIN}") from None
+    for place, there, size in zip(places, sizes_of(places), sizes, strict=True):
+        if there is None:
+            raise RunError(f"{place} is missing: restore it, or {AGAIN}")
         if there != size:
-            raise RunError(f"{path} has {there:,} bytes instead of {size:,}: restore it, or {AGAIN}")
+            raise RunError(f"{place} has {there:,} bytes instead of {size:,}: restore it, or {AGAIN}")

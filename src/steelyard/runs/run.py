@@ -22,6 +22,7 @@ import polars as pl
 
 from steelyard.errors import RunError, SteelyardWarning
 from steelyard.files import make_folder, remove_leftovers
+from steelyard.runs.file_system import check_no_store
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, body_of, encode
 from steelyard.runs.lock import RunLock
@@ -59,6 +60,7 @@ class Run:
     @classmethod
     def start(cls, folder: Path, manifest: Manifest, questions: pl.DataFrame) -> Run:
         """Make a run, or go on with the one that is there if it is the same; otherwise say what differs."""
+        check_no_store(folder)
         make_folder(folder)
         if not (folder / FILE).exists():
             _check_empty(folder)

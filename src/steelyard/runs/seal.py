@@ -3,11 +3,15 @@
 A flipped bit in Parquet is read as other numbers more often than not, and polars neither writes nor checks the
 checksums of pages; the seal finds any change of any byte. It is written after the file, so a process that dies between
 the two leaves a file without a matching seal, which counts as no file.
+
+On an object store the seal has the tag that the store gave to the content as well, so that a part is known to be the
+one that was sealed without reading it again; one with another tag is read.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,51 +19,68 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import RunError
-from steelyard.files import UnwritableError, free_bytes, reason, replacing, write_atomically
+from steelyard.files import UnwritableError, free_bytes, reason
 from steelyard.runs.manifest import sha256_of
+from steelyard.stores.address import Address, Place
+from steelyard.stores.drafts import drafted, nameless_file, put_bytes
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 def write_sealed(
-    path: Path, write: Callable[[Path], int], made_from: dict[str, Any], *, safe: str = "the journal is safe"
+    path: Place, write: Callable[[Path], int], made_from: dict[str, Any], *, safe: str = "the journal is safe"
 ) -> None:
     """Let `write` fill a file beside `path` and say its rows; check it as a reader would; then put it in place.
 
     `safe` says what is not lost where it cannot be written.
     """
     try:
-        with replacing(path, durable=True, follow=False) as temporary:
-            rows = write(temporary)
-            found = _count(temporary)
+        with drafted(path, durable=True, follow=False) as draft:
+            rows = write(draft.path)
+            found = _count(draft.path)
             if found != rows:
                 raise RunError(f"{path} was written with {found:,} rows instead of {rows:,}: run the command again")
-            seal = {"rows": rows, "bytes": temporary.stat().st_size, "sha256": sha256_of(temporary), **made_from}
-        content = (json.dumps(seal, indent=2) + "\n").encode()
-        write_atomically(_seal(path), content, durable=True, follow=False)
+            seal = {"rows": rows, "bytes": draft.path.stat().st_size, "sha256": sha256_of(draft.path), **made_from}
+        if isinstance(path, Address):
+            seal["tag"] = draft.tag
+        put_bytes(_seal(path), (json.dumps(seal, indent=2) + "\n").encode())
     except UnwritableError as error:
         raise _refused(path, error.why, safe) from None
     except DAMAGE as error:
         raise _refused(path, reason(error), safe) from None
 
 
-def _refused(path: Path, why: str, safe: str) -> RunError:
+def _refused(path: Place, why: str, safe: str) -> RunError:
+    room = free_bytes(path.parent if isinstance(path, Path) else Path(tempfile.gettempdir()))
     return RunError(
-        f"cannot write {path}: {why} ({free_bytes(path.parent)}); {safe}: make room, or make the folder "
+        f"cannot write {path}: {why} ({room}); {safe}: make room, or make the folder "
         "writable, and run the command again"
     )
 
 
-def sealed(path: Path) -> dict[str, Any] | None:
+def sealed(path: Place) -> dict[str, Any] | None:
     """Return the seal of a file that is whole, byte for byte; None if it is not, or is not there."""
     try:
         seal = read_seal(path)
+        if isinstance(path, Address):
+            return seal if seal and _is_sealed(path, seal) else None
         return seal if seal and path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"] else None
     except (OSError, KeyError, ValueError):
         return None
 
 
-def read_seal(path: Path) -> dict[str, Any] | None:
+def _is_sealed(address: Address, seal: dict[str, Any]) -> bool:
+    """Whether an object is the one that was sealed; one with another tag may have been put or copied there again."""
+    there = address.state()
+    if there is None or there.bytes != seal["bytes"]:
+        return False
+    if seal["tag"] and there.tag == seal["tag"]:
+        return True
+    with nameless_file() as path:
+        return bool(address.download(path) == seal["sha256"])
+
+
+def read_seal(path: Place) -> dict[str, Any] | None:
     """Return what a seal says, whatever became of its file."""
     try:
         seal = json.loads(_seal(path).read_bytes())
@@ -68,7 +89,7 @@ def read_seal(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _seal(path: Path) -> Path:
+def _seal(path: Place) -> Place:
     return path.with_suffix(".json")
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import SteelyardNote
-from steelyard.runs.parts import is_parted
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.parted_sources import is_parted_source
 
 LABELS = ("correct", "gold")
 
@@ -23,7 +23,7 @@ def labelled_questions(source: Any, *, layout: str | None = None, rename: dict[s
     Memory is that of these rows. A question counts as labelled if one of its responses is, so that one whose labels
     are incomplete is refused by whoever reads the rows.
     """
-    if not (isinstance(source, str | Path) and is_parted(Path(source))):
+    if not (isinstance(source, str | Path) and is_parted_source(source)):
         return source
     with named(source) as name, reading(name):
         frame = open_responses(source, layout, rename)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import RunError, TableError
-from steelyard.files import UnwritableError, check_no_address, make_folder, reason
+from steelyard.files import UnwritableError, make_folder, reason
+from steelyard.runs.claim import claimed
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
+from steelyard.stores.address import Address, Place, place_of
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import named
 from steelyard.tables.responses import Unparted, open_unparted, say_layout
@@ -27,7 +30,7 @@ from steelyard.tables.several_files import FILE as NUMBER
 from steelyard.tables.several_files import parted
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.spreading import Spread, gathered
-from steelyard.tables.writing import put
+from steelyard.tables.writing import putting
 
 BATCH_OF_TEXT = 5_000  # rows, where they hold whole responses
 
@@ -52,8 +55,10 @@ def partition(
 ) -> Parts:
     """Cut a table of responses of any length into parts by question, for `vote --engine` and all that reads tables.
 
-    The folder appears when it is whole, and one that is there already is refused. Rows keep their order, and those of
-    a question stand together. `sy.read`, `sy.vote` and the others read the folder like the table it was made of.
+    The folder appears when it is whole, and one that is there already is refused. It may be an address on an object
+    store, as s3://bucket/parts; rows lie in temporary files (TMPDIR) until their parts are put there. Rows keep their
+    order, and those of a question stand together. `sy.read`, `sy.vote` and the others read the folder like the table it
+    was made of.
 
     >>> import steelyard as sy
     >>> sy.partition(sy.simulate(questions=20, samples=4), "parts", 3).rows
@@ -62,16 +67,16 @@ def partition(
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
     check_parts(parts)
-    with new_folder(folder) as beside, named(source) as name, reading(name):
+    with new_folder(place_of(folder), parts) as (here, into), named(source) as name, reading(name):
         found = open_unparted(source, layout, rename)
         say_layout(found)
-        chunks = beside / "chunks"
+        chunks = here / "chunks"
         schema, rows = spread(found, chunks, parts, progress)
-        made = described([gather([chunks], i, schema, found.paths, beside) for i in range(parts)], schema, name)
+        made = described([gather([chunks], i, schema, found.paths, into) for i in range(parts)], schema, name)
         if sum(made.rows) != rows:
             raise cut_short()
         shutil.rmtree(chunks)
-        made.write(beside)
+        made.write(into)
     return made
 
 
@@ -85,17 +90,19 @@ def described(parts: Sequence[Gathered], schema: pl.Schema, source: str) -> Part
 
 
 @contextmanager
-def new_folder(folder: str | Path) -> Iterator[Path]:
-    """Yield a folder beside one that is yet to be, which takes its name when the block ends well."""
-    check_no_address(folder)
-    target = Path(folder)
+def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
+    """Yield a folder to work in, and where the parts go: a folder whose name, or whose parts.json, comes last."""
+    if isinstance(target, Address):
+        with claimed(target, Parts("responses", parts)), tempfile.TemporaryDirectory(prefix="steelyard-") as here:
+            yield Path(here), target
+        return
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")
     parent = make_folder(target.absolute().parent)
     beside = parent / f".{target.name}.{os.getpid()}.parts"
     try:
         beside.mkdir()
-        yield beside
+        yield beside, beside
         beside.rename(target)
     except OSError as error:
         raise RunError(f"cannot write {target}: {reason(error)}; make room, and run the command again") from None
@@ -131,9 +138,8 @@ def gathered_table(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: 
     return parted(gathered(chunks, part, schema).lazy(), paths)[0].collect()
 
 
-def gather(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path], folder: Path) -> Gathered:
+def gather(chunks: Sequence[Path], part: int, schema: pl.Schema, paths: Sequence[Path], folder: Place) -> Gathered:
     """Write the table of one part."""
     table = gathered_table(chunks, part, schema, paths)
-    path = folder / f"{part_name(part)}.parquet"
-    put(table, path)
-    return Gathered(table.height, path.stat().st_size, sha256_of(path), table["question"].n_unique())
+    with putting(table, folder / f"{part_name(part)}.parquet") as path:
+        return Gathered(table.height, path.stat().st_size, sha256_of(path), table["question"].n_unique())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import polars as pl
 
 from steelyard import outputs
 from steelyard.errors import SettingError
-from steelyard.files import replacing
-from steelyard.outputs import Kind
+from steelyard.files import UnwritableError, address_of
+from steelyard.outputs import REPLACE, Kind
+from steelyard.stores.address import Address, Place, place_of
+from steelyard.stores.drafts import drafted
 from steelyard.tables.known_outputs import KEY, TableKind, any_table, kind_of
 
 
@@ -45,11 +48,19 @@ def write(table: pl.DataFrame, path: str | Path, *, overwrite: bool = False) -> 
 
 def put(table: pl.DataFrame, path: str | Path) -> None:
     """Write a table to a path that was checked."""
-    with replacing(path) as temporary:
+    with putting(table, place_of(path)):
+        pass
+
+
+@contextmanager
+def putting(table: pl.DataFrame, place: Place) -> Iterator[Path]:
+    """Yield a file with a table in it, which takes its place when the block ends well."""
+    with drafted(place) as draft:
         try:
-            WRITERS[Path(path).suffix.lower()](table, temporary)
+            WRITERS[Path(place.name).suffix.lower()](table, draft.path)
         except pl.exceptions.PolarsError as error:
-            raise SettingError(f"cannot write {path}: {error}; choose another path with -o") from None
+            raise SettingError(f"cannot write {place}: {error}; choose another path with -o") from None
+        yield draft.path
 
 
 def check_output(
@@ -59,6 +70,22 @@ def check_output(
     inputs: Iterable[Any] = (),
     overwrite: bool = False,
 ) -> None:
-    """Refuse a path where a table of this kind may not go; without a kind it is any table."""
+    """Refuse a path where a table of this kind may not go; without a kind it is any table.
+
+    At an address nothing is written over without `overwrite`, whoever wrote it.
+    """
+    place = place_of(path)
+    if isinstance(place, Address):
+        _check_address(place, inputs, overwrite)
+        return
     known = any_table() if kind is None else kind.kind() if isinstance(kind, TableKind) else kind
     outputs.check_output(path, known, inputs=inputs, overwrite=overwrite)
+
+
+def _check_address(target: Address, inputs: Iterable[Any], overwrite: bool) -> None:
+    if not target.name.lower().endswith(".parquet"):
+        raise UnwritableError(str(target), "only Parquet goes to object stores", "name it .parquet, or a file here")
+    if any(address_of(each) == str(target) for each in inputs):
+        raise UnwritableError(str(target), "it is an input of this command, which is never written over")
+    if not overwrite and target.is_file():
+        raise UnwritableError(str(target), "it is there already", REPLACE)

@@ -26,7 +26,7 @@ def listed(source: str | Path) -> tuple[Path, ...]:
     try:
         str(path).encode()
         if path.is_dir() and is_parted(path):
-            return tuple(part_tables(path)[1])
+            return tuple(path / part.name for part in part_tables(path)[1])
         if path.is_dir():
             return (table_of_run(path),) if has_journal(path) else _of_folder(path)
         if not path.exists() and has_magic(str(path)):

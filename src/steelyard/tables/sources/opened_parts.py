@@ -8,18 +8,19 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.runs.parts import part_tables
+from steelyard.stores.address import Place
 from steelyard.tables.sources.opened_tables import OpenedTable
 
 
 class OpenedParts(OpenedTable):
     """All parts, one after the other."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Place) -> None:
         super().__init__(folder)
-        self.paths = (folder,)
+        self.paths = (Path(str(folder)),)
 
     @cached_property
     def _frame(self) -> pl.LazyFrame:
         manifest, paths = part_tables(self.source)
-        filled = [path for path, rows in zip(paths, manifest.rows, strict=True) if rows]
-        return pl.scan_parquet(filled or paths[:1], glob=False)
+        filled = [str(path) for path, rows in zip(paths, manifest.rows, strict=True) if rows]
+        return pl.scan_parquet(filled or str(paths[0]), glob=False)

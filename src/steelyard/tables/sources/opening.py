@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import TableError
-from steelyard.runs.parts import is_parted
+from steelyard.files import address_of
+from steelyard.stores.address import place_of
 from steelyard.tables.recognition import Opened
 from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
@@ -16,7 +17,8 @@ from steelyard.tables.sources.listing import all_listed
 from steelyard.tables.sources.opened_files import OpenedFile, OpenedFiles
 from steelyard.tables.sources.opened_parts import OpenedParts
 from steelyard.tables.sources.opened_tables import OpenedTable
-from steelyard.tables.sources.remote_tables import RemoteTable, remote
+from steelyard.tables.sources.parted_sources import is_parted_source
+from steelyard.tables.sources.remote_tables import RemoteTable
 
 
 def opened(source: Any) -> Opened:
@@ -24,13 +26,13 @@ def opened(source: Any) -> Opened:
     if is_grid(source):
         return OpenedTable(open_grid(str(source)))
     named = [source] if isinstance(source, str | Path) else source
-    addresses = [each for each in named if remote(each)] if isinstance(named, list | tuple) else []
+    addresses = [each for each in named if address_of(each)] if isinstance(named, list | tuple) else []
     if addresses and len(named) > 1:
         raise TableError(f"{addresses[0]} is a table of its own: give it alone, with a pattern (*) for several files")
-    if addresses:
-        return RemoteTable(str(remote(addresses[0])), FILE)
     if isinstance(named, list | tuple) and len(named) == 1 and _is_parted(named[0]):
-        return OpenedParts(Path(named[0]))
+        return OpenedParts(place_of(named[0]))
+    if addresses:
+        return RemoteTable(str(address_of(addresses[0])), FILE)
     if isinstance(named, list | tuple) and named and all(isinstance(each, str | Path) for each in named):
         grid = [str(each) for each in named if is_grid(each)]
         if grid:
@@ -42,7 +44,7 @@ def opened(source: Any) -> Opened:
 
 def _is_parted(source: Any) -> bool:
     try:
-        return isinstance(source, str | Path) and is_parted(Path(source))
+        return isinstance(source, str | Path) and is_parted_source(source)
     except (OSError, ValueError):  # what cannot be a path is said by whoever lists it
         return False
 

@@ -1,0 +1,20 @@
+"""Whether what a user names is a folder of parts; a store is asked only where the name is none of a file."""
+
+from __future__ import annotations
+
+from glob import has_magic
+from pathlib import Path
+
+from steelyard.files import address_of
+from steelyard.runs.parts import is_parted
+from steelyard.stores.address import place_of
+from steelyard.tables.sources.listing import KINDS
+from steelyard.tables.sources.unpacking import plain_suffix
+
+
+def is_parted_source(source: str | Path) -> bool:
+    """Whether a path or an address is a folder of parts that are tables."""
+    address = address_of(source)
+    if address and (has_magic(address) or plain_suffix(Path(address)) in KINDS):
+        return False
+    return is_parted(place_of(source))
