@@ -56,8 +56,8 @@ test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 test-vllm: .venv/.models .venv/vocabularies/.made .venv-vllm/.installed
 	VLLM_PYTHON=$(abspath .venv-vllm/bin/python) $(BIN)/python -m pytest -s tests/models/test_vllm.py tests/models/test_vllm_parts.py
 
-# Real Ray clusters of two nodes, and a server that speaks S3, in an environment of their own; where we may, in a network of their own that leads
-# nowhere: the nodes of a cluster listen on every address that there is.
+# Real Ray clusters of two nodes, and a server that speaks S3, in an environment of their own; where we may, in a
+# network of their own that leads nowhere: the nodes of a cluster listen on every address that there is.
 NOWHERE := ip link set lo up; ip addr add 10.9.9.9/32 dev lo; ip route add default dev lo src 10.9.9.9
 test-ray: .venv-ray/.installed
 	if unshare -n sh -c '$(NOWHERE)' 2>/dev/null; \
@@ -118,7 +118,7 @@ VLLM := 0.32.0
 .venv-ray/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
-	  -e '.[ray,remote]' hypothesis pytest pyarrow 'moto[s3]' flask flask-cors
+	  -e '.[ray,remote]' hypothesis pytest pyarrow uvloop 'moto[s3]' flask flask-cors
 	touch $@
 
 clean:

@@ -3,7 +3,7 @@
 It needs the [prm] and [ray] extras, the vocabularies of `make test-models` and a GPU of 40 GB, and writes
 docs/ray_gpu.json, from where `python -m docs.scale` takes it. The verifiers have random weights. Every way scores a
 copy of the same run in parts, by the command; its rate is that of the second half of the parts, as the model is loaded
-and compiled in the first. `--vllm vllm` adds a vLLM on the same GPU, asked by two workers (docs/vllm.md has the options).
+and compiled in the first. `--vllm vllm` adds a vLLM on the same GPU, asked by one process and by two workers.
 """
 
 from __future__ import annotations
@@ -148,6 +148,8 @@ def main() -> int:
     import torch
 
     where = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "ray": ray.__version__}
+    if given.vllm:
+        where["vllm"] = subprocess.check_output([*shlex.split(given.vllm), "--version"], text=True).split()[-1]
     rows: dict[str, dict[str, Any]] = {}
     first: dict[str, Array] = {}
     memory = Path("/dev/shm")  # gigabytes of weights are written and read

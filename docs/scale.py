@@ -1,8 +1,8 @@
 """`python -m docs.scale`: what a million responses cost, as measured, and what more cost on many machines.
 
 It prints the tables and puts them into docs/scale.md. Every figure is taken from docs/benchmarks.md,
-docs/gpu_scoring.json and docs/ray_ratios.json, where the commands that measure it have put it. `--responses`,
-`--machines`, `--cores` and `--gpus` are the assumptions; with other ones the tables are printed only.
+docs/gpu_scoring.json, docs/ray_ratios.json and docs/ray_gpu.json, where the commands that measure it have put it.
+`--responses`, `--machines`, `--cores` and `--gpus` are the assumptions; with other ones the tables are printed only.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import ray_gpu_section
 from benchmarks.page_sections import with_section
 from benchmarks.ray_ratios import Ratio, stored
 from steelyard.cli.time_left import duration
 
 HERE = Path(__file__).parent
 PAGE, BENCHMARKS, GPU = HERE / "scale.md", HERE / "benchmarks.md", HERE / "gpu_scoring.json"
+RAY_GPU = HERE / "ray_gpu.json"
 TITLE = "What it costs"
 PART = 20 * 60  # seconds of work that a part should be
 MILLION = 1_000_000
@@ -133,6 +135,7 @@ def _rate(rate: float) -> str:
 def page_with(text: str) -> str:
     """The page with the tables in it."""
     made = ["Made by `python -m docs.scale` from what was measured.", text, beside_processes(stored())]
+    made.append(ray_gpu_section.section(json.loads(RAY_GPU.read_text())))
     return with_section(PAGE.read_text(), TITLE, "\n\n".join(filter(None, made)))
 
 

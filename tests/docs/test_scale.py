@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import ray_ratios
+from benchmarks import ray_gpu_section, ray_ratios
 from benchmarks.ray_ratios import Ratio
 from docs import scale
 
@@ -37,6 +37,19 @@ def test_what_ray_takes_is_a_row_of_the_page_once_its_command_has_stored_it(
     monkeypatch.setattr(ray_ratios, "FILE", tmp_path / "ratios.json")
     assert scale.beside_processes(ray_ratios.stored()) == ""
     for seconds in (30.0, 22.0):
-        Ratio("vote on 100 rows", "python -m benchmarks.ray_vote --rows 100", 20.0, seconds, 3).store("vote")
-    row = "| vote on 100 rows | 1.10 | 22.0 s | 20.0 s | `python -m benchmarks.ray_vote --rows 100` |"
-    assert scale.page_with("").splitlines()[-1] == row
+        Ratio("vote on 100 rows", "python -m benchmarks.ray_vote --rows 100", 20.0, seconds, 3, 390.4).store("vote")
+    row = "| vote on 100 rows | 1.10 | 22.0 s | 20.0 s | 390 MB |  | `python -m benchmarks.ray_vote --rows 100` |"
+    assert scale.beside_processes(ray_ratios.stored()).splitlines()[-1] == row
+    assert row in scale.page_with("").splitlines()
+
+
+def test_a_way_that_was_not_measured_on_a_gpu_is_no_row_and_scores_that_differ_are_said_to() -> None:
+    def way(name: str, rate: float, largest: float) -> dict[str, object]:
+        return {"way": name, "responses_per_s": rate, "against_first": {"correlation": 0.99, "largest": largest}}
+
+    ways = [way("one process", 40.0, 0.0), way("ray, one worker", 41.25, 0.125)]
+    sizes = [{"size": "1B", "responses": 64, "parts": 8, "ways": ways}]
+    text = ray_gpu_section.section({"gpu": "GPU", "torch": "2", "ray": "3", "sizes": sizes})
+    assert "| `--local --engine ray --gpus-per-worker 1 --workers 1` | 41.2 | 0.9900 |" in text
+    assert "vLLM on that" not in text
+    assert "within 0.125 of those of the process" in text

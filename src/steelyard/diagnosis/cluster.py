@@ -24,7 +24,7 @@ from steelyard.version import __version__
 PATIENCE = 60.0  # seconds for a node to answer
 REACH = 5.0  # seconds for a port to answer
 FENCE = "let nobody but the nodes reach them: docs/scale.md says how"
-TOKEN = "give it a token (RAY_AUTH_MODE=token), and "
+GUARD = "give it a token (RAY_AUTH_MODE=token), and "
 
 
 def look(engine: str, folder: Path) -> list[Finding]:
@@ -147,7 +147,7 @@ def _ports(nodes: list[dict[str, Any]]) -> Finding:
     if all(re.match(r"127\.|::1", host) for host, _ in addresses):
         return Finding("ports", GOOD, f"{listed}: all on this machine alone")
     guarded = os.environ.get("RAY_AUTH_MODE") == "token"
-    who, fix = ("only those who have its token", FENCE) if guarded else ("everybody", TOKEN + FENCE)
+    who, fix = ("only those who have its token", FENCE) if guarded else ("everybody", GUARD + FENCE)
     return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {who} run programs there", fix)
 
 

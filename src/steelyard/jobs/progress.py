@@ -17,8 +17,8 @@ class Progress:
     Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
     With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
     Where the work is cut into `pieces` that many workers do, `pieces_done` of them are finished and `gpu` is the share
-    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted. Where workers load a model
-    first, `first` says when work first came back and how much, with its tokens: what was before is no pace.
+    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted. Where workers load a
+    model, `first` says when work first came back and how much, with its tokens: what was before is no pace.
     """
 
     wanted: int
