@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).parents[1] / "docs" / "ray_ratios.json"
 GOAL = 1.15
+MANY = "many-parts"
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,34 @@ class Ratio:
 
     def store(self, name: str) -> None:
         """Put it into the file, in the place of the last one of that name."""
-        found = json.loads(FILE.read_text()) if FILE.exists() else {}
-        FILE.write_text(json.dumps({**found, name: asdict(self)}, indent=1) + "\n")
+        FILE.write_text(json.dumps({**_file(), name: asdict(self)}, indent=1) + "\n")
 
 
 def stored() -> list[Ratio]:
     """What was measured."""
-    return [Ratio(**each) for each in json.loads(FILE.read_text()).values()] if FILE.exists() else []
+    return [Ratio(**each) for name, each in _file().items() if name != MANY]
+
+
+@dataclass(frozen=True)
+class ManyParts:
+    """A command that gives out very many tiny parts: its seconds and the most memory that it had."""
+
+    parts: int
+    command: str
+    seconds: float
+    command_mb: float
+
+    def store(self) -> None:
+        """Put it into the file."""
+        FILE.write_text(json.dumps({**_file(), MANY: asdict(self)}, indent=1) + "\n")
+
+
+def stored_many() -> ManyParts | None:
+    """What was measured, if it was."""
+    found = _file().get(MANY)
+    return ManyParts(**found) if found else None
+
+
+def _file() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return found

@@ -3,7 +3,7 @@
 Both engines vote on the same parts with two workers that are warm: each has done a small part before the clock starts.
 They take turns, each in a process of its own, and the ratio is that of the medians of one run. A second table is about
 a driver with very many tiny parts. --write puts the ratio into docs/ray_ratios.json, from where `python -m docs.scale`
-takes it. Ray must be installed (pip install 'steelyard[ray]').
+takes it, or with --tiny that of such a driver. Ray must be installed (pip install 'steelyard[ray]').
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
-from benchmarks.ray_ratios import Ratio
+from benchmarks.ray_ratios import ManyParts, Ratio
 from steelyard.engine.engines import engine_of
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_job import TablePart
@@ -174,12 +174,15 @@ def main() -> None:
         what, command = f"vote on {given.rows:,} rows", f"python -m benchmarks.ray_vote {words}"
         most = (max(getattr(one, name) for one in times["ray"]) for name in ("worker_mb", "driver_mb"))
         ratio = Ratio(what, command, plain, ray, given.turns, *most)
-        if given.write:
+        if given.write and not given.tiny:
             ratio.store("vote")
         if given.tiny:
             make_parts(place / "tiny", given.tiny * SAMPLES, given.tiny)
             found = in_a_process("--many", "ray", place / "tiny", given.workers)
             print(f"{given.tiny:,} parts of one question: {found['seconds']:.0f} s, driver {found['driver_mb']:.0f} MB")
+            if given.write:
+                command = f"python -m benchmarks.ray_vote --tiny {given.tiny}"
+                ManyParts(given.tiny, command, found["seconds"], found["driver_mb"]).store()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks import ray_gpu_section
 from benchmarks.page_sections import with_section
-from benchmarks.ray_ratios import Ratio, stored
+from benchmarks.ray_ratios import Ratio, stored, stored_many
 from steelyard.cli.time_left import duration
 
 HERE = Path(__file__).parent
@@ -121,6 +121,13 @@ def beside_processes(found: Sequence[Ratio]) -> str:
         times = f"{each.ray:.1f} s | {each.processes:.1f} s"
         memory = " | ".join(f"{mb:.0f} MB" if mb else "" for mb in (each.worker_mb, each.command_mb))
         lines.append(f"| {each.what} | {each.value:.2f} | {times} | {memory} | `{each.command}` |")
+    many = stored_many()
+    if many:
+        lines += [
+            "",
+            f"A command that gives out {many.parts:,} parts of one question each takes {many.command_mb:.0f} MB and "
+            f"{_seconds(many.seconds)} (`{many.command}`).",
+        ]
     return "\n".join(lines)
 
 
