@@ -15,7 +15,8 @@ from typing import Any
 
 from steelyard.errors import SettingError
 
-ADDRESS = re.compile(r"([a-z]\w*):/+(.+)", re.DOTALL)
+ADDRESS = re.compile(r"([a-z]\w*):/+([^/].*)", re.DOTALL)
+FOREIGN = re.compile(r"([A-Za-z][\w+.-]+):(/|$)")
 SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of the addresses on object stores
 
 
@@ -57,6 +58,7 @@ def check_no_address(path: str | Path) -> None:
     """Refuse an address of an object store, which would be taken for the name of a folder here."""
     address = address_of(path)
     if address is None:
+        _check_no_foreign_address(str(path))
         return
     if address.startswith("file:"):
         raise UnwritableError(address, "it is an address", f"name the path itself, {address.removeprefix('file://')}")
@@ -64,6 +66,27 @@ def check_no_address(path: str | Path) -> None:
     raise UnwritableError(
         address, why, "write to a folder here, and copy it there (aws s3 cp --recursive, rclone copy)"
     )
+
+
+def _check_no_foreign_address(path: str) -> None:
+    """Refuse what looks like an address and is none; a name that ends in a colon is one only if it is a scheme's."""
+    found = FOREIGN.match(path)
+    if found and (found[2] or found[1].lower() in SCHEMES):
+        raise UnwritableError(
+            path,
+            "it is an address of no store that is known here",
+            f"begin it with one of {', '.join(SCHEMES)}, as s3://",
+        )
+
+
+def local_path(source: str | Path) -> str | Path:
+    """The path that an address file:///.. means; anything else as it is.
+
+    >>> local_path("file:///data/a.parquet"), local_path("a.parquet")
+    (PosixPath('/data/a.parquet'), 'a.parquet')
+    """
+    address = address_of(source)
+    return Path(address.removeprefix("file://")) if address and address.startswith("file:") else source
 
 
 def check_writable(path: str | Path, *, follow: bool = True) -> Path:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import SettingError
-from steelyard.files import UnwritableError, check_writable
+from steelyard.files import UnwritableError, check_writable, local_path
 
 REPLACE = "choose another path with -o, or replace it with overwrite=True"
 
@@ -42,12 +42,20 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     target = check_writable(path)
     if not target.exists():
         return target
-    for read in _files(inputs):
-        if (not read.is_dir() and read.samefile(target)) or (_inside(target, read) and not _ours(target, kind)):
-            raise UnwritableError(path, f"it is an input of this command ({read}), which is never written over")
+    read = read_there(target, kind, inputs)
+    if read:
+        raise UnwritableError(path, f"it is an input of this command ({read}), which is never written over")
     if target.stat().st_size and not overwrite and not _ours(target, kind):
         raise UnwritableError(path, f"the file that is there is not {kind.what} that Steelyard wrote", REPLACE)
     return target
+
+
+def read_there(target: Path, kind: Kind, inputs: Iterable[Any]) -> Path | None:
+    """The input that a file is, or that it lies in without being of this kind; None where there is none."""
+    for read in _files(inputs):
+        if (not read.is_dir() and read.samefile(target)) or (_inside(target, read) and not _ours(target, kind)):
+            return read
+    return None
 
 
 def _ours(target: Path, kind: Kind) -> bool:
@@ -68,7 +76,8 @@ def _files(inputs: Iterable[Any]) -> Iterator[Path]:
             yield from _files(each)
         elif isinstance(each, str | Path):
             try:
-                found = [each] if Path(each).exists() else glob(str(each), recursive=True)
+                path = local_path(each)
+                found = [path] if Path(path).exists() else glob(str(path), recursive=True)
             except (OSError, ValueError):  # what cannot be a path cannot be read either
                 continue
             yield from map(Path, found)

@@ -17,6 +17,7 @@ from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.parts_read import PartRead, parts_read
 from steelyard.engine.vote_parts import vote_parts
 from steelyard.errors import RunError, SettingError
+from steelyard.runs.parts import part_tables
 from steelyard.runs.seal import sealed
 from steelyard.stores.address import Address, Place, place_of
 from tests.engine.engines import Here
@@ -175,3 +176,30 @@ def test_a_command_that_is_killed_leaves_no_file_here_and_goes_on_where_it_was(
     assert kept["summary"]["part"] not in second.asked
     assert verdicts(tmp_path / "out").sort("question").equals(sy.vote(TABLE).sort("question"))
     assert [path for path in (tmp_path / "tmp").rglob("*") if path.is_file()] == []
+
+
+def test_verdicts_that_were_copied_from_a_disk_are_not_made_again(
+    both: dict[str, Place], out: Address, tmp_path: Path
+) -> None:
+    vote_parts(both["here"], tmp_path / "first", Here())
+    for path in (tmp_path / "first").glob("part*"):
+        (out / path.name).write_bytes(path.read_bytes())
+    again = Here()
+    vote_parts(both["here"], out, again)
+    assert again.asked == []
+
+
+def test_the_order_is_that_of_the_parts_that_were_looked_at(
+    stored: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sy.partition(TABLE, f"file://{tmp_path}/changing", 5)
+    folder, wanted = place_of(f"file://{tmp_path}/changing"), parts_read(stored, Here()).digest
+    look = part_tables
+
+    def replaced(source: Place) -> object:
+        found = look(source)
+        (tmp_path / "changing" / "parts.json").write_bytes(b"of another folder")
+        return found
+
+    monkeypatch.setattr("steelyard.engine.parts_read.part_tables", replaced)
+    assert parts_read(folder, Here()).digest == wanted

@@ -12,6 +12,7 @@ from steelyard.runs.manifest import sha256_of
 from steelyard.stores import address, connecting
 from steelyard.stores.address import Address, place_of
 from steelyard.stores.connecting import connected
+from steelyard.tables.writing import check_output
 from tests.running import steelyard
 
 
@@ -53,7 +54,13 @@ def test_a_file_goes_there_and_back_in_pieces_and_its_tag_is_that_of_the_object(
     assert (folder / "there").state() == (3250, tag)
 
 
-@pytest.mark.parametrize("text", ["s3://bucket/a%20b", "s3://bucket/part*", "file:///a/b#c", "gs://bucket/a\nb"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s3://bucket/a%20b", "s3://bucket/part*", "file:///a/b#c", "gs://bucket/a\nb", "s3://bucket//parts",
+        "s3://bucket/a/../b", "file:///a/./b",
+    ],
+)  # fmt: skip
 def test_an_address_that_two_libraries_would_read_otherwise_is_refused(text: str) -> None:
     with pytest.raises(SettingError, match="which is refused in addresses: name it otherwise"):
         place_of(text)
@@ -113,3 +120,28 @@ def test_a_place_that_cannot_be_written_to_is_one_line() -> None:
         StoreError, match=r"file:///proc/nowhere/x cannot be reached \(.*\): see that it may be read and"
     ):
         Address("file:///proc/nowhere/x").write_bytes(b"")
+
+
+def test_a_bucket_that_is_not_there_is_said_where_an_object_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoBucket:
+        def head(self, key: str) -> None:
+            raise FileNotFoundError("404 Not Found: ")  # to which S3 adds no word
+
+        def get(self, key: str) -> None:
+            raise FileNotFoundError("404 Not Found: <Error><Code>NoSuchBucket</Code></Error>")
+
+    monkeypatch.setattr(connecting, "_store", lambda *_: NoBucket())
+    with pytest.raises(StoreError, match="there is no bucket or container box; make it, or name another"):
+        check_output("s3://box/verdicts.parquet", overwrite=True)
+
+
+def test_an_address_alone_is_no_folder_here_and_neither_is_one_of_an_unknown_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("question,answer\nq,1\n")
+    for output in ("s3://", "S3://bucket/parts", "https://host/parts", "file:///"):
+        done = steelyard("partition", "t.csv", "-o", output, "--parts", 2)
+        assert (done.code, done.err.count("\n")) == (2, 1), output
+        assert "it is an address of no store that is known here; begin it with one of s3, " in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import steelyard as sy
 from steelyard.errors import SettingError
 from steelyard.stores.address import Address
 from steelyard.stores.drafts import drafted, nameless_file, sizes_of
+from steelyard.tables.writing import WRITERS
 
 
 def test_a_draft_is_at_its_place_when_the_block_ends_well_and_not_before(tmp_path: Path) -> None:
@@ -46,3 +49,17 @@ def test_sizes_are_those_of_files_or_of_objects(tmp_path: Path) -> None:
     folder = Address(f"file://{tmp_path}")
     assert sizes_of([folder / "a", folder / "b"]) == [3, None]
     assert sizes_of([]) == []
+
+
+def test_a_table_for_a_store_that_finds_no_room_here_says_where_to_make_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(table: pl.DataFrame, path: Path) -> None:
+        raise pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)")
+
+    monkeypatch.setitem(WRITERS, ".parquet", full)
+    where = "No space left .* where it is written first; make room there, or set TMPDIR"
+    with pytest.raises(SettingError, match=where):
+        sy.write(sy.simulate(2, 2), f"file://{tmp_path}/t.parquet")
+    with pytest.raises(SettingError, match=where):
+        sy.partition(sy.simulate(2, 2), f"file://{tmp_path}/parts", 2)

@@ -105,3 +105,25 @@ def test_a_table_at_an_address_is_not_written_over_unless_that_is_said(table: pl
     done = steelyard("vote", target, "-o", target, "--overwrite")
     assert done.code == 2
     assert "it is an input of this command" in done.err
+
+
+def test_what_is_read_is_not_written_over_by_whatever_name_it_is_called(
+    table: pl.DataFrame, stored: str, tmp_path: Path
+) -> None:
+    sy.write(table, tmp_path / "t.parquet")
+    before = (tmp_path / "t.parquet").read_bytes(), Address(stored).objects()
+    here, there, part = tmp_path / "t.parquet", f"file://{tmp_path}/t.parquet", f"{stored}/part-00000.parquet"
+    for source, target in [(here, there), (there, here), (there, there), (stored, part), (f"{stored}/*.parquet", part)]:
+        done = steelyard("vote", source, "-o", target, "--overwrite")
+        assert (done.code, done.err.count("\n")) == (2, 1), (source, target)
+        assert "it is an input of this command" in done.err
+    assert ((tmp_path / "t.parquet").read_bytes(), Address(stored).objects()) == before
+
+
+def test_plans_and_runs_at_addresses_are_refused_with_what_to_do(stored: str) -> None:
+    done = steelyard("vote", stored, "--plan", "s3://box/plan.json")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "s3://box/plan.json is an address, and plans are read from files: copy it here" in done.err
+    done = steelyard("status", "s3://box/run")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "s3://box/run is no folder of a file system" in done.err

@@ -26,7 +26,7 @@ from steelyard.runs.finished_parts import (
     rows_of_part,
 )
 from steelyard.runs.parted_run import PartedRun, RunPart
-from steelyard.runs.parts import FILE, is_parted_run, part_tables, unchanged
+from steelyard.runs.parts import is_parted_run, part_tables, unchanged
 from steelyard.stores.address import Place, place_of
 
 Columns = Mapping[str, pl.DataType]
@@ -71,7 +71,7 @@ def parts_read(source: Place, engine: Engine, workers: int | None = None) -> Par
     if isinstance(source, Path) and is_parted_run(source):
         return _parts_of_run(PartedRun.read(source), engine, workers)
     found, paths = part_tables(source)
-    digest_of_all = hashlib.sha256((source / FILE).read_bytes()).hexdigest()
+    digest_of_all = hashlib.sha256(found.text.encode()).hexdigest()  # of what was read, whatever is there by now
     sizes = zip(paths, found.rows, found.sha256, strict=True)
     parts = [PartRead(path.stem, str(path.absolute()), rows, digest) for path, rows, digest in sizes]
     return PartsRead(source, parts, tuple(found.columns), digest_of_all)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from steelyard.errors import RunError
 from steelyard.files import write_atomically
+from steelyard.runs.file_system import check_no_store
 from steelyard.runs.parameters import MOST_SAMPLES
 from steelyard.runs.run_sources import check_sources, source_changes
 from steelyard.runs.sample_numbers import MOST_OF_A_SOURCE, number_of
@@ -131,6 +132,7 @@ class Manifest:
                 raise RunError(
                     f"{folder} has lost its {FILE}: restore it; {table} can still be read by its name"
                 ) from None
+            check_no_store(folder)
             raise RunError(f"{folder} is no run: it has no {FILE}; make one with 'steelyard generate'") from None
         except RecursionError:
             raise RunError(f"{path} is damaged (it is nested too deep): restore it, or start another run") from None

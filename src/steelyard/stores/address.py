@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from steelyard.errors import SettingError
 from steelyard.files import address_of
 from steelyard.stores.connecting import connected
+from steelyard.stores.spelling import check_spelling
 
 PIECE = 8 << 20  # bytes that travel in one request
 AT_ONCE = 4  # requests of one upload
-UNSAFE = frozenset("%?#*[]\\")  # what a pattern or an address means otherwise than as a letter
 
 
 class State(NamedTuple):
@@ -75,8 +74,13 @@ class Address:
             return bytes(store.get(key).bytes())
 
     def is_file(self) -> bool:
-        """Whether there is such an object."""
-        return self.state() is not None
+        """Whether there is such an object; it is asked for, as a store says only then that there is no such bucket."""
+        try:
+            with connected(self.text) as (store, key):
+                store.get(key)
+        except FileNotFoundError:
+            return False
+        return True
 
     def state(self) -> State | None:
         """Its length and its tag; None where there is no such object."""
@@ -150,7 +154,5 @@ def place_of(source: str | Path) -> Place:
     address = address_of(source)
     if address is None:
         return Path(source)
-    odd = sorted({letter for letter in address if letter in UNSAFE or not letter.isprintable()})
-    if odd:
-        raise SettingError(f"{address!r:.200} has {odd[0]!r} in it, which is refused in addresses: name it otherwise")
+    check_spelling(address)
     return Address(address.rstrip("/"))

@@ -6,7 +6,6 @@ fails is tried again, for half a minute; a request takes half a minute at most, 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,16 +14,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import SettingError, StoreError
+from steelyard.stores.secrets import without_secrets
+from steelyard.stores.spelling import keys_of
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, ObjectStore
 
 PATIENCE, TRIES = 30, 100  # seconds of all tries together, which end sooner than so many tries
-SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
 FORBIDDEN = re.compile(r"status code: 40[13]\b")
 INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
-KEYS = {"s": "AWS_*", "g": "GOOGLE_*", "a": "AZURE_*"}  # by the first letter of the scheme
 
 
 @contextmanager
@@ -62,7 +61,7 @@ def _told(address: str, scheme: str, error: Exception) -> str:
     kind = type(error).__name__
     if scheme == "file":
         return f"{address} cannot be reached ({str(error).partition(chr(10))[0]}): see that it may be read and written"
-    keys = KEYS[scheme[0]]
+    keys = keys_of(scheme)
     if kind in ("PermissionDeniedError", "UnauthenticatedError") or FORBIDDEN.search(str(error)):
         return f"{address} is refused with these keys: set the variables {keys}, or have them allowed to read and write"
     if kind in ("NotSupportedError", "NotImplementedError"):
@@ -71,9 +70,6 @@ def _told(address: str, scheme: str, error: Exception) -> str:
             "write into one folder: use a folder, or another store"
         )
     first = (str(error) or kind).partition("\n")[0].partition(": <")[0]  # what comes then is a page of the server
-    for name, value in os.environ.items():
-        if SECRET.match(name) and len(value) > 3:
-            first = first.replace(value, "***")
-    first = re.sub(r"\?\S+", "", first)  # an address may carry a signature
+    first = without_secrets(first)
     fix = f"see that the address, the network and the variables {keys} are correct, and run the command again"
     return f"{address} cannot be reached ({first[:300].strip()}): {fix}"

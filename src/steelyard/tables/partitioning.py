@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import RunError, TableError
-from steelyard.files import UnwritableError, make_folder, reason
+from steelyard.files import UnwritableError, check_no_address, make_folder, reason
 from steelyard.runs.claim import claimed
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
@@ -96,6 +96,7 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
         with claimed(target, Parts("responses", parts)), tempfile.TemporaryDirectory(prefix="steelyard-") as here:
             yield Path(here), target
         return
+    check_no_address(target)
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")
     parent = make_folder(target.absolute().parent)

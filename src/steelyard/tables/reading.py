@@ -14,8 +14,10 @@ from steelyard.answers.auto_kind import LOOKED_AT
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
+from steelyard.files import UnwritableError
 from steelyard.pools.arrays import ScoreRangeError
 from steelyard.pools.pool import Origin, Pool
+from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression
 from steelyard.tables.pools_from_frames import join
@@ -142,9 +144,11 @@ def named(source: Any) -> Iterator[str]:
     files = source if isinstance(source, list | tuple) else [source]
     name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
     name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
-    name = SPOKEN_STDIN if name == STDIN else name
+    name = SPOKEN_STDIN if name == STDIN else without_secrets(name)
     try:
         yield name
+    except UnwritableError:
+        raise  # it is about another place
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,11 @@ import polars as pl
 
 from steelyard import outputs
 from steelyard.errors import SettingError
-from steelyard.files import UnwritableError, address_of
+from steelyard.files import UnwritableError, local_path, reason
 from steelyard.outputs import REPLACE, Kind
 from steelyard.stores.address import Address, Place, place_of
 from steelyard.stores.drafts import drafted
+from steelyard.stores.same_objects import is_one_of
 from steelyard.tables.known_outputs import KEY, TableKind, any_table, kind_of
 
 
@@ -59,6 +60,8 @@ def putting(table: pl.DataFrame, place: Place) -> Iterator[Path]:
         try:
             WRITERS[Path(place.name).suffix.lower()](table, draft.path)
         except pl.exceptions.PolarsError as error:
+            if isinstance(place, Address) and "os error" in str(error):
+                raise OSError(0, reason(error)) from None  # of the file here, not of the place
             raise SettingError(f"cannot write {place}: {error}; choose another path with -o") from None
         yield draft.path
 
@@ -75,17 +78,20 @@ def check_output(
     At an address nothing is written over without `overwrite`, whoever wrote it.
     """
     place = place_of(path)
-    if isinstance(place, Address):
-        _check_address(place, inputs, overwrite)
-        return
     known = any_table() if kind is None else kind.kind() if isinstance(kind, TableKind) else kind
+    if isinstance(place, Address):
+        _check_address(place, known, list(inputs), overwrite)
+        return
     outputs.check_output(path, known, inputs=inputs, overwrite=overwrite)
 
 
-def _check_address(target: Address, inputs: Iterable[Any], overwrite: bool) -> None:
+def _check_address(target: Address, kind: Kind, inputs: Sequence[Any], overwrite: bool) -> None:
     if not target.name.lower().endswith(".parquet"):
         raise UnwritableError(str(target), "only Parquet goes to object stores", "name it .parquet, or a file here")
-    if any(address_of(each) == str(target) for each in inputs):
+    if not target.is_file():
+        return
+    here = local_path(str(target))
+    if is_one_of(target, inputs) or (isinstance(here, Path) and outputs.read_there(here.resolve(), kind, inputs)):
         raise UnwritableError(str(target), "it is an input of this command, which is never written over")
-    if not overwrite and target.is_file():
+    if not overwrite:
         raise UnwritableError(str(target), "it is there already", REPLACE)

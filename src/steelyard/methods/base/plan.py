@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.errors import PlanError
-from steelyard.files import write_atomically
+from steelyard.files import address_of, write_atomically
 from steelyard.outputs import Kind, check_output
 from steelyard.version import __version__
 
@@ -113,6 +113,9 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
 
 def read_plan(path: str | Path) -> Plan:
     """Read a plan, or say in one line why it cannot be used."""
+    address = address_of(path)
+    if address:
+        raise PlanError(f"{address} is an address, and plans are read from files: copy it here, and name the path")
     try:
         if Path(path).exists() and not Path(path).is_file():
             raise PlanError(f"{path} is not a plan: it is not a file")

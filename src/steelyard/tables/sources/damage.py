@@ -9,6 +9,7 @@ import polars as pl
 
 from steelyard.errors import TableError
 from steelyard.panics import unprinted
+from steelyard.stores.secrets import without_secrets
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
@@ -26,4 +27,4 @@ def reading(name: object) -> Iterator[None]:
 def first_line(error: BaseException) -> str:
     """Return the first line of another library's message, short enough to read."""
     text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:200]
+    return without_secrets(text.splitlines()[0])[:200]

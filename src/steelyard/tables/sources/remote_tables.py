@@ -8,6 +8,7 @@ from glob import has_magic
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.stores.spelling import check_no_password
 from steelyard.tables.sources.opened_tables import OpenedTable
 
 SUFFIXES = (".parquet", ".pq")
@@ -17,6 +18,7 @@ class RemoteTable(OpenedTable):
     """One file, or all that match a pattern; nothing of them is kept here. `marked` names a column for their names."""
 
     def __init__(self, address: str, marked: str) -> None:
+        check_no_password(address)
         super().__init__(address)
         self.marked = marked if has_magic(address) else None
         if not address.lower().endswith(SUFFIXES):
