@@ -15,4 +15,6 @@ def check_no_store(run: str | Path) -> None:
     """Refuse an address as the folder of a run."""
     if re.match(r"\w+:/", str(run)):
         told = address_of(run) or run
-        raise RunError(f"{told} is no folder of a file system: {STORAGE}; tables may lie there, runs may not")
+        raise RunError(
+            f"{told} is no folder of a file system: {STORAGE}; tables may lie there, runs may not: name a folder of one"
+        )
