@@ -40,3 +40,11 @@ def test_the_password_of_an_endpoint_is_not_repeated(endpoint: str) -> None:
     told = connecting._told("s3://box/a", "s3", ValueError(f"Error performing GET {endpoint}/box/a: refused"))
     assert "hunter2" not in told
     assert "***@127.0.0.1:1" in told
+
+
+def test_the_signature_of_an_address_is_not_repeated() -> None:
+    for text in ("az://box/parts?sig=hunter2", "az://box/a.parquet?sig=hunter2", "az://box/*.parquet?sig=hunter2"):
+        for done in (steelyard("vote", text), steelyard("simulate", "-o", text)):
+            assert (done.code, done.err.count("\n")) == (2, 1)
+            assert "az://box/" in done.err
+            assert "hunter2" not in done.err

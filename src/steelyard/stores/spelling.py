@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.errors import SettingError
+from steelyard.stores.secrets import without_secrets
 
 UNSAFE = frozenset("%?#*[]\\")  # what a pattern or an address means otherwise than as a letter
 
@@ -13,14 +14,14 @@ def check_spelling(address: str) -> None:
     >>> check_spelling("abfss://container@account.dfs.core.windows.net/parts")
     """
     check_no_password(address)
-    odd = sorted({letter for letter in address if letter in UNSAFE or not letter.isprintable()})
-    if odd:
-        raise SettingError(f"{address!r:.200} has {odd[0]!r} in it, which is refused in addresses: name it otherwise")
     names = address.partition("://")[2].rstrip("/").split("/")[1:]
-    empty = [name for name in names if name in ("", ".", "..")]
-    if empty:
-        told = "//" if not empty[0] else f"/{empty[0]}/"
-        raise SettingError(f"{address!r:.200} has {told!r} in it, which is refused in addresses: name it otherwise")
+    odd = [
+        *sorted({letter for letter in address if letter in UNSAFE or not letter.isprintable()}),
+        *(f"/{name}/" if name else "//" for name in names if name in ("", ".", "..")),
+    ]
+    if odd:
+        told = without_secrets(address)
+        raise SettingError(f"{told!r:.200} has {odd[0]!r} in it, which is refused in addresses: name it otherwise")
 
 
 def check_no_password(address: str) -> None:

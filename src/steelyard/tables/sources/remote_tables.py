@@ -8,6 +8,7 @@ from glob import has_magic
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.stores.secrets import without_secrets
 from steelyard.stores.spelling import check_no_password
 from steelyard.tables.sources.opened_tables import OpenedTable
 
@@ -23,8 +24,8 @@ class RemoteTable(OpenedTable):
         self.marked = marked if has_magic(address) else None
         if not address.lower().endswith(SUFFIXES):
             raise TableError(
-                f"{address} is not Parquet, nor a folder of parts, and of object stores only these are read: copy it "
-                "here first"
+                f"{without_secrets(address)} is not Parquet, nor a folder of parts, and of object stores only these are "
+                "read: copy it here first"
             )
 
     @cached_property
