@@ -24,8 +24,8 @@ class RemoteTable(OpenedTable):
         self.marked = marked if has_magic(address) else None
         if not address.lower().endswith(SUFFIXES):
             raise TableError(
-                f"{without_secrets(address)} is not Parquet, nor a folder of parts, and of object stores only these are "
-                "read: copy it here first"
+                f"{without_secrets(address)} is not Parquet, nor a folder of parts, and of object stores only these "
+                "are read: copy it here first"
             )
 
     @cached_property
