@@ -63,5 +63,6 @@ def test_a_result_depends_on_every_room_it_is_made_in() -> None:
         "look",
         "reports",
         "runs",
+        "stores",
         "verifiers",
     }
