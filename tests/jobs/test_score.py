@@ -48,7 +48,7 @@ def test_log_probability_needs_no_server_and_is_in_the_table(tmp_path: Path) -> 
     run = small_run(tmp_path / "run")
     done = steelyard("score", run, "--verifier", "logprob")
     assert done.code == 0, done.err
-    assert "Scored 32 responses, 0 were scored before." in done.out
+    assert done.out.startswith("Verifier: recorded\nScored 32 responses, 0 were scored before.")
     table = pl.read_parquet(run / "table.parquet")
     expected = [math.exp(-0.1 * (1 + j)) for _ in range(4) for j in range(8)]
     assert table["logprob"].list.first().to_list() == pytest.approx(expected)

@@ -58,8 +58,11 @@ def test_what_is_no_parquet_nor_a_folder_of_parts_goes_to_no_address_nor_into_a_
         (("import", "t.parquet", "--engine", "processes:1", "--parts", 2), "out", f"FILE... -o {start}/out --parts 2"),
         (("generate", *asked), "run", no_run),
         (("generate", *asked, "--engine", "processes:1"), "run", no_run),
+        (("doctor",), "run", no_run),
+        (("doctor", "--engine", "processes:1"), "run", no_run),
     ):
         done = steelyard(*words, "-o", f"{start}/{name}")
         assert (done.code, done.err.count("error: ")) == (2, 1), (words, done.err)
         assert why in done.err.splitlines()[-1]
+    assert no_run in steelyard("status", f"{start}/run").err
     assert sorted(each.name for each in tmp_path.iterdir()) == ["questions.jsonl", "t.parquet"]

@@ -24,7 +24,7 @@ def after_generate(folder: Path) -> str:
 
     if is_parted_run(folder):  # its table is made when it is read, which may take long
         words = ["steelyard", "vote", str(folder), *VERDICTS]
-        return f"{shlex.join(words)}, or with a verifier: 'steelyard score {folder} --engine ..'"
+        return f"{shlex.join(words)}, or score it first ('steelyard score' lists the verifiers, and takes --engine too)"
     if len(Manifest.read(folder).sources) > 1:
         return shlex.join(
             ["steelyard", *(_learning(folder) or ("vote", str(folder), "--method", "consensus", *VERDICTS))]

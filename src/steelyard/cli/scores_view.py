@@ -29,7 +29,9 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None)
         )  # fmt: skip
         return
     if done.found:
-        show.say(f"Verifier: {', '.join(f'{name} {value}' for name, value in done.found.items() if value is not None)}")
+        known = {name: value for name, value in done.found.items() if value is not None}
+        about = [str(value) if name == "where" else f"{name} {value}" for name, value in known.items()]
+        show.say(f"Verifier: {', '.join(about)}")
     show.say(f"Scored {done.new} responses, {done.before} were scored before.")
     if done.rule:
         show.say(_not_needed(done))

@@ -16,6 +16,7 @@ from steelyard.llm.address import KEY_ENV, NO_KEY
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import WRITE, Named, Upstream, names_of, read_upstreams
 from steelyard.llm.upstream import check_upstream, model_name, served
+from steelyard.runs.file_system import check_no_store
 
 
 async def adoctor(
@@ -36,6 +37,7 @@ async def adoctor(
     >>> [found.name for found in asyncio.run(sy.adoctor())][:3]
     ['steelyard', 'disk', 'key']
     """
+    check_no_store(output)
     at = at if verifier_upstream is None else verifier_upstream  # `at` is what it was called before
     several = upstream is not None and bool(names_of(upstream))
     upstreams = read_upstreams(upstream, model, key_env, n=1) if several and upstream is not None else ()

@@ -30,8 +30,13 @@ def error_message(body: bytes | bytearray) -> str:
 
 
 def error_of(content: dict[str, Any]) -> str | None:
-    """What an object says that went wrong; None where it says nothing."""
-    error = content.get("error", content.get("detail", content.get("message")))
+    """What an object says that went wrong; None where it says nothing.
+
+    >>> error_of({"error": True, "message": "no such model"}), error_of({"error": None, "detail": "not found"})
+    ('no such model', 'not found')
+    """
+    said = (content.get(name) for name in ("error", "detail", "message"))
+    error = next((each for each in said if each and each is not True), None)
     if isinstance(error, dict):
         error = error.get("message")
     if isinstance(error, list):  # FastAPI: a list of what is wrong

@@ -80,6 +80,7 @@ class Run:
     @classmethod
     def open(cls, folder: Path, *, write: bool = False) -> Run:
         """Open an existing run: to read, also while another process writes, or to write to it."""
+        check_no_store(folder)
         manifest = Manifest.read(folder)
         lock = _locked(folder) if write else None
         try:

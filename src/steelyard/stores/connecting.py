@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PATIENCE, TRIES = 30, 100  # seconds of all tries together, which end sooner than so many tries
 FORBIDDEN = re.compile(r"status code: 40[13]\b")
-INSTALL = "install what reaches it: pip install 'steelyard[remote]'"
+INSTALL = "install what reaches it, also on every machine with workers: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
 
 
