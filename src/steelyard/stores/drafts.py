@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.files import UnwritableError, reason, replacing, write_atomically
-from steelyard.stores.address import Address, Place
+from steelyard.stores.address import Address, Place, State
 
 
 @dataclass
@@ -62,9 +62,9 @@ def put_bytes(place: Place, content: bytes, *, follow: bool = False) -> None:
 
 def sizes_of(places: Sequence[Place]) -> list[int | None]:
     """The bytes of files, or of objects in one folder, each; None where there is none."""
-    return [_size(place) for place in places if isinstance(place, Path)] or _listed_sizes(
-        [place for place in places if isinstance(place, Address)]
-    )
+    first = next(iter(places), None)
+    there = first.parent.objects() if isinstance(first, Address) else {}  # asked for once
+    return [_size(place) if isinstance(place, Path) else _listed(place, there) for place in places]
 
 
 def _size(path: Path) -> int | None:
@@ -74,6 +74,5 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _listed_sizes(addresses: Sequence[Address]) -> list[int | None]:
-    there = addresses[0].parent.objects() if addresses else {}
-    return [there[address.name].bytes if address.name in there else None for address in addresses]
+def _listed(address: Address, there: Mapping[str, State]) -> int | None:
+    return there[address.name].bytes if address.name in there else None
