@@ -116,10 +116,10 @@ async def serve(ledger: Path, delay: float) -> None:
                     with ledger.open("a") as file:
                         file.write(json.dumps(note) + "\n")
                     await asyncio.sleep(delay)
-                    while left < 1:
+                    while not (gone := reader.at_eof() or writer.is_closing()) and left < 1:
                         await asyncio.sleep(0.01)
-                        if reader.at_eof() or writer.is_closing():
-                            return
+                    if gone:  # it takes nothing from what those after it are allowed
+                        return
                     left -= 1
                     status, reply = answer(path, body)
                 content = json.dumps(reply).encode()
