@@ -256,7 +256,7 @@ def test_a_long_reply_is_read_as_a_short_one_would_be() -> None:
 
 
 def test_a_connection_that_is_not_made_is_not_called_an_answer_that_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.llm.client.CONNECT", 0.2)
+    monkeypatch.setattr("steelyard.llm.connections.CONNECT", 0.2)
     with socket.socket() as full:  # nobody accepts, and one that waits fills the queue
         full.bind(("127.0.0.1", 0))
         full.listen(0)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.causes import cause
-from steelyard.llm.connections import CONNECT, Connections, NoConnectionError
+from steelyard.llm.connections import Connections, NoConnectionError
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import (
     NO_CREDIT,
@@ -172,7 +172,7 @@ class Client:
             yield
         except NoConnectionError as error:
             if error.why is None:
-                raise LateError(f"no connection within {CONNECT:.3g} s") from None
+                raise LateError(str(error)) from None
             raise GoneError(f"no connection to {self.address.base}: {cause(error.why)}") from None
         except TimeoutError:
             raise LateError(f"no answer within {limit:.3g} s") from None

@@ -32,7 +32,7 @@ class NoConnectionError(Exception):
     """There is no connection; `why` is None where there was none in time."""
 
     def __init__(self, why: OSError | None) -> None:
-        super().__init__(str(why))
+        super().__init__(f"no connection within {CONNECT:.3g} s" if why is None else str(why))
         self.why = why
 
 
