@@ -142,11 +142,6 @@ def test_an_unknown_verifier_is_a_mistake() -> None:
     assert "did you mean 'qwen-prm" in done.err
 
 
-def test_an_object_store_has_no_room_for_runs() -> None:
-    found = disk(Path("s3://bucket/runs"))
-    assert (found.status, "s3://bucket/runs is no folder of a file system" in found.found) == ("red", True)
-
-
 def test_a_full_disk_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert disk(tmp_path / "not" / "yet").status == "ok"
     monkeypatch.setattr("steelyard.diagnosis.machine.LEAST_DISK", 1e9)

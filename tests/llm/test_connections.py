@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import socket
 import threading
-import time
 from contextlib import suppress
 
 import pytest
@@ -19,6 +19,7 @@ from steelyard.llm.connections import Connections
 from steelyard.llm.faults import BusyError, LateError
 from steelyard.llm.wire import AHEAD, WireError
 from tests.llm.http_servers import GOOD, STREAM, Server, good, spoilt, talk, whole
+from tests.waiting import PATIENCE
 
 
 def test_requests_one_after_the_other_share_a_connection_and_requests_at_once_do_not() -> None:
@@ -94,29 +95,31 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
 
 
 def test_a_connection_that_was_closed_while_we_were_busy_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "FRESH", 0.05)
+    monkeypatch.setattr(connections, "FRESH", 0.0)
+    closed = queue.Queue[bool]()
 
     async def talking(base: str) -> None:
         made = Connections(base, {})
         for _ in range(3):
             assert await whole(made) == b"seven"
-            time.sleep(0.2)  # nothing else is done meanwhile, and the server closes the connection
+            assert closed.get(timeout=PATIENCE)  # nothing else is done until the server has closed the connection
         made.close()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        serving = threading.Thread(target=_served_once_each, args=(listening, 3))
+        serving = threading.Thread(target=_served_once_each, args=(listening, closed, 3))
         serving.start()
         asyncio.run(talking(f"http://127.0.0.1:{listening.getsockname()[1]}"))
         serving.join()
 
 
-def _served_once_each(listening: socket.socket, times: int) -> None:
+def _served_once_each(listening: socket.socket, closed: queue.Queue[bool], times: int) -> None:
     """Answer one request of each connection and close it: in a thread, so that nobody waits for the client."""
     for _ in range(times):
         taken, _ = listening.accept()
         with taken:
             taken.recv(2**16)
             taken.sendall(GOOD)
+        closed.put(True)
 
 
 def test_a_reply_that_is_not_read_to_its_end_breaks_its_connection_off() -> None:

@@ -15,9 +15,7 @@ from steelyard.diagnosis.finding import (
     NOTE,
     Finding,
 )
-from steelyard.errors import RunError
 from steelyard.llm.address import KEY_ENV, NO_KEY
-from steelyard.runs.file_system import check_no_store
 from steelyard.version import __version__
 
 LEAST_DISK = 1.0  # GB
@@ -36,11 +34,7 @@ def look(folder: Path, *, key_env: str | None, torch_needed: bool) -> list[Findi
 
 
 def disk(folder: Path) -> Finding:
-    """Free space where the run will be, which is a folder of a file system."""
-    try:
-        check_no_store(folder)
-    except RunError as error:
-        return Finding("disk", BAD, str(error), "choose another folder with -o")
+    """Free space where the run will be."""
     there = next((parent for parent in (folder, *folder.resolve().parents) if parent.is_dir()), Path("/"))
     try:
         free = shutil.disk_usage(there).free / 1e9

@@ -16,5 +16,5 @@ def check_no_store(run: str | Path) -> None:
     if re.match(r"\w+:/", str(run)):
         told = address_of(run) or run
         raise RunError(
-            f"{told} is no folder of a file system: {STORAGE}; tables may lie there, runs may not: name a folder of one"
+            f"{told} is no folder of a file system: {STORAGE}; tables may lie there, runs may not: name such a folder"
         )
