@@ -94,6 +94,7 @@ def run(
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
+    from steelyard.errors import NothingToLearn
     from steelyard.methods import configured
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
@@ -129,7 +130,11 @@ def run(
         voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
-    voter.fit(pool, n=n, **more)
+    try:
+        voter.fit(pool, n=n, **more)
+    except NothingToLearn as nothing:
+        show.note(str(nothing))
+        voter = sy.MajorityVote().fit(pool, n=n)
     voter = _frugal(voter, pool, frugal, price_score)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:

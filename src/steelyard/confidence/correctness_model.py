@@ -27,7 +27,7 @@ STEPS = 100
 SURE = 1e-6
 LEAST = 0.01  # a feature with less spread is taken as it is
 FAR = 3.0
-VOTES, MEAN, BEST = (FEATURES.index(name) for name in ("votes", "mean", "best"))
+BEST = FEATURES.index("best")
 PRIOR = np.array([0.2, 0.0, 2.0, 1.0, 0.0])  # of log tau, a, b0, b
 WEIGHT = np.array([25.0, 10.0, 0.3, 1.0, 4.0])  # one over the variance of each
 
@@ -57,22 +57,13 @@ class CorrectnessModel:
 
 def winners(features: AnswerFeatures, chance: Vector) -> tuple[Vector, Vector, Ints]:
     """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
-    winner = _first_of_the_best(features, chance, features.x[:, VOTES] + features.x[:, MEAN])  # ties: the tally's rule
+    winner = features.winners(chance)
     inside = np.clip(chance[winner], SURE, 1 - SURE)
     return (
         np.log(inside) - np.log1p(-inside),
         np.stack((features.x[winner, BEST], np.log(features.sizes)), axis=1),
         winner,
     )
-
-
-def _first_of_the_best(features: AnswerFeatures, *merits: Vector) -> Ints:
-    """Where the best answer of each question stands [Q']: by the first merit, ties by the next, then the first."""
-    among: Bools = np.ones(len(features.x), bool)
-    for merit in merits:
-        seen = np.where(among, merit, -np.inf)
-        among = among & (seen == np.repeat(np.maximum.reduceat(seen, features.starts), features.sizes))
-    return np.minimum.reduceat(np.where(among, np.arange(len(among)), len(among)), features.starts)
 
 
 def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean, need_numbers
+from steelyard.errors import (
+    CalibrationError,
+    SettingError,
+    SteelyardWarning,
+    did_you_mean,
+    need_numbers,
+)
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.methods import method_class, method_names
+from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.method import Method
 from steelyard.pools.notebook import html_table
 from steelyard.pools.pool import LabelledPool, Pool
@@ -126,7 +132,7 @@ def curves(
     if any(method.scored for method in chosen):
         warn_of_leaked_labels(test)
     if recalibrate == "full":
-        voters: list[list[Method | None]] = [[deepcopy(m).fit(cal, n=test.n) for m in chosen]] * len(sizes)
+        voters: list[list[Method | None]] = [[fit_or_majority(m, cal, test.n) for m in chosen]] * len(sizes)
     else:
         voters = _fitted(chosen, cal, sizes)
     correct, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
@@ -149,7 +155,7 @@ def _fitted(methods: Sequence[Method], cal: LabelledPool, sizes: Sequence[int]) 
                 fitted[n].append(fitted[sizes[-1]][i])
                 continue
             try:
-                fitted[n].append(deepcopy(method).fit(cal, n=None if method.weighs_sources else n))
+                fitted[n].append(fit_or_majority(method, cal, None if method.weighs_sources else n))
             except CalibrationError as error:
                 if n == sizes[-1]:
                     raise

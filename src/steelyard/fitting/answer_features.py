@@ -22,6 +22,7 @@ from steelyard.pools.arrays import Bools, Ints
 from steelyard.pools.pool import LabelledPool, Pool
 
 FEATURES = ("votes", "mean", "best", "sum", "share")
+VOTES, MEAN = FEATURES.index("votes"), FEATURES.index("mean")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,17 @@ class AnswerFeatures:
         """Which questions have a right and a wrong answer [Q']: the others teach nothing."""
         hits = np.add.reduceat(self.correct.astype(np.int64), self.starts) if len(self.x) else np.empty(0, np.int64)
         return (hits > 0) & (hits < self.sizes)
+
+    def winners(self, total: NDArray[np.float64]) -> Ints:
+        """Which row has the largest total [K] of its question [Q']; ties as the tally breaks them.
+
+        They go to the higher total score, then to the answer that was seen first.
+        """
+        tied: Bools = np.ones(len(self.x), bool)
+        for merit in (total, self.x[:, VOTES] + self.x[:, MEAN]):
+            left = np.where(tied, merit, -np.inf)
+            tied = tied & (left == np.repeat(np.maximum.reduceat(left, self.starts), self.sizes))
+        return np.minimum.reduceat(np.where(tied, np.arange(len(tied)), len(tied)), self.starts)
 
 
 def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from steelyard.fitting.choice_likelihood import log_likelihood
 from steelyard.fitting.consensus import Consensus
-from steelyard.fitting.newton import Objective, Vector, maximise
+from steelyard.fitting.newton import Vector, maximise, ridge
 from steelyard.fitting.source_accuracy import prior_weights
 from steelyard.fitting.source_votes import SourceVotes, likelihood
 from steelyard.pools.arrays import Bools, Ints
@@ -76,7 +76,7 @@ def fit_committee(
     if prior.majority or not np.isfinite(penalty):
         return prior.theta
     known = votes.take(votes.open)
-    objective = _drawn_to(partial(likelihood, known), prior.theta, penalty)
+    objective = ridge(partial(likelihood, known), np.full(votes.size, penalty), prior.theta)
     free, held = np.ones(votes.size, bool), np.array(prior.theta if start is None else start)
     slope = np.arange(votes.size) >= votes.voices
     while True:
@@ -149,23 +149,8 @@ def _scales(starts: Ints, totals: NDArray[np.float64], correct: Bools) -> tuple[
     """Return what the totals are to be multiplied by [1 or 2], and the log-likelihood there."""
     usual = np.array([SCALE, 0.0])[: totals.shape[1]]
     plain = partial(log_likelihood, starts, np.ascontiguousarray(totals), correct)
-    found = maximise(_drawn_to(plain, usual, FIRM), usual)
+    found = maximise(ridge(plain, np.full(len(usual), FIRM), usual), usual)
     return found, plain(found)[0]
-
-
-def _drawn_to(objective: Objective, centre: Vector, penalty: float) -> Objective:
-    """The objective less penalty |theta - centre|^2 / 2."""
-
-    def penalised(theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
-        value, gradient, hessian = objective(theta)
-        away = theta - centre
-        return (
-            value - penalty * float(away @ away) / 2,
-            gradient - penalty * away,
-            hessian + penalty * np.eye(len(theta)),
-        )
-
-    return penalised
 
 
 def _errors(hessian: NDArray[np.float64], free: Bools) -> Vector:

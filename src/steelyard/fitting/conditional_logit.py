@@ -1,18 +1,22 @@
-"""Which answer is right? A conditional logit over the answers of a question, held back by a ridge.
+"""Which answer is correct? A conditional logit over the answers of a question, with a prior.
 
-    P(answer k) = softmax_k (theta . x_k),   maximise  sum over questions of log P(right) - penalty |theta|^2 / 2
+    P(answer k) = softmax_k (theta . x_k)
+    maximise  sum over questions of log P(correct)  -  sum over features v of penalty_v (theta_v - centre_v)^2 / 2
 
-x: votes, mean, best, sum and share of an answer (fitting/answer_features.py), in units of its spread within questions.
-Votes and mean are not held back: with a heavy penalty they are what is left, as in majority and vanilla vote. The
-sums are held back most: they are right where samples are independent, and those of a language model are not.
-Votes and scores may only speak for an answer: where the likeliest coefficient is negative the feature is left out, and
-with the sum the share that its offset multiplies. Where no answer of an open question has more votes than
-another, votes keep the coefficient of the majority vote.
+x: votes, mean, best, sum and share of an answer (fitting/answer_features.py). The prior is the majority vote: votes
+are centred on 1, everything read from scores on 0. With few labels the votes of a dozen contested questions can
+look worthless by chance; without a prior on them the fit then hands the verdict to the scores, whatever these are. The
+penalties on mean, best, sum and share are in units of their spread within questions; those on the last two are the
+heaviest: sums are right where samples are independent, and those of a language model are not. How heavy the last three
+are is cross-validated.
+Votes and scores may only count for an answer: where the likeliest coefficient is negative the feature is left out, and
+with the sum the share that its offset multiplies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,12 +27,13 @@ from steelyard.fitting.choice_likelihood import log_likelihood
 from steelyard.fitting.newton import Objective, maximise, ridge
 from steelyard.pools.arrays import Bools, Ints
 
-LOOSE = 0.01  # the penalty on votes and mean: enough to keep them finite
+VOTES_PENALTY = 5.0  # on votes, in their own units: a standard deviation of 0.45 around the majority vote
+MEAN_PENALTY = 1.0  # on the mean score; both were chosen on the grid, where they cost nothing (docs/accuracy.md)
 HEAVIEST = 1e6
 PENALTIES = (1.0, 4.0, 16.0, 64.0, np.inf)
 PENALTY_FACTOR = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
 ONLY_FOR = np.array([name != "share" for name in FEATURES])
-VOTES, SUM, SHARE = (FEATURES.index(name) for name in ("votes", "sum", "share"))
+VOTES, MEAN, SUM, SHARE = (FEATURES.index(name) for name in ("votes", "mean", "sum", "share"))
 MAJORITY = np.array([float(name == "votes") for name in FEATURES])
 
 Theta = NDArray[np.float64]
@@ -39,6 +44,11 @@ def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:
     return _fits(features, (penalty,))[0]
 
 
+def fit_votes(features: AnswerFeatures) -> Theta:
+    """Return theta [5] of the majority vote: how much its votes say, and nothing of the scores."""
+    return fit_conditional_logit(replace(features, x=features.x * MAJORITY), np.inf)
+
+
 def _fits(features: AnswerFeatures, penalties: Sequence[float]) -> list[Theta]:
     """Return theta [5] for every penalty; each fit begins where the one before it ended."""
     known = features.take(features.open)
@@ -47,24 +57,29 @@ def _fits(features: AnswerFeatures, penalties: Sequence[float]) -> list[Theta]:
     centred = known.x - np.repeat(np.add.reduceat(known.x, known.starts) / known.sizes[:, None], known.sizes, axis=0)
     spread = np.sqrt((centred**2).mean(axis=0))
     varies = spread > 1e-9
-    likelihood = partial(log_likelihood, known.starts, centred / np.where(varies, spread, 1.0), known.correct)
-    thetas, start = [], MAJORITY
+    spread = np.where(varies, spread, 1.0)
+    likelihood = partial(log_likelihood, known.starts, centred / spread, known.correct)
+    thetas, start = [], MAJORITY * spread
     for penalty in penalties:
-        start, free = _most_likely(likelihood, penalty, start, varies)
-        theta = np.where(free, start / np.where(varies, spread, 1.0), 0.0)
+        start, free = _most_likely(likelihood, penalty, start, varies, spread)
+        theta = np.where(free, start / spread, 0.0)
         if not varies[VOTES]:
             theta[VOTES] = MAJORITY[VOTES]
         thetas.append(theta if theta.any() else MAJORITY)
     return thetas
 
 
-def _most_likely(likelihood: Objective, penalty: float, start: Theta, varies: Bools) -> tuple[Theta, Bools]:
-    """Return the likeliest theta [5] without a feature that would speak against an answer, and which ones are left."""
-    penalties = np.where(PENALTY_FACTOR == 0, LOOSE, PENALTY_FACTOR * min(penalty, HEAVIEST))
+def _most_likely(
+    likelihood: Objective, penalty: float, start: Theta, varies: Bools, spread: Theta
+) -> tuple[Theta, Bools]:
+    """Return the likeliest theta [5] without a feature that would count against an answer, and which are left."""
+    penalties = PENALTY_FACTOR * min(penalty, HEAVIEST)
+    penalties[VOTES], penalties[MEAN] = VOTES_PENALTY / spread[VOTES] ** 2, MEAN_PENALTY
+    objective = ridge(likelihood, penalties, MAJORITY * spread)
     free = varies & ((PENALTY_FACTOR == 0) | (penalty < np.inf))
     while True:
         free[SHARE] &= free[SUM]
-        theta = maximise(ridge(likelihood, penalties), np.where(free, start, 0.0), free=free)
+        theta = maximise(objective, np.where(free, start, 0.0), free=free)
         negative = np.where(ONLY_FOR & free, theta, 0.0)
         if negative.min() >= 0:
             return theta, free
@@ -80,20 +95,27 @@ def choice_probabilities(features: AnswerFeatures, theta: Theta) -> NDArray[np.f
     return share
 
 
+def log_chances(open_questions: AnswerFeatures, theta: Theta) -> NDArray[np.float64]:
+    """Return log P(correct) of questions that have a correct answer [Q']."""
+    if not len(open_questions.starts):
+        return np.empty(0)
+    correct = np.where(open_questions.correct, choice_probabilities(open_questions, theta), 0.0)
+    return np.log(np.maximum(np.add.reduceat(correct, open_questions.starts), 1e-12))
+
+
 def cross_validate(features: AnswerFeatures, fold: Ints, se_tolerance: float) -> float:
-    """Return the heaviest penalty whose held-out likelihood is within so many standard se_tolerance of the best.
+    """Return the heaviest penalty whose held-out likelihood is within `se_tolerance` standard errors of the best.
 
     `fold` [Q'] says where each question is held out.
     """
     known, fold = features.take(features.open), fold[features.open]
     if len(np.unique(fold)) < 2:
         return np.inf
-    found = np.empty((len(PENALTIES), len(fold)))
+    chances = np.empty((len(PENALTIES), len(fold)))
     for k in np.unique(fold):
         rest, held = known.take(fold != k), known.take(fold == k)
         for row, theta in enumerate(_fits(rest, PENALTIES)):
-            correct = np.where(held.correct, choice_probabilities(held, theta), 0.0)
-            found[row, fold == k] = np.log(np.maximum(np.add.reduceat(correct, held.starts), 1e-12))
-    behind = found[found.mean(axis=1).argmax()] - found
+            chances[row, fold == k] = log_chances(held, theta)
+    behind = chances[chances.mean(axis=1).argmax()] - chances
     error = behind.std(axis=1) / np.sqrt(len(fold))
     return max(p for p, b, e in zip(PENALTIES, behind.mean(axis=1), error, strict=True) if b <= se_tolerance * e)

@@ -1,4 +1,4 @@
-"""Newton's method with halved steps: what maximises every likelihood in this room.
+"""Newton's method with halved steps: what maximises every likelihood in this package.
 
     theta <- theta + size * H^-1 g,     size = 1, 1/2, 1/4, .. until the value does not fall
 
@@ -58,13 +58,13 @@ def maximise(
     return theta
 
 
-def ridge(objective: Objective, penalty: Vector) -> Objective:
-    """The objective less penalty_v theta_v^2 / 2 for every entry."""
+def ridge(objective: Objective, penalty: Vector, centre: Vector | float = 0.0) -> Objective:
+    """The objective less penalty_v (theta_v - centre_v)^2 / 2 for every entry."""
     curvature = np.diag(penalty)
 
     def penalised(theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
         value, gradient, hessian = objective(theta)
-        held = value - float(penalty @ theta**2) / 2
-        return held, gradient - penalty * theta, hessian + curvature
+        away = theta - centre
+        return value - float(penalty @ away**2) / 2, gradient - penalty * away, hessian + curvature
 
     return penalised

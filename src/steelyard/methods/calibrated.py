@@ -5,13 +5,15 @@
 
 over the responses i that gave answer k, p the score and z its logit. Majority vote (votes alone), vanilla weighted
 vote (votes and mean alike), best-of-N (best alone) and the paper's logit vote (slope and offset alone, with its
-negative weights) are special cases; the calibration questions say how much of each. How far to go beyond votes
-and mean is cross-validated: the penalty on the others is as heavy as the data allow.
+negative weights) are special cases; the calibration questions say how much of each, starting from the majority vote
+(fitting/conditional_logit.py). Where held-out questions do not show that the scores help, the plan is the majority
+vote (fitting/score_evidence.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -26,13 +28,16 @@ from steelyard.counting.quantize import quantize
 from steelyard.errors import PlanError
 from steelyard.fitting.answer_features import FEATURES, answer_features, answer_sums
 from steelyard.fitting.conditional_logit import (
+    MAJORITY,
     PENALTIES,
     Theta,
     choice_probabilities,
     cross_validate,
     fit_conditional_logit,
+    fit_votes,
 )
 from steelyard.fitting.folds import fold_of
+from steelyard.fitting.score_evidence import GAIN, REPEATS, ScoreEvidence, score_evidence
 from steelyard.methods.abilities.assessable import Assessable
 from steelyard.methods.base.method import P
 from steelyard.methods.base.plan import LARGE
@@ -64,6 +69,7 @@ class CalibratedVote(Assessable):
     name: ClassVar[str] = "calibrated"
     colour: ClassVar[str | None] = "#d55e00"
     learns: ClassVar[bool] = True
+    fits_majority: ClassVar[bool] = True
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
@@ -80,6 +86,10 @@ class CalibratedVote(Assessable):
     penalty_: float = field(default=np.inf, init=False)
     correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
     harmful_response_share_: float = field(default=0.0, init=False)  # share of responses that harm their answer
+    evidence_: float = field(default=0.0, init=False)  # that the scores help (fitting/score_evidence.py), with
+    wins_: float = field(default=0.0, init=False)  # the held-out verdicts that they corrected
+    losses_: float = field(default=0.0, init=False)  # and those that they spoilt
+    changed_: float = field(default=0.0, init=False)  # calibration verdicts that differ from the majority vote's
     out_of_fold_confidence_: NDArray[np.float64] | None = field(
         default=None, init=False
     )  # confidence in verdicts on other folds, and
@@ -166,11 +176,14 @@ class CalibratedVote(Assessable):
         self.prior_ = float(quantize(z[pool.readable & ~np.isnan(z)].mean()))
         answers = answer_features(pool, self._logits(p))
         fold = fold_of(pool, self.folds, self.seed)
-        self.penalty_ = cross_validate(answers, fold[answers.question], self.se_tolerance)
-        self._set(fit_conditional_logit(answers, self.penalty_))
-        thetas = [
-            fit_conditional_logit(answers.take(fold[answers.question] != k), self.penalty_) for k in range(self.folds)
-        ]
+        others = [fold_of(pool, self.folds, self.seed + 1 + repeat) for repeat in range(REPEATS)]
+        evidence = score_evidence(answers, fold, others, self.se_tolerance, pool.n_questions)
+        self.evidence_, self.wins_, self.losses_ = evidence.nats, evidence.wins, evidence.losses
+        self.penalty_ = cross_validate(answers, fold[answers.question], self.se_tolerance) if evidence.helps else np.inf
+        fit = partial(fit_conditional_logit, penalty=self.penalty_) if evidence.helps else fit_votes
+        self._set(fit(answers))
+        self.changed_ = float((answers.winners(answers.x @ self.theta) != answers.winners(answers.x @ MAJORITY)).sum())
+        thetas = [fit(answers.take(fold[answers.question] != k)) for k in range(self.folds)]
         by_samples, chance = (
             CorrectnessBySamples.fit(pool, self._logits, fold, thetas),
             crossfit_probabilities(answers, fold, thetas),
@@ -210,14 +223,25 @@ class CalibratedVote(Assessable):
             (self.reserved_confidence_, self.reserved_correct_),
         )
 
+    @property
+    def votes_by_majority(self) -> bool:
+        """Whether the scores were found useless: the verdicts are those of the majority vote."""
+        return not (self.mean_ or self.best_ or self.slope_)
+
     def described(self) -> str:
-        if not self.mean_ and not self.best_ and not self.slope_:
-            return "the scores did not help to choose between the answers of a question, so this is the majority vote"
+        learned_on = self.fitted_on_.questions - self.questions_reserved() if self.fitted_on_ else 0
+        if self.votes_by_majority:
+            evidence = ScoreEvidence(self.evidence_, self.wins_, self.losses_, learned_on)
+            return (
+                "these scores do not help, so the plan votes by majority; with about "
+                f"{evidence.more_labels:,} more labels a gain of {100 * GAIN:g} points could be detected"
+            )
+        changes = f"the plan changes {self.changed_:,.0f} of {learned_on:,} verdicts of the majority vote"
         if self.harmful_response_share_ < 0.005:
-            return "votes and scores count together, and hardly any response counts against its answer"
+            return f"votes and scores count together, hardly any response counts against its answer, and {changes}"
         return (
-            f"votes and scores count together, and {self.harmful_response_share_:.0%} of the calibration responses "
-            "count against their answer: without them it would stand better"
+            f"votes and scores count together, {self.harmful_response_share_:.0%} of the calibration responses "
+            f"count against their answer, and {changes}"
         )
 
     def questions_reserved(self) -> int:
@@ -234,6 +258,8 @@ class CalibratedVote(Assessable):
             raise PlanError("its coefficients are damaged")
         if not within(-FARTHEST, FARTHEST, self.prior_):
             raise PlanError("its prior is not the logit of a score")
+        if not within(0, LARGE, self.wins_, self.losses_, self.changed_) or not within(-LARGE, LARGE, self.evidence_):
+            raise PlanError("its evidence that the scores help is damaged")
         if not within(0, 1, self.harmful_response_share_) or not all(
             isinstance(gain, float) for gain in self.gains_.values()
         ):

@@ -70,6 +70,7 @@ class CommitteeVote(SourceVote, Assessable):
     name: ClassVar[str] = "committee"
     colour: ClassVar[str | None] = "#9b5de5"
     learns: ClassVar[bool] = True
+    fits_majority: ClassVar[bool] = True
     learns_confidence: ClassVar[bool] = True
     added: ClassVar[tuple[str, ...]] = (
         "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",

@@ -6,6 +6,7 @@ Those whose weight depends on the score alone also have `weight(score)`.
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,15 @@ from steelyard.confidence.answer_probabilities import AnswerProbabilities
 from steelyard.confidence.drift import reference_scores
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting.tally import tally
-from steelyard.errors import CalibrationError, LabelError, PlanError, ScoreError, SettingError
+from steelyard.errors import (
+    CalibrationError,
+    LabelError,
+    NothingToLearn,
+    PlanError,
+    ScoreError,
+    SettingError,
+    SteelyardWarning,
+)
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.enough import check_all_asked, check_calibration, first_samples
@@ -54,6 +63,7 @@ class Method(Stored, ABC):
 
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
     scored: ClassVar[bool] = True  # reads scores
+    fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
     weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
     exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
     label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
@@ -88,7 +98,7 @@ class Method(Stored, ABC):
         if self.scored:
             check_all_asked(pool)
         if self.learns:
-            check_calibration(pool)
+            self._check_calibration(pool)
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
         if self.scored and isinstance(pool, LabelledPool):
@@ -101,6 +111,14 @@ class Method(Stored, ABC):
             vars(self).update(before)
             raise
         return self
+
+    def _check_calibration(self, pool: Pool) -> None:
+        try:
+            check_calibration(pool)
+        except NothingToLearn as nothing:
+            if not self.fits_majority:
+                raise
+            warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
 
     def _fit(self, pool: Pool) -> None:
         self.mix_ = None
