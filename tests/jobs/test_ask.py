@@ -57,7 +57,8 @@ def test_ask_votes_as_vote_would_on_the_same_samples(upstream: FaultUpstream) ->
     pool = sy.read(table, score="self_logprob")
     verdict = sy.VanillaVote().predict(pool)
     assert found["answer"] == verdict.answer[0]
-    assert found["confidence"] == pytest.approx(verdict.confidence[0])
+    assert found["share"] == pytest.approx(verdict.share[0])
+    assert found["confidence"] is None  # vanilla learns no probability
     assert [each["response"] for each in found["samples"]] == table["response"].to_list()
     assert [each["score"] for each in found["samples"]] == pytest.approx(table["self_logprob"].to_list())
     assert sum(each["votes"] for each in found["answers"]) == 12
