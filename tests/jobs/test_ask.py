@@ -77,7 +77,9 @@ def test_people_see_samples_answers_verdict_and_how_it_was_reached(upstream: Fau
     assert done.code == 0, done.err
     assert [line.split()[:2] for line in done.err.splitlines()] == [[str(i), "of"] for i in range(1, 5)]
     verdict = sy.VanillaVote().predict(sy.read(expected(4), score="self_logprob"))
-    assert f"Verdict: {verdict.answer[0]}   ({verdict.votes[0]} of 4 votes" in done.out
+    votes, share = verdict.votes[0], 100 * verdict.share[0]
+    assert f"Verdict: {verdict.answer[0]}   ({votes} of 4 votes, vote share {share:.1f} %, margin" in done.out
+    assert "confidence" not in done.out
     assert "No plan: each response weighs its score self_logprob" in done.out
 
 
