@@ -35,7 +35,7 @@ def trusted(pool: sy.LabelledPool, size: int, splits: range = SPLITS) -> dict[st
         sure = sy.CalibratedVote().fit(cal).predict(test.unlabelled())
         plain = sy.VanillaVote().predict(test.unlabelled())
         found = measures(sure.confidence, sure.correct(test))
-        share = measures(plain.confidence, plain.correct(test))
+        share = measures(plain.weight_share, plain.correct(test))
         rows.append(found | {"floor": floor(sure.confidence)} | {f"vanilla_{name}": share[name] for name in share})
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 

@@ -46,19 +46,20 @@ def test_tenths_that_do_not_add_up_in_binary_do_not_split_a_tie() -> None:
 
 
 @given(pools())
-def test_share_confidence_and_margin_stay_in_their_ranges(pool: Labelled) -> None:
+def test_shares_and_margin_stay_in_their_ranges(pool: Labelled) -> None:
     verdicts = sy.tally(pool, np.linspace(-2, 1, pool.n_responses))
-    for values in (verdicts.share, verdicts.confidence):
+    for values in (verdicts.share, verdicts.weight_share):
         assert np.all((values >= 0) & (values <= 1))
     assert np.all(verdicts.margin >= 0)
     assert np.all((verdicts.share > 0) == (verdicts.code >= 0))
 
 
-def test_share_counts_readable_responses_and_confidence_positive_weight() -> None:
+def test_share_counts_readable_responses_and_weight_share_positive_weight() -> None:
     pool = make([(0, 0, 0.5, True), (0, 0, 0.5, True), (0, 1, 0.5, False), (0, -1, 0.5, False)])
     verdicts = sy.tally(pool, [1.0, 2.0, 1.0, 99.0])
     assert verdicts.share.tolist() == [2 / 3]
-    assert verdicts.confidence.tolist() == [0.75]
+    assert verdicts.weight_share.tolist() == [0.75]
+    assert np.isnan(verdicts.confidence).all()  # a tally learns no probability
     assert verdicts.margin.tolist() == [2.0]
     assert (verdicts.votes.tolist(), verdicts.cast.tolist()) == ([2], [3])
 

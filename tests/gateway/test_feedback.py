@@ -40,7 +40,7 @@ def test_labels_become_a_table_that_a_plan_is_fitted_from_and_served_by(
         held = running.send("GET", "/v1/feedback").json
     correct = [sy.same_answer(each["answer"], str(i % 5)) for i, each in enumerate(replies)]
     assert (held["requests"], held["labelled"], held["correct"]) == (24, 24, sum(correct))
-    assert sum(one["questions"] for one in held["bins"]) == 24
+    assert (held["with_confidence"], held["confidence"], held["bins"]) == (0, None, [])  # vanilla has none
     assert 0 < sum(correct) < 24, "or there is nothing to learn"
     assert sy.read_labelled(folder).n_questions == 24
     table = pl.read_parquet(folder / "table.parquet")
@@ -49,13 +49,18 @@ def test_labels_become_a_table_that_a_plan_is_fitted_from_and_served_by(
 
     done = steelyard("fit", folder, "-o", plan)
     assert done.code == 0, done.err
-    with gateway(upstream.url, model="fault:knows@40", plan=plan) as running:
-        told = running.chat(PROMPT, model="steelyard/plan").json["steelyard"]
+    with gateway(upstream.url, model="fault:knows@40", plan=plan, feedback=folder) as running:
+        reply = running.chat(PROMPT, model="steelyard/plan").json
+        assert give(running, reply["id"], correct=True).status == 200
+        held = running.send("GET", "/v1/feedback").json
+    told = reply["steelyard"]
+    assert (held["labelled"], held["with_confidence"], held["confidence"]) == (25, 1, told["confidence"])
+    assert [one["questions"] for one in held["bins"]] == [1]
     assert told["method"] == "calibrated"
     assert told["answers"][0]["probability"] is not None
     voted = steelyard("vote", folder, "--plan", plan, "-o", tmp_path / "verdicts.csv")
     assert voted.code == 0, voted.err
-    assert pl.read_csv(tmp_path / "verdicts.csv").height == 24
+    assert pl.read_csv(tmp_path / "verdicts.csv").height == 25
 
 
 def test_a_label_says_of_every_answer_whether_it_is_correct(upstream: FaultUpstream, tmp_path: Path) -> None:

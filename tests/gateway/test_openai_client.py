@@ -84,7 +84,8 @@ def test_reasoning_refusal_annotations_and_unknown_fields_of_the_response_are_ke
 def test_what_is_ours_stands_in_one_object_of_the_extra_fields(client: Any) -> None:
     reply = chat(client, "ours?", seed=0)
     assert reply.model_extra["steelyard"]["answer"] == sy.extract_answer(reply.choices[0].message.content)
-    assert 0 <= reply.model_extra["steelyard"]["confidence"] <= 1
+    assert 0 <= reply.model_extra["steelyard"]["share"] <= 1
+    assert reply.model_extra["steelyard"]["confidence"] is None  # the server has no plan
 
 
 @pytest.mark.parametrize("model", [VOTE, RICH])

@@ -93,7 +93,12 @@ def test_a_question_is_asked_and_its_answers_stand_there_with_bars(visit: Any, s
     shares = [one["weight"] / sum(each["weight"] for each in entry["answers"]) for one in entry["answers"]]
     assert [bar.get_attribute("aria-label") for bar in bars] == [f"of the weight {100 * s:.1f} %" for s in shares]
     assert f"Decided after 16 samples: {tab.locator('#answers bdi').first.inner_text()} " in tab.inner_text("#status")
-    assert f"{100 * entry['confidence']:.1f} %" in tab.inner_text("#figures")
+    assert (entry["confidence"], entry["share"]) == (None, 12 / 16)
+    assert "75.0 %" in tab.inner_text("#figures")
+    assert tab.locator("#figures dt").first.text_content() == "Vote share (not a probability)"
+    assert "has 75.0 % of the votes." in tab.inner_text("#status")
+    assert "confidence" not in tab.inner_text("#result").lower()
+    assert "75.0 %\nvote share\n16 samples" in tab.locator("#requests summary .num").first.inner_text()
     assert "16 of 16" in tab.inner_text("#figures")
     assert tab.locator("#side h3").all_inner_texts() == ["N = 1", "N = 4", "N = 16"]
     assert tab.locator("#strip .leads").count() == entry["answers"][0]["votes"]
@@ -282,7 +287,8 @@ def test_a_verdict_can_be_judged_where_the_server_takes_that(visit: Any, served:
         if route.request.method == "POST":
             said.append(route.request.post_data_json)
         bins = [vars(Bin(begin=0.7, end=0.9, questions=2, confidence=0.8, accuracy=0.5, low=0.1, high=0.9))]
-        route.fulfill(json={"labelled": 2 * len(said), "correct": 1, "confidence": 0.8, "bins": bins if said else []})
+        about = {"labelled": 2 * len(said), "correct": 1, "with_confidence": 2 * len(said), "confidence": 0.8}
+        route.fulfill(json=about | {"bins": bins if said else []})
 
     tab.route("**/page/state", state)
     tab.route("**/v1/feedback", feedback)
@@ -294,7 +300,7 @@ def test_a_verdict_can_be_judged_where_the_server_takes_that(visit: Any, served:
     tab.locator("#feedback", has_text="Noted").wait_for()
     assert said == [{"id": served.send("GET", "/page/state").json["requests"][0]["id"], "correct": False}]
     assert tab.get_attribute("#feedback button >> nth=1", "aria-pressed") == "true"
-    told = "Of 2 verdicts that people judged, 50.0 % were correct; the confidence said 80.0 %."
+    told = "Of 2 verdicts that people judged, 50.0 % were correct; the mean confidence is 80.0 %."
     tab.locator("#held-text", has_text=told).wait_for()
     assert tab.locator("#held-rows tr").all_inner_texts() == ["80.0 %\t50.0 % (10.0 % to 90.0 %)\t2"]
 

@@ -104,4 +104,5 @@ def test_metrics_count_requests_votes_and_tokens(served: Gateway) -> None:
         "steelyard_samples_sum",
     ):
         assert name in text
-    assert 'steelyard_confidence_bucket{model="steelyard/majority",le="+Inf"}' in text
+    assert 'steelyard_share_bucket{model="steelyard/majority",le="+Inf"}' in text
+    assert "steelyard_confidence_bucket" not in text  # a majority vote has none

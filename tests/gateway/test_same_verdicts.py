@@ -65,7 +65,7 @@ def test_a_table_of_the_samples_has_the_verdicts_of_the_gateway(
     for i, prompt in enumerate(PROMPTS):
         told = told_of(served, plan, prompt)
         assert told["answer"] == str(verdicts.answer[i])
-        assert told["confidence"] == verdicts.confidence[i]
+        assert told["confidence"] == (verdicts.confidence[i] if plan.stem == "calibrated" else None)
         assert told["share"] == verdicts.share[i]
         assert told["margin"] == verdicts.margin[i]
 

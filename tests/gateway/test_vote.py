@@ -43,6 +43,22 @@ def test_the_verdict_is_to_the_last_bit_that_of_ask(served: Gateway, upstream: F
     assert [tuple(vote.values()) for vote in told["ballots"]] == [tuple(vote) for vote in asked.votes]
 
 
+@pytest.mark.parametrize("method", ["majority", "vanilla"])
+def test_four_equal_votes_are_a_share_of_one_and_no_confidence(upstream: FaultUpstream, method: str) -> None:
+    with gateway(upstream.url, model="fault:lines?boxed", method=method) as running:
+        told = running.chat("\\boxed{7}", model=f"steelyard/{method}", steelyard={"n": 4}).json["steelyard"]
+    assert (told["answers"][0]["votes"], told["share"]) == (4, 1.0)
+    assert told["confidence"] is None
+    assert told["none_correct"] is None
+
+
+def test_a_risk_needs_a_plan_that_has_learned_a_probability(served: Gateway) -> None:
+    refused = served.chat(PROMPT, steelyard={"risk": 0.1})
+    assert (refused.status, refused.error["param"]) == (400, "steelyard.risk")
+    assert "no probability was learned, as majority learns none" in refused.error["message"]
+    assert "fit a plan" in refused.error["message"]
+
+
 def test_samples_have_seeds_one_after_the_other(served: Gateway, upstream: FaultUpstream) -> None:
     served.chat("seeds?", seed=40, steelyard={"n": 3})
     assert {seed for prompt, seed in upstream.samples("good") if prompt == "seeds?"} == {40, 41, 42}

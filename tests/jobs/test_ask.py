@@ -57,7 +57,8 @@ def test_ask_votes_as_vote_would_on_the_same_samples(upstream: FaultUpstream) ->
     pool = sy.read(table, score="self_logprob")
     verdict = sy.VanillaVote().predict(pool)
     assert found["answer"] == verdict.answer[0]
-    assert found["confidence"] == pytest.approx(verdict.confidence[0])
+    assert found["share"] == pytest.approx(verdict.share[0])
+    assert found["confidence"] is None  # vanilla learns no probability
     assert [each["response"] for each in found["samples"]] == table["response"].to_list()
     assert [each["score"] for each in found["samples"]] == pytest.approx(table["self_logprob"].to_list())
     assert sum(each["votes"] for each in found["answers"]) == 12
@@ -76,7 +77,9 @@ def test_people_see_samples_answers_verdict_and_how_it_was_reached(upstream: Fau
     assert done.code == 0, done.err
     assert [line.split()[:2] for line in done.err.splitlines()] == [[str(i), "of"] for i in range(1, 5)]
     verdict = sy.VanillaVote().predict(sy.read(expected(4), score="self_logprob"))
-    assert f"Verdict: {verdict.answer[0]}   ({verdict.votes[0]} of 4 votes" in done.out
+    votes, share = verdict.votes[0], 100 * verdict.share[0]
+    assert f"Verdict: {verdict.answer[0]}   ({votes} of 4 votes, vote share {share:.1f} %, margin" in done.out
+    assert "confidence" not in done.out
     assert "No plan: each response weighs its score self_logprob" in done.out
 
 

@@ -31,6 +31,7 @@ def ballot(cascade: Cascade = CASCADE) -> sy.Ballot:
 
 def test_it_says_whom_to_ask_first() -> None:
     assert ballot().standing.next == ("a",)
+    assert ballot().standing.confidence is None
 
 
 def test_it_asks_until_the_answer_is_likely_and_then_stops() -> None:
@@ -40,6 +41,7 @@ def test_it_asks_until_the_answer_is_likely_and_then_stops() -> None:
     assert now.stop
     assert now.verdict == "7"
     assert now.next == ()
+    assert now.confidence is not None
     assert now.confidence > 0.8
 
 

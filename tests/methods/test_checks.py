@@ -157,8 +157,10 @@ def test_verdicts_are_finite_with_missing_scores(kind: type[sy.Method], cal: Lab
         patchy_cal = replace(cal, scores=np.where(rng.random(cal.n_responses) < 0.3, np.nan, cal.known_scores))
         method = kind().fit(patchy_cal)
         verdicts = method.predict(seen(method, replace(test, scores=scores)))
-        for values in (verdicts.total, verdicts.margin, verdicts.share, verdicts.confidence):
+        for values in (verdicts.total, verdicts.margin, verdicts.share, verdicts.weight_share):
             assert np.all(np.isfinite(values))
+        learned = kind.name in ("calibrated", "committee")
+        assert np.all(np.isfinite(verdicts.confidence) if learned else np.isnan(verdicts.confidence))
 
 
 def test_an_unfitted_vanilla_vote_gives_a_missing_score_the_mean_of_its_question() -> None:

@@ -114,8 +114,8 @@ def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
                 continue  # for another score, or fitted on nothing
             except Exception as error:
                 raise AssertionError(f"{what}: {error!r}") from error
-        assert np.isfinite(verdicts.confidence).all(), what
-        assert ((verdicts.confidence >= 0) & (verdicts.confidence <= 1)).all(), what
+        sure = verdicts.weight_share if verdicts.p_correct is None else verdicts.p_correct
+        assert ((sure >= 0) & (sure <= 1)).all(), what
         assert np.isfinite(verdicts.margin).all(), what
         voted += 1
     assert voted

@@ -69,7 +69,7 @@ def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
         "verdicts = [vote.predict(test) for vote in votes]\n"
         f"raw = [float(getattr(m, name)(0.3)) for name in {NAMES!r} for m in (np, math)]\n"
         "print(json.dumps([raw, votes[0].mean_, [v.answer.tolist() for v in verdicts],"
-        " [v.confidence.tolist() for v in verdicts]]))"
+        " [v.weight_share.tolist() for v in verdicts] + [verdicts[0].confidence.tolist()]]))"
     )
     plain, nudged = (_printed(code, ulps) for ulps in ("", "2"))
     assert all(a != b for a, b in zip(plain[0], nudged[0], strict=True))

@@ -71,14 +71,16 @@ def test_verdicts_show_the_first_ten(test: Labelled) -> None:
     verdicts = sy.MajorityVote().predict(test)
     page = verdicts._repr_html_()
     assert page.count("<tr>") == 1 + 10
-    assert "question|answer|confidence|share|margin|votes|responses|" in shown(verdicts).text
+    first = verdicts.to_polars().row(0, named=True)
+    cells = f"{first['question']}|{first['answer']}|-|{first['share']:.3f}|"
+    assert f"question|answer|confidence|share|margin|votes|responses|{cells}" in shown(verdicts).text
 
 
 def test_a_ballot_shows_how_the_question_stands() -> None:
     ballot = sy.Ballot(sy.MajorityVote())
     assert "waiting for sample 0" in shown(ballot).text
     ballot.add("7")
-    assert "Ballot by MajorityVote()|verdict|7|confidence|1.000|" in shown(ballot).text
+    assert "Ballot by MajorityVote()|verdict|7|share|1.000|" in shown(ballot).text  # a majority has no confidence
     assert repr(ballot) == "Ballot(MajorityVote(), samples 1, verdict '7')"
 
 

@@ -50,9 +50,11 @@ def test_a_run_that_was_scored_on_demand_is_shown_by_the_plan_it_was_scored_by(
     assert f"of {total:,} were not asked for" in text
     assert "No score that was not asked could change a verdict of this plan." in text
     verdicts = sy.vote(made["run"], made["plan"])
-    least = verdicts.sort("confidence").row(0, named=True)
+    least = verdicts.sort("share").row(0, named=True)
     assert f"<bdi>{least['question']}</bdi>" in text
-    assert f"{100 * float(verdicts['confidence'].to_numpy().mean()):.1f} <span" in text
+    assert f"{100 * float(verdicts['share'].to_numpy().mean()):.1f} <span" in text
+    assert "mean vote share (not a probability)" in text  # the plan is of logit, which learns none
+    assert ">confidence<" not in text
     assert text.count("<tr>") > verdicts.height
 
 
@@ -64,7 +66,20 @@ def test_the_bill_and_the_labels_are_on_the_page(made: dict[str, Any], tmp_path:
     assert "seconds of the verifier" in text
     accuracy = sy.accuracy(sy.load(made["plan"]).predict(sy.read(made["run"], score="logprob")), labelled(made))
     assert f"{100 * accuracy:.1f} <span" in text
+    assert "(ECE)" not in text
+
+
+def test_a_plan_that_learned_a_probability_shows_its_confidence_and_how_far_it_is_off(
+    made: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = tmp_path / "sure.json"
+    sy.CalibratedVote().fit(sy.read_labelled(made["folder"] / "all", score="logprob")).save(plan)
+    text = page(made["run"], "--plan", plan, "-o", tmp_path / "page.html")
+    mean = float(sy.vote(made["run"], plan)["confidence"].to_numpy().mean())
+    assert f"{100 * mean:.1f} <span" in text
+    assert "of the verdicts are expected to be correct" in text
     assert "(ECE)" in text
+    assert "vote share" not in text
 
 
 def labelled(made: dict[str, Any]) -> Any:

@@ -144,8 +144,19 @@ def test_charts_carry_units_and_the_fixed_colours(made: dict[str, Path]) -> None
 def test_every_method_has_a_page(method: str, made: dict[str, Path], tmp_path: Path) -> None:
     report([made["file"]], tmp_path / "r.html", method=method)
     assert ("chart-offsets" in (tmp_path / "r.html").read_text()) == (method == "linear")  # not about another method
-    shows = stored(tmp_path / "r.html", "ballots-0")["kind"]
-    assert shows == {"kde": "share", "best-of-n": "share"}.get(method, "weight")
+    found = stored(tmp_path / "r.html", "ballots-0")
+    assert found["kind"] == {"kde": "share", "best-of-n": "share"}.get(method, "weight")
+    assert f"The {method} vote has no confidence" in (tmp_path / "r.html").read_text()
+    assert "chart-reliability" not in (tmp_path / "r.html").read_text()
+    assert all("f" not in q and 0 <= q["h"] <= 1 for q in found["questions"])  # a vote share, no confidence
+
+
+def test_a_ballot_without_a_confidence_shows_the_vote_share(made: dict[str, Path], visit: Any, tmp_path: Path) -> None:
+    report([made["file"]], tmp_path / "r.html", method="linear")
+    tab = visit(tmp_path / "r.html")
+    found = stored(tmp_path / "r.html", "ballots-0")
+    share = found["questions"][found["first"]]["h"]
+    assert f", vote share {100 * share:.1f} %" in tab.locator(".verdicts dd small").first.inner_text()
 
 
 def test_the_weight_and_the_offset_meet_at_b(made: dict[str, Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from steelyard.errors import RunError
-from steelyard.runs.feedback_folder import FeedbackFolder, FeedbackSettings, records
+from steelyard.runs.feedback_folder import FeedbackFolder, FeedbackSettings, confidence_in, records
 from steelyard.runs.feedback_table import labelled_table
 from steelyard.runs.journal_lines import encode
 from tests.running import steelyard
@@ -59,7 +59,7 @@ def test_a_journal_that_is_cut_at_any_byte_keeps_what_was_whole(tmp_path: Path) 
 @pytest.mark.parametrize(
     "change",
     [
-        {"verdict": 2}, {"verdict": "7"}, {"answers": [7]}, {"confidence": 1.5}, {"confidence": None}, {"question": 3},
+        {"verdict": 2}, {"verdict": "7"}, {"answers": [7]}, {"confidence": 1.5}, {"confidence": "0.6"}, {"question": 3},
         {"kind": "gossip"}, {"samples": [SAMPLES[0] | {"answer": 5}]}, {"samples": [SAMPLES[0] | {"score": 2}]},
         {"samples": [{"sample": 0}]}, {"samples": 3}, {"prompt": ["x"]},
     ],
@@ -70,6 +70,21 @@ def test_a_record_that_no_server_writes_is_named_by_its_line(tmp_path: Path, cha
         file.write(encode(REQUEST | change))
     with pytest.raises(RunError, match=r"line 2 is no record of feedback .*sed -i 2d"):
         list(records(tmp_path / "kept"))
+
+
+@pytest.mark.parametrize(
+    ("change", "confidence"),
+    [
+        ({"share": 1.0}, 0.6), ({"share": 1.0, "confidence": None}, None), ({"method": "calibrated"}, 0.6),
+        ({"method": "majority"}, None), ({}, None),
+    ],
+)  # fmt: skip
+def test_what_older_servers_called_a_confidence_counts_only_where_it_was_a_probability(
+    tmp_path: Path, change: dict[str, Any], confidence: float | None
+) -> None:
+    written(tmp_path / "kept", REQUEST | change)
+    (record,) = records(tmp_path / "kept")
+    assert confidence_in(record) == confidence
 
 
 def test_a_journal_that_has_lost_labels_does_not_replace_the_table(tmp_path: Path) -> None:

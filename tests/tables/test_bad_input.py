@@ -180,7 +180,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--set", "clip=0.1", "--set", "clip=0.2"), "clip is set twice"),
     (("fit", "FILE", "--set", "reserve=1"), "reserve must lie between"),
     (("methods", "logti"), "did you mean 'logit'"),
-    (("vote", "FILE", "--risk", "0.1"), "majority has no confidence to control a risk by"),
+    (("vote", "FILE", "--risk", "0.1"), "no probability was learned, as majority learns none"),
     (("fit", "FILE", "--set", "clip=0.9"), "clip must lie between"),
     (("fit", "FILE", "--n", "0"), "n must be at least 1"),
     (("fit", "FILE", "--n", "many"), "Invalid value for '-n'"),

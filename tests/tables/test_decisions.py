@@ -69,7 +69,7 @@ def test_decision_3_negative_totals_are_fine() -> None:
     pool = make([(0, 0, 0.5, False), (0, 1, 0.5, False), (0, 1, 0.5, False)])
     verdicts = sy.tally(pool, [-1.0, -1.0, -1.0])
     assert (verdicts.code.tolist(), verdicts.total.tolist(), verdicts.margin.tolist()) == ([0], [-1.0], [1.0])
-    assert verdicts.confidence.tolist() == verdicts.share.tolist() == [1 / 3]
+    assert verdicts.weight_share.tolist() == verdicts.share.tolist() == [1 / 3]
 
 
 def test_decision_4_the_same_answers_vote_together() -> None:

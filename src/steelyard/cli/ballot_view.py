@@ -79,9 +79,10 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
         readable = sum(one.votes for one in ballot.answers)
         votes = ballot.answers[best or 0].votes
         sure = f"{_shares(ballot)[best or 0] / 10:.1f}" if likely else percent(ballot.confidence)
+        known = f"vote share {percent(ballot.share)}" if ballot.confidence is None else f"confidence {sure}"
         show.say(
             f"Verdict: {show.shortened(ballot.answer, 200)}   ({votes} of {readable} votes, "
-            f"confidence {sure} %{'' if likely else f', margin {ballot.margin:.3f}'})"
+            f"{known} %{'' if likely else f', margin {ballot.margin:.3f}'})"
         )
     show.say(about.how)
 

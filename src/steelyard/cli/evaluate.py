@@ -174,6 +174,9 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
         show.table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
+    without = [name for name in methods if name not in {*oracles, *trust["method"]}]
+    if without:
+        show.tell(f"No confidence, as no probability was learned: {', '.join(without)}.")
 
 
 def _measured(

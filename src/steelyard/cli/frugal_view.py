@@ -25,8 +25,7 @@ def frugal_view(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
             percent(row["all_scores"]),
             f"{points(row['gain'])} ± {percent(row['gain_se'])}",
             str(row["changed"]),
-            f"{row['ece']:.3f}",
-            f"{row['ece_all_scores']:.3f}",
+            *("-" if row[name] is None else f"{row[name]:.3f}" for name in ("ece", "ece_all_scores")),
         )
         for row in result.iter_rows(named=True)
     ]

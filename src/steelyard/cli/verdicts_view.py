@@ -25,12 +25,19 @@ def show_verdicts(found: Voted, output: Place | None, json: bool) -> None:
         listed |= {"risk_control": asdict(held), "answered": int(verdicts["answered"].sum())} if held else {}
         show.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
         return
-    columns = ("question", "answer", "confidence", "share", "margin", "votes")
+    learned = verdicts["confidence"].null_count() < verdicts.height
     rows = [
-        (show.shortened(q, 40), show.shortened(str(a), 40), percent(c), percent(s), f"{m:.2f}", str(v))
-        for q, a, c, s, m, v in verdicts.select(columns).head(SHOWN).iter_rows()
+        (
+            show.shortened(row["question"], 40),
+            show.shortened(str(row["answer"]), 40),
+            *([percent(row["confidence"])] if learned else []),
+            percent(row["share"]),
+            f"{row['margin']:.2f}",
+            str(row["votes"]),
+        )
+        for row in verdicts.head(SHOWN).iter_rows(named=True)
     ]
-    heads = ("question", "answer", "confidence %", "share %", "margin", "votes")
+    heads = ("question", "answer", *(["confidence %"] if learned else []), "share %", "margin", "votes")
     all_of = f"The first {SHOWN} of {verdicts.height:,} verdicts" if verdicts.height > SHOWN else "The verdicts"
     show.table(f"{all_of}, by {voter.name}", heads, rows)
     if held:

@@ -16,7 +16,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.errors import RunError, SettingError
-from steelyard.evaluation.confidence_quality import confidence_table
+from steelyard.evaluation.confidence_quality import TABLE, confidence_table
 from steelyard.evaluation.curves import Curves, curves
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline
 from steelyard.methods import method_names
@@ -72,7 +72,7 @@ def evaluate_methods(
     told.tell()
     joined = joined_curves([found[each.name] for each in chosen], [each.name for each in chosen])
     table = table_of_curves(joined, len(methods), n=order.n, seed=order.seed)
-    return table, pl.DataFrame([row for name in methods for row in found[name]["confidence"]])
+    return table, pl.DataFrame([row for name in methods for row in found[name]["confidence"]], TABLE)
 
 
 def joined_curves(measured: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Curves:

@@ -22,9 +22,11 @@ from steelyard.pools.pool import LabelledPool
 if TYPE_CHECKING:
     import polars as pl
 
+TABLE = ("method", "ece", "brier", "aurc")
+
 
 def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: LabelledPool) -> pl.DataFrame:
-    """Return ECE, Brier and AURC of every method that reads no test labels, at the full N."""
+    """Return ECE, Brier and AURC of every method that learns a confidence, at the full N; others have no row."""
     import polars as pl
 
     rows = []
@@ -32,8 +34,9 @@ def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: L
         method = method_class(given)() if isinstance(given, str) else deepcopy(given)
         if not method.oracle:
             verdicts = method.fit(cal).predict(test.unlabelled())
-            rows.append({"method": method.name, **measures(verdicts.confidence, verdicts.correct(test))})
-    return pl.DataFrame(rows)
+            if verdicts.p_correct is not None:
+                rows.append({"method": method.name, **measures(verdicts.p_correct, verdicts.correct(test))})
+    return pl.DataFrame(rows, TABLE)
 
 
 def measures(confidence: Floats, correct: Bools) -> dict[str, float]:

@@ -41,7 +41,8 @@ def evaluate_frugal(
     Methods are fitted on the first n samples of the calibration questions and vote on the first n of the test
     questions. `scored` is the share of the responses that the verifier would have read, a text once where the pool
     knows texts (`read(texts=True)`); `all_scores` is the accuracy with every score, `gain` that over majority vote.
-    `price` is what one score costs, in accuracy, for the rule `expected`.
+    `price` is what one score costs, in accuracy, for the rule `expected`. `ece` is null for a method that learns no
+    confidence.
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
@@ -66,7 +67,7 @@ def evaluate_frugal(
             else:
                 voter = learn_confidence(voter, learned, seed=seed)
             rows.append({"method": voter.name, "n": size, "rule": rule, **_figures(voter, seen, rule, seed)})
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, schema_overrides={"ece": pl.Float64, "ece_all_scores": pl.Float64})
 
 
 def _figures(voter: Method, test: LabelledPool, rule: str, seed: int) -> dict[str, Any]:
@@ -95,5 +96,6 @@ def _figures(voter: Method, test: LabelledPool, rule: str, seed: int) -> dict[st
     }
 
 
-def _ece(verdicts: Verdicts, correct: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    return measures(verdicts.confidence, correct > 0)["ece"]
+def _ece(verdicts: Verdicts, correct: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
+    """The expected calibration error; None where the method has learned no probability."""
+    return None if verdicts.p_correct is None else measures(verdicts.p_correct, correct > 0)["ece"]

@@ -82,7 +82,9 @@ class Decision:
     @property
     def abstained(self) -> bool:
         """Whether the confidence is not what the risk asks for."""
-        return self.threshold is not None and not self.outcome.confidence >= self.threshold
+        if self.threshold is None:
+            return False
+        return self.outcome.confidence is None or not self.outcome.confidence >= self.threshold
 
     @property
     def voted_by(self) -> str:

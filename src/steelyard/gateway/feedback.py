@@ -26,7 +26,7 @@ from steelyard.gateway.kept_request import request_record
 from steelyard.gateway.label_match import correct_answers
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.policies import AnswerPolicy
-from steelyard.runs.feedback_folder import MOST, REQUEST, FeedbackFolder, FeedbackSettings, Record
+from steelyard.runs.feedback_folder import MOST, REQUEST, FeedbackFolder, FeedbackSettings, Record, confidence_in
 from steelyard.surrogates import whole
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -36,11 +36,11 @@ _ID = re.compile(r"(?:chatcmpl-|resp_)?([0-9a-f]{32})")
 
 
 class Labelled(NamedTuple):
-    """The label of a request, and the confidence that it is held against."""
+    """The label of a request, and the confidence that it is held against; None: the vote had none."""
 
     correct: tuple[bool, ...]  # of each answer
     verdict: bool
-    confidence: float
+    confidence: float | None
 
 
 class Feedback:
@@ -55,7 +55,7 @@ class Feedback:
         self.known: dict[str, int | None] = {}  # places in the journal, of requests by their ids; None: not yet
         self.labels: dict[str, Labelled] = {}
         self.means: deque[float] = deque(maxlen=MOST_REFERENCES)  # the evidence of the last requests
-        self._confidence: dict[str, float] = {}  # while the journal is read
+        self._confidence: dict[str, float | None] = {}  # while the journal is read
         self._pending: dict[str, asyncio.Task[None]] = {}
         self._folder: FeedbackFolder | None = None
         self._labelling: Counter[str] = Counter()  # requests that are being labelled
@@ -84,7 +84,7 @@ class Feedback:
         name = record["question"]
         if record["kind"] == REQUEST:
             self._know(name, offset, [sample["score"] for sample in record["samples"]])
-            self._confidence[name] = record["confidence"]
+            self._confidence[name] = confidence_in(record)
         elif name in self._confidence:
             self._label(name, Labelled(tuple(record["correct"]), record["verdict"], self._confidence[name]))
 
@@ -152,7 +152,7 @@ class Feedback:
             verdict = record["verdict"] is not None and flags[record["verdict"]]
             said: Record = {"kind": "label", "question": name, "at": time.time(), "correct": flags, "verdict": verdict}
             writing = self.folder.add(said | ({} if answer is None else {"gold": answer}))
-            before = self._label(name, Labelled(tuple(flags), verdict, record["confidence"]))
+            before = self._label(name, Labelled(tuple(flags), verdict, confidence_in(record)))
             await asyncio.shield(writing)
         except (RunError, OSError, ValueError) as error:
             LOG.error("a label could not be kept: %s", error)  # noqa: TRY400
@@ -207,17 +207,18 @@ class Feedback:
     def summary(self) -> dict[str, Any]:
         """How the confidence has held so far, and whether the scores look as they did."""
         labels = list(self.labels.values())
-        confidence = np.array([each.confidence for each in labels])
-        correct = np.array([each.verdict for each in labels], bool)
-        curve = calibration_curve(confidence, correct) if labels else None
+        known = [(each.confidence, each.verdict) for each in labels if each.confidence is not None]
+        confidence = np.array([sure for sure, _ in known])
+        curve = calibration_curve(confidence, np.array([verdict for _, verdict in known], bool)) if known else None
         scored = len(self.means) >= LEAST_SCORED
         drift = score_drift(self.reference, list(self.means)) if scored and self.reference else None
         return {
             "object": "steelyard.feedback_summary",
             "requests": len(self.known),
             "labelled": len(labels),
-            "correct": int(correct.sum()),
-            "confidence": float(confidence.mean()) if labels else None,
+            "correct": sum(each.verdict for each in labels),
+            "with_confidence": len(known),
+            "confidence": float(confidence.mean()) if known else None,
             "calibration_error": curve.ece if curve else None,
             "bins": [vars(each) for each in curve.bins] if curve else [],
             "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},

@@ -19,7 +19,7 @@ def request_record(name: str, decision: Decision, *, model: str, texts: bool) ->
         "method": decision.method.name, "policy": decision.policy,
         "answers": [kept_name(each, decision.policy, texts=texts) for each in places],
         "verdict": None if outcome.answer is None else places[outcome.answer],
-        "confidence": _share(outcome.confidence) or 0.0, "abstained": decision.abstained,
+        "confidence": _share(outcome.confidence), "share": outcome.share, "abstained": decision.abstained,
     }  # fmt: skip
     samples = []
     for vote in outcome.votes:

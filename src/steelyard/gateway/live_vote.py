@@ -92,6 +92,7 @@ def standing(outcome: Outcome, where: Places) -> dict[str, Any]:
         "samples": len(outcome.votes),
         "answer": outcome.answer,
         "confidence": outcome.confidence,
+        "share": outcome.share,
         "none_correct": outcome.none_correct,
         "answers": [one._asdict() for one in outcome.answers],
         "given": {
@@ -113,9 +114,11 @@ def _signal(rule: Rule, outcome: Outcome) -> float:
     votes = {one.answer: one.votes for one in outcome.answers}
     ahead = votes.pop(outcome.answer, 0) if outcome.answer is not None else 0
     size = np.array([len(outcome.votes)])
+    learned = outcome.confidence is not None
     prefix = PrefixVotes(
-        size, size, np.array([[0 if ahead else -1]], np.int32), np.array([[outcome.confidence]]), np.array([[ahead]]),
-        np.array([[max(votes.values(), default=0)]]), learned=True,
+        size, size, np.array([[0 if ahead else -1]], np.int32),
+        np.array([[outcome.confidence if learned else np.nan]], np.float64), np.array([[ahead]]),
+        np.array([[max(votes.values(), default=0)]]), learned=learned,
     )  # fmt: skip
     return float(rule.signal(prefix)[0, 0])
 

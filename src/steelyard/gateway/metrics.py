@@ -67,7 +67,10 @@ class Metrics:
             "gen_ai_server_request_duration_seconds", "How long a request took, by route and status.", SECONDS
         )
         self.tokens = Histogram("gen_ai_client_token_usage", "Tokens that the upstream billed per request.", TOKENS)
-        self.confidence = Histogram("steelyard_confidence", "The confidence of a verdict.", SHARES)
+        self.confidence = Histogram(
+            "steelyard_confidence", "Probability that a verdict is correct, where the plan has learned one.", SHARES
+        )
+        self.share = Histogram("steelyard_share", "Share of the readable samples that gave the verdict.", SHARES)
         self.samples = Histogram("steelyard_samples", "Samples that a vote went by, per request.", SAMPLES)
         self.abstained = Counter("steelyard_abstained_total", "Requests on which the vote abstained.")
         self.failed = Counter("steelyard_failed_samples_total", "Samples that the upstream did not give.")
@@ -80,7 +83,9 @@ class Metrics:
     def decided(self, _: str, decision: Decision) -> None:
         """Count a request that was voted on."""
         model = decision.asked.model
-        self.confidence.add(decision.outcome.confidence, model=model)
+        if decision.outcome.confidence is not None:
+            self.confidence.add(decision.outcome.confidence, model=model)
+        self.share.add(decision.outcome.share, model=model)
         self.samples.add(len(decision.good), model=model)
         self.failed.add(len(decision.failed), model=model)
         self.cancelled.add(decision.cancelled, model=model)

@@ -21,7 +21,7 @@ KEPT = 50  # requests
 LONGEST_PROMPT = 2000  # characters
 LONGEST_ANSWER = 200
 LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set
-FIELDS = ("confidence", "abstained", "policy", "method", "none_correct", "samples", "stopped")
+FIELDS = ("confidence", "share", "abstained", "policy", "method", "none_correct", "samples", "stopped")
 
 
 class RecentRequests:

@@ -74,9 +74,10 @@ def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
 
 
 def _abstention(decision: Decision) -> dict[str, Any]:
+    confidence = decision.outcome.confidence
     why = (
-        f"The vote abstains: the confidence is {decision.outcome.confidence:.3f}, and a risk of "
-        f"{decision.settings.risk:g} needs {decision.threshold:.3f}."
+        f"The vote abstains: the confidence is {'unknown' if confidence is None else f'{confidence:.3f}'}, and a risk "
+        f"of {decision.settings.risk:g} needs {decision.threshold:.3f}."
     )
     message = {"role": "assistant", "content": None, "refusal": why}
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}

@@ -149,8 +149,8 @@ def _progress(asked: ChatRequest, named: dict[str, Any], sample: Sample, standin
         told["error"] = public(sample.error.reason)
     if standing:
         told["standing"] = {
-            "answer": standing.verdict, "confidence": standing.confidence, "samples": standing.samples,
-            "stop": standing.stop, "why": standing.why,
+            "answer": standing.verdict, "confidence": standing.confidence, "share": standing.share,
+            "samples": standing.samples, "stop": standing.stop, "why": standing.why,
         }  # fmt: skip
     usage: dict[str, Any] = {"usage": None} if asked.usage_chunk else {}
     frame = {**named, "object": "chat.completion.chunk", "model": asked.model, "choices": []}

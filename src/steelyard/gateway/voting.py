@@ -184,7 +184,7 @@ def _threshold(method: Method | None, risk: float | None, cascade: Cascade | Non
         if cascade:
             raise CalibrationError("the plan's cascade says how likely an answer is, and promises no risk")
         if method is None:
-            raise CalibrationError("this model has no plan to control a risk by")
+            raise CalibrationError("no probability was learned, as this model has no plan: fit a plan and serve it")
         return method.risk_control(risk).threshold
     except (CalibrationError, SettingError) as error:
         raise invalid("steelyard.risk", f"a risk of {risk:g} cannot be promised: {error}") from None

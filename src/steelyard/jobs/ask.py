@@ -78,11 +78,12 @@ class AnswerTotal(NamedTuple):
 class Outcome:
     """The verdict on a question (None = no answer could be read), and how it came about; answers by weight.
 
-    `none_correct` is the probability that no answer is correct, where the method has probabilities.
+    `confidence` is the probability that the verdict is correct, None where the method learned none; `none_correct` the
+    probability that no answer is correct, where the method has one for each answer.
     """
 
     answer: str | None
-    confidence: float
+    confidence: float | None
     share: float
     margin: float
     answers: list[AnswerTotal]
@@ -187,7 +188,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     totals = [AnswerTotal(str(name), held[k], total[k], likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
-        confidence=float(verdict.confidence[0]),
+        confidence=None if verdict.p_correct is None else float(verdict.p_correct[0]),
         share=float(verdict.share[0]),
         margin=float(verdict.margin[0]),
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),

@@ -155,8 +155,10 @@ def ask() -> None:
     >>> asked = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
     >>> asked.answer == max(asked.answers, key=lambda one: one.weight).answer
     True
-    >>> sum(one.votes for one in asked.answers), 0 < asked.confidence <= 1
+    >>> sum(one.votes for one in asked.answers), 0 < asked.share <= 1
     (8, True)
+    >>> asked.confidence is None  # a probability takes a plan that has learned one
+    True
     """
 
 

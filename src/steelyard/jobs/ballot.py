@@ -32,7 +32,7 @@ from steelyard.stopping.prefix_votes import prefix_of
 from steelyard.stopping.rule import Rule
 from steelyard.surrogates import is_whole
 
-NOTHING = Standing(None, 0.0, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
+NOTHING = Standing(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 
 
 class Ballot:
@@ -151,7 +151,7 @@ class Ballot:
         step = prefix_of(verdicts)
         self.standing = Standing(
             verdict=None if code < 0 else self._pools.names[code],
-            confidence=float(verdicts.confidence[0]),
+            confidence=None if verdicts.p_correct is None else float(verdicts.p_correct[0]),
             share=float(verdicts.share[0]),
             margin=float(verdicts.margin[0]),
             votes=int(verdicts.votes[0]),

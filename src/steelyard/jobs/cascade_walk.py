@@ -93,7 +93,7 @@ class CascadeWalk:
         missing = tuple(name for name in self.wanted if not self._complete(name))
         return Standing(
             verdict=None if nobody else names[self._code],
-            confidence=self._confidence,
+            confidence=self._confidence if self._asked else None,
             share=share,
             margin=0.0 if nobody else (votes - rival) / readable,
             votes=0 if nobody else votes,

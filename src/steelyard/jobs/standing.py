@@ -16,8 +16,8 @@ class Standing:
     """
 
     verdict: str | None  # None: no readable answer yet
-    confidence: float
-    share: float
+    confidence: float | None  # the probability that the verdict is correct; None: the method learned none
+    share: float  # of the readable answers, those that gave the verdict
     margin: float
     votes: int  # for the verdict
     samples: int  # counted so far

@@ -251,5 +251,5 @@ def _short(n: int, decided: Decided) -> str:
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:
     """Take the answer away where the confidence is too low; the column `answered` says where it stands."""
-    answered = (pl.col("confidence") >= threshold) & pl.col("answer").is_not_null()
+    answered = (pl.col("confidence") >= threshold).fill_null(False) & pl.col("answer").is_not_null()
     return verdicts.with_columns(answer=pl.when(answered).then("answer"), answered=answered)

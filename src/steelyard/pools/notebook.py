@@ -28,6 +28,8 @@ def html_facts(title: str, facts: Mapping[str, object]) -> str:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, float):
         return f"{value:.3f}"
     return escape(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))

@@ -24,15 +24,16 @@ class Verdicts:
     """One decision per question.
 
     `share` is the part of the readable responses that gave the winning answer; `margin` its lead over the
-    runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is right
-    where the method has learned one (`calibrated`), else the winner's part of all positive weight (the share
-    again where no answer has any), which is not a probability.
+    runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is correct,
+    for methods that learn one (`calibrated`, `committee`); for all others it is NaN, and null in a table.
 
     >>> import steelyard as sy
     >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
     >>> verdicts = sy.MajorityVote().predict(pool)
     >>> verdicts.answer, verdicts.votes, verdicts.share.round(2)
     (array([4], dtype=int32), array([2]), array([0.67]))
+    >>> verdicts.confidence
+    array([nan])
     """
 
     pool: Pool
@@ -66,12 +67,17 @@ class Verdicts:
 
     @property
     def share(self) -> NDArray[np.float64]:
+        """The part of the readable responses that gave the winning answer [Q]."""
         return self.votes / np.maximum(self.cast, 1)
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        if self.p_correct is not None:
-            return self.p_correct
+        """The learned probability that each verdict is correct [Q]; all NaN where none was learned."""
+        return np.full(len(self), np.nan) if self.p_correct is None else self.p_correct
+
+    @property
+    def weight_share(self) -> NDArray[np.float64]:
+        """The winner's part of all positive weight [Q], or its `share` where no weight is positive; no probability."""
         some = self.positive > 0
         weighed = np.maximum(self.total, 0) / np.where(some, self.positive, 1)
         return np.where(some, weighed, self.share)
@@ -91,14 +97,14 @@ class Verdicts:
         return labelled.answer_correct[self._place] & (self.code >= 0)
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per question: question, answer, confidence, share, margin, votes, responses."""
+        """One row per question: question, answer, confidence (null: none learned), share, margin, votes, responses."""
         import polars as pl
 
         coded = self.pool.names is None or isinstance(self.pool.names, np.ndarray)
         columns = {
             "question": self.question,
             "answer": self.answer if coded else self._named(),
-            "confidence": self.confidence,
+            "confidence": pl.Series(self.confidence, nan_to_null=True),
             "share": self.share,
             "margin": self.margin,
             "votes": self.votes,

@@ -127,7 +127,7 @@ def _numbers(case: Case, q: int, flag: int) -> dict[str, Any]:
         "r": np.flatnonzero(test.answer_correct[answers]).tolist(),
         "v": int(mine.code[q]),
         "m": int(majority.code[q]),
-        "f": round(float(mine.confidence[q]), 3),
+        **({"h": mine.share[q].round(3)} if mine.p_correct is None else {"f": mine.p_correct[q].round(3)}),
         "c": test.answer[rows].tolist(),
         "s": [None if np.isnan(p) else round(float(p), 4) for p in scores],
         **({} if test.source is None else {"u": test.source[rows].tolist()}),

@@ -22,8 +22,9 @@ def first_shown(case: Case) -> int:
     """
     mine, majority = case.verdicts[case.method.name], case.verdicts["majority"]
     correct, before = mine.correct(case.test), majority.correct(case.test)
-    handy = (mine.votes > 1) & _between(case.test.m, ANSWERS) & _between(mine.confidence, SURE)
-    clear = _lead(case) * mine.confidence
+    sure = mine.weight_share if mine.p_correct is None else mine.p_correct
+    handy = (mine.votes > 1) & _between(case.test.m, ANSWERS) & _between(sure, SURE)
+    clear = _lead(case) * sure
     for wanted in (correct & ~before & handy, correct & ~before, correct & handy, correct):
         if wanted.any():
             return int(np.argmax(np.where(wanted, clear, -np.inf)))

@@ -9,11 +9,13 @@ import numpy as np
 
 from steelyard.confidence.calibration_error import BINS, calibration_curve
 from steelyard.evaluation.accuracy import estimate
+from steelyard.pools.arrays import Floats
 from steelyard.reports.html_parts import card, facts, lead, said, table
 from steelyard.reports.on_demand import OnDemand
 from steelyard.runs.bill_words import bill_lines
 
 MOST = 2000  # questions listed
+CONFIDENCE, SHARE = "confidence", "vote share"
 
 
 def on_demand_section(found: OnDemand) -> str:
@@ -53,9 +55,9 @@ def _cards(found: OnDemand) -> Iterator[str]:
     yield card(f"{total - asked:,}", "scores", f"of {total:,} were not asked for")
     nothing = int((found.asked == 0).sum())
     yield card(f"{nothing:,}", "questions", f"of {len(found.verdicts):,} were decided without any score")
-    confidence = found.verdicts.confidence
-    words = "mean confidence" if found.verdicts.p_correct is None else "of the verdicts are expected to be correct"
-    yield card(f"{100 * float(confidence.mean()):.1f}", "%", words)
+    name, sure = _sureness(found)
+    words = f"mean {name} (not a probability)" if name == SHARE else "of the verdicts are expected to be correct"
+    yield card(f"{100 * float(sure.mean()):.1f}", "%", words)
     if found.correct is not None:
         share = estimate(found.correct)
         reach = f"of the verdicts are correct (95 %: {100 * share.low:.1f} to {100 * share.high:.1f})"
@@ -74,23 +76,29 @@ def _facts(found: OnDemand) -> dict[str, str]:
     return told | ({"rule": str(found.bill["rule"])} if found.bill else {})
 
 
+def _sureness(found: OnDemand) -> tuple[str, Floats]:
+    """The confidence of each verdict [Q], or its vote share where the plan has learned no probability; which first."""
+    p_correct = found.verdicts.p_correct
+    return (SHARE, found.verdicts.share) if p_correct is None else (CONFIDENCE, p_correct)
+
+
 def _sure(found: OnDemand) -> str:
-    """Questions by the confidence of their verdict; with labels how many are correct, and the error of calibration."""
-    confidence, correct, asked = found.verdicts.confidence, found.correct, found.asked
-    place = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    """Questions by how sure their verdict is; with labels how many are correct, and the error of calibration."""
+    (name, sure), correct, asked = _sureness(found), found.correct, found.asked
+    place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     rows = []
     for i in np.unique(place).tolist():
         here = place == i
-        row = [f"{i / BINS:.0%} to {(i + 1) / BINS:.0%}", f"{here.sum():,}", f"{100 * confidence[here].mean():.1f} %"]
+        row = [f"{i / BINS:.0%} to {(i + 1) / BINS:.0%}", f"{here.sum():,}", f"{100 * sure[here].mean():.1f} %"]
         row += [] if correct is None else [f"{100 * correct[here].mean():.1f} %"]
         rows.append([*row, f"{asked[here].mean():.1f}"])
     labelled = [] if correct is None else ["correct"]
-    heads = ["confidence", "questions", "mean confidence", *labelled, "scores asked"]
+    heads = [name, "questions", f"mean {name}", *labelled, "scores asked"]
     note = "A confidence is the probability that a verdict is correct, learned with the plan."
-    if found.verdicts.p_correct is None:
-        note = "This plan has learned no probability: the confidence is the winner's part of all positive weight."
-    if correct is not None:
-        ece = calibration_curve(confidence, correct).ece
+    if name == SHARE:
+        note = "This plan has learned no probability: the vote share is the part of the readable responses that agree."
+    elif correct is not None:
+        ece = calibration_curve(sure, correct).ece
         note += f" On average it is {100 * ece:.1f} points from the share that is correct (ECE)."
     return f"<p class=note>{said(note)}</p>" + table("Scores asked are means per question", heads, rows)
 
@@ -98,15 +106,15 @@ def _sure(found: OnDemand) -> str:
 def _questions(found: OnDemand) -> str:
     """A row per question, the least sure verdicts first."""
     verdicts, pool, asked, correct = found.verdicts, found.pool, found.asked, found.correct
-    answers = verdicts.answer
-    order = np.argsort(verdicts.confidence, kind="stable")[:MOST]
+    answers, (name, sure) = verdicts.answer, _sureness(found)
+    order = np.argsort(sure, kind="stable")[:MOST]
     rows = []
     for q in order.tolist():
         named = "none is readable" if verdicts.code[q] < 0 else str(answers[q])
-        row = [str(pool.questions[q]), named, f"{100 * verdicts.confidence[q]:.1f} %"]
+        row = [str(pool.questions[q]), named, f"{100 * sure[q]:.1f} %"]
         row += [f"{verdicts.votes[q]} of {pool.sizes[q]}", f"{asked[q]}", f"{pool.sizes[q] - asked[q]}"]
         rows.append([*row, *([] if correct is None else ["yes" if correct[q] else "no"])])
-    heads = ["question", "verdict", "confidence", "votes", "scores asked", "not asked"]
+    heads = ["question", "verdict", name, "votes", "scores asked", "not asked"]
     heads += [] if correct is None else ["correct"]
     left = len(verdicts) - len(order)
     caption = "The least sure first" + (f"; {left:,} surer ones are left out" if left else "")

@@ -117,9 +117,10 @@ function verdicts(q, data) {
   const mark = (correct) => (correct ? "✓ correct" : "✗ wrong");
   const state = (correct) => (correct ? "correct" : "wrong");
   const gold = q.r.length ? q.r.map((code) => q.a[code]).join(" or ") : q.g || "none of the answers given";
-  const sure = data.kind === "probability" && q.v >= 0 ? percent(q.t[q.v][1]) : percent(1000 * q.f);
+  const likely = data.kind === "probability" && q.v >= 0 ? percent(q.t[q.v][1]) : percent(1000 * q.f);
+  const sure = q.f === undefined ? `vote share ${percent(1000 * q.h)}` : `confidence ${likely}`;
   return make("dl", "verdicts", [
-    entry(`${data.method} decides`, said(q.v), state(q.k & CORRECT), `${mark(q.k & CORRECT)}, confidence ${sure}`),
+    entry(`${data.method} decides`, said(q.v), state(q.k & CORRECT), `${mark(q.k & CORRECT)}, ${sure}`),
     entry("majority decides", said(q.m), state(q.k & MAJORITY_CORRECT), mark(q.k & MAJORITY_CORRECT)),
     entry("correct answer", gold, "", q.r.length ? "" : q.g ? "never given" : ""),
   ]);

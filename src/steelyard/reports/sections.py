@@ -157,8 +157,12 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
             )
         )
     parts.append("<h2>Is the confidence calibrated?</h2>")
-    note = "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin."
-    parts.append(figure("reliability", titles.calibration(s), note, charts.calibration_curve(s.calibration, s.method)))
+    if s.calibration is None:
+        parts.append(f"<p class=note>{said(titles.no_confidence(s))}</p>")
+    else:
+        note = "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin."
+        spec = charts.calibration_curve(s.calibration, s.method)
+        parts.append(figure("reliability", titles.calibration(s, s.calibration), note, spec))
     if domains:
         left = f" The {fewer} smallest domains are left out." if fewer else ""
         note = f"At N = {s.n}; the bar is the 95 % interval of {s.method}.{left}"

@@ -61,7 +61,7 @@ class Summary:
     match: dict[str, ComputeToMatch]  # samples to reach each baseline's accuracy at full N
     auroc: float | None  # None: there are no scores
     auroc_within: float | None
-    calibration: CalibrationCurve
+    calibration: CalibrationCurve | None  # None: the method has learned no probability
     curves: list[dict[str, Any]]  # method, n, accuracy, low, high
 
 
@@ -123,7 +123,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         match={name: compute_to_match(found, method, name, seed=seed) for name in others},
         auroc=None if test.scores is None else auroc(test),
         auroc_within=None if test.scores is None else auroc_within(test),
-        calibration=calibration_curve(mine.confidence, mine.correct(test)),
+        calibration=None if mine.p_correct is None else calibration_curve(mine.p_correct, mine.correct(test)),
         curves=_rows(found, seed),
     )
 

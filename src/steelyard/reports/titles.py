@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.confidence.calibration_error import CalibrationCurve
 from steelyard.evaluation.percentages import percent
 from steelyard.reports.details import Offsets, Rows, Weights
 from steelyard.reports.headline import named, points
@@ -62,12 +63,17 @@ def offsets(found: Offsets) -> str:
     )
 
 
-def calibration(s: Summary) -> str:
+def no_confidence(s: Summary) -> str:
+    """Why there is no reliability diagram."""
+    return f"The {s.method} vote has no confidence, as it learns no probability of being correct: use calibrated"
+
+
+def calibration(s: Summary, found: CalibrationCurve) -> str:
     """The finding of the reliability diagram."""
-    bins = s.calibration.bins
+    bins = found.bins
     bias = sum(each.questions * (each.confidence - each.accuracy) for each in bins) / max(1, s.test_questions)
     how = "too sure" if bias > 0.02 else "not sure enough" if bias < -0.02 else "about right on average"
-    return f"The confidence is {how}: expected calibration error {percent(s.calibration.ece)} points"
+    return f"The confidence is {how}: expected calibration error {percent(found.ece)} points"
 
 
 def domains(s: Summary, rows: Rows) -> str:

@@ -33,6 +33,7 @@ JOURNAL = "journal.jsonl"
 FORMAT = "steelyard-feedback"
 VERSION = 1
 REQUEST, LABEL = "request", "label"
+LEARNED = ("calibrated", "committee")  # methods whose confidence has always been a probability
 MOST = 2**28  # bytes of a journal, but for what is labelled
 
 Record = dict[str, Any]
@@ -179,6 +180,16 @@ def records(folder: Path) -> Iterator[Record]:
         yield record
 
 
+def confidence_in(record: Record) -> float | None:
+    """The probability that the verdict of a request is correct; None where the vote had none.
+
+    Records without a share are older: there the confidence of a method that learns no probability was a share.
+    """
+    learned = "share" in record or record.get("method") in LEARNED
+    confidence: float | None = record["confidence"] if learned else None
+    return confidence
+
+
 def _records(lines: Lines) -> Iterator[tuple[int, Record]]:
     for number, (offset, body) in enumerate(lines, 1):
         try:
@@ -204,7 +215,7 @@ def _check(record: Record) -> None:
     answers, verdict = record["answers"], record["verdict"]
     _need(isinstance(answers, list) and all(isinstance(each, str) for each in answers), "answers")
     _need(verdict is None or (type(verdict) is int and 0 <= verdict < len(answers)), "verdict")
-    _need(_is_share(record["confidence"]), "confidence")
+    _need(record["confidence"] is None or _is_share(record["confidence"]), "confidence")
     _need(isinstance(record["policy"], str), "policy")
     for sample in record["samples"]:
         code, score, tokens = sample["answer"], sample["score"], sample["tokens"]

@@ -27,10 +27,10 @@ class PrefixVotes:
     k: Ints  # [K] rising: samples so far
     sizes: Ints  # [Q] samples there are
     code: Codes  # [Q, K] the verdict, -1 = nothing readable yet
-    confidence: NDArray[np.float64]  # [Q, K]
+    confidence: NDArray[np.float64]  # [Q, K] the probability that the verdict is correct; NaN: none was learned
     votes: Ints  # [Q, K] for the verdict
     rival: Ints  # [Q, K] for the answer with the most votes among the others
-    learned: bool  # whether the confidence is a probability that the method has learned
+    learned: bool  # whether there is a confidence
     correct: Bools | None = None  # [Q, K] with labels
 
 

@@ -1,6 +1,8 @@
 // The answers of a vote as lines with bars, which move when more samples come.
 
 const share = (value) => `${(100 * value).toFixed(1)} %`;
+/** How sure a vote is: the probability that it is correct, or else its share of the votes. */
+const sureness = (vote) => (vote.confidence === null ? { name: "Vote share (not a probability)", value: vote.share } : { name: "Confidence", value: vote.confidence });
 const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 /** What the bars show: probabilities where the method has them, shares of the weight, or weights of both signs. */

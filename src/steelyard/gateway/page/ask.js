@@ -45,7 +45,7 @@ class Question {
     this.meters();
     this.figures();
     const failed = [...this.samples.values()].filter((one) => one.error).length;
-    const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${share(this.vote.confidence)}.` : "";
+    const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${this.vote.confidence === null ? `${share(this.vote.share)} of the votes` : `a confidence of ${share(this.vote.confidence)}`}.` : "";
     const counted = this.vote ? this.vote.samples : 0;
     const waits = this.cascade ? " What they say is weighed at the end." : counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
     part("status").textContent = `${this.samples.size} of ${many(this.most, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
@@ -65,7 +65,7 @@ class Question {
     known.set(told.id, { prompt: this.prompt, n: this.n, answers: vote.answers.map((one) => one.answer), answer: vote.answer });
     const drawn = many(vote.samples.drawn, "sample");
     const spared = vote.samples.uncounted + vote.samples.cancelled;
-    const sure = vote.none_correct === null ? `holds ${share(vote.confidence)} of the weight` : `is correct with probability ${share(vote.confidence)}`;
+    const sure = vote.confidence === null ? `has ${share(vote.share)} of the votes` : `is correct with probability ${share(vote.confidence)}`;
     const why = spared > 0 ? ` ${many(spared, "sample")} of ${vote.samples.wanted} ${spared === 1 ? "was" : "were"} not needed.` : "";
     part("status").textContent = vote.abstained ? told.refusal
       : vote.answer === null ? `Decided after ${drawn}: none has an answer that could be read, so the best sample goes back.`
@@ -76,7 +76,7 @@ class Question {
     part("feedback").replaceChildren(...judge(told.id));
     part("side").replaceChildren(...told.side_by_side.map((each) => make("div", "card", [
       make("h3", "", `N = ${each.samples}`),
-      make("p", "note", each.answer === null ? "no readable answer" : [isolated(cut(each.answer, 60)), ` · confidence ${share(each.confidence)}`]),
+      make("p", "note", each.answer === null ? "no readable answer" : [isolated(cut(each.answer, 60)), ` · ${each.confidence === null ? "vote share" : "confidence"} ${share(sureness(each).value)}`]),
       still(each, 3),
     ])));
     part("side-note").textContent = this.cascade ? "The plan has a cascade, which says itself how many samples it needs: there is nothing to compare."
@@ -102,7 +102,8 @@ class Question {
     const fitted = server.method && server.method.rule;
     const same = fitted && fitted.name === "confidence";
     const where = this.early ? "is where sampling stops" : "is where sampling would stop";
-    const wanted = [["Confidence", this.vote.confidence, same ? fitted.threshold : null, where]];
+    const { name, value } = sureness(this.vote);
+    const wanted = [[name, value, same ? fitted.threshold : null, where]];
     if (rule && !same) wanted.push(["That the leader stays ahead", rule.value, rule.threshold, where]);
     if (part("meters").children.length !== wanted.length) part("meters").replaceChildren(...wanted.map(meter));
     wanted.forEach((each, i) => meter.set(part("meters").children[i], each));
@@ -112,10 +113,10 @@ class Question {
     const told = this.told;
     const seconds = told ? told.seconds : (performance.now() - this.began) / 1000;
     const tokens = told && told.usage && told.usage.total_tokens;
-    const calibrated = this.vote && this.vote.none_correct !== null;
     const cost = told && told.vote.cost;
+    const sure = this.vote ? sureness(this.vote) : null;
     const cards = [
-      [this.vote ? share(this.vote.confidence) : "–", calibrated ? "confidence" : "confidence: a share, not calibrated"],
+      ...(sure ? [[share(sure.value), sure.name]] : []),
       [`${this.samples.size} of ${this.most}`, "samples"],
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],

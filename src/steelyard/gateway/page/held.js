@@ -18,11 +18,13 @@ async function refreshHeld() {
 function showHeld() {
   part("held").hidden = !judged;
   if (!judged) return;
-  const { labelled, correct, confidence, bins } = judged;
+  const { labelled, correct, with_confidence: known, confidence, bins } = judged;
+  const of = known === labelled ? "" : ` of the ${known} with a confidence`;
+  const said = confidence === null ? ". None has a confidence: no probability was learned" : `; the mean confidence${of} is ${share(confidence)}`;
   part("held-text").textContent = labelled
-    ? `Of ${many(labelled, "verdict")} that people judged, ${share(correct / labelled)} were correct; the confidence said ${share(confidence)}.`
+    ? `Of ${many(labelled, "verdict")} that people judged, ${share(correct / labelled)} were correct${said}.`
     : "Nobody has judged a verdict yet: say below a response whether it is correct.";
-  part("held-table").hidden = !labelled;
+  part("held-table").hidden = !bins.length;
   part("held-rows").replaceChildren(...bins.map((bin) => make("tr", "", [
     make("th", "", share(bin.confidence), { scope: "row" }),
     make("td", "", `${share(bin.accuracy)} (${share(bin.low)} to ${share(bin.high)})`),

@@ -26,7 +26,7 @@ function requestLine(entry, open) {
     make("time", "count when", when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }), { datetime: when.toISOString() }),
     make("span", "asked", prompt === null ? make("span", "count", "prompt not kept") : isolated(prompt)),
     make("span", "name said", isolated(answer)),
-    make("span", "num", [make("b", "", share(entry.confidence)), make("small", "", many(entry.samples.drawn, "sample"))]),
+    make("span", "num", [make("b", "", share(sureness(entry).value)), make("small", "", entry.confidence === null ? "vote share" : "confidence"), make("small", "", many(entry.samples.drawn, "sample"))]),
   ]);
   const details = make("details", "", summary, { "data-id": entry.id });
   const fill = () => {

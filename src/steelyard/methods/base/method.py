@@ -188,7 +188,8 @@ class Method(Stored, ABC):
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
         """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
         raise CalibrationError(
-            f"{self.name} has no confidence to control a risk by: fit a plan with --method calibrated --set reserve=0.5"
+            f"no probability was learned, as {self.name} learns none, so no risk can be controlled: fit a plan with "
+            "steelyard fit --method calibrated --set reserve=0.5"
         )
 
     def _learn(self, pool: Pool) -> None:
