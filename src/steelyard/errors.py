@@ -6,7 +6,7 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 │   ├── ScoreError             scores that are missing, out of range or not chosen
 │   └── LabelError             labels that are missing or contradict each other
 ├── CalibrationError           a calibration set that cannot support a fit
-│   └── NothingToLearn         all of its responses are correct, or none is
+│   └── NothingToLearnError    all of its responses are correct, or none is
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
 ├── VerifierError              a verifier that cannot be loaded, reached or understood
 ├── RunError                   a run folder that is damaged, in use, full, or made with other settings
@@ -50,7 +50,7 @@ class CalibrationError(SteelyardError):
     """A calibration set cannot support a fit."""
 
 
-class NothingToLearn(CalibrationError):
+class NothingToLearnError(CalibrationError):
     """A calibration set whose scored responses are all correct, or all incorrect: the best vote is the majority."""
 
 

@@ -19,10 +19,10 @@ from steelyard.counting import logit_weight as logit
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.fitting.answer_features import FEATURES, AnswerFeatures, answer_features
 from steelyard.fitting.conditional_logit import (
-    MEAN_PENALTY,
-    VOTES_PENALTY,
     MAJORITY,
+    MEAN_PENALTY,
     PENALTIES,
+    VOTES_PENALTY,
     choice_probabilities,
     fit_conditional_logit,
 )

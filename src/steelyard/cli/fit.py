@@ -94,7 +94,6 @@ def run(
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
-    from steelyard.errors import NothingToLearn
     from steelyard.methods import configured
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
@@ -130,12 +129,7 @@ def run(
         voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
-    try:
-        voter.fit(pool, n=n, **more)
-    except NothingToLearn as nothing:
-        show.note(str(nothing))
-        voter = sy.MajorityVote().fit(pool, n=n)
-    voter = _frugal(voter, pool, frugal, price_score)
+    voter = _frugal(_fitted(voter, pool, n, more), pool, frugal, price_score)
     learned = _assessed(voter, pool if n is None else pool.first(n))
     if output:
         voter.save(output, overwrite=overwrite)
@@ -149,6 +143,13 @@ def run(
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
     if output:
         show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
+
+
+def _fitted(voter: Method, pool: Pool, n: int | None, more: dict[str, Pool]) -> Method:
+    """The method, fitted; the majority vote where the labels can teach it nothing."""
+    from steelyard.methods.abilities.fit_or_majority import fit_or_majority
+
+    return voter.fit(pool, n=n, **more) if more else fit_or_majority(voter, pool, n)
 
 
 def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) -> Method:

@@ -15,6 +15,7 @@ import numpy as np
 
 from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.methods import method_class
+from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Bools, Floats
 from steelyard.pools.pool import LabelledPool
@@ -33,7 +34,7 @@ def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: L
     for given in methods:
         method = method_class(given)() if isinstance(given, str) else deepcopy(given)
         if not method.oracle:
-            verdicts = method.fit(cal).predict(test.unlabelled())
+            verdicts = fit_or_majority(method, cal).predict(test.unlabelled())
             if verdicts.p_correct is not None:
                 rows.append({"method": method.name, **measures(verdicts.p_correct, verdicts.correct(test))})
     return pl.DataFrame(rows, TABLE)

@@ -19,6 +19,7 @@ from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
 from steelyard.jobs.plan_fits import warn_of_plan
 from steelyard.methods import default_method, load, method_class, method_names
+from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.enough import first_samples
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables import read
@@ -123,7 +124,7 @@ def _voted(name: str, cal: LabelledPool | None, test: LabelledPool | None, n: in
     """The verdicts of a method or a plan, with whether they are right."""
     if cal is None or test is None:
         raise SettingError(f"{name} needs responses to vote on: name a labelled file with --on FILE")
-    voter = load(name) if name.endswith(".json") else method_class(name)().fit(cal, n=n)
+    voter = load(name) if name.endswith(".json") else fit_or_majority(method_class(name)(), cal, n)
     used = first_samples(test, n)
     if name.endswith(".json"):
         warn_of_plan(voter, used.origin, bool(used.scores is None or not np.isnan(used.scores).all()))

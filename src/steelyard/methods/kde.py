@@ -36,7 +36,7 @@ from steelyard.fitting.llm_reliability import (
 from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import intervals
-from steelyard.methods.base.method import Method
+from steelyard.methods.base.guarded import Guarded
 from steelyard.methods.base.plan import LARGE
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import within
@@ -49,7 +49,7 @@ FINEST = 1e-16  # step of a grid, in logits
 
 
 @dataclass(repr=False, eq=False)
-class KDEVote(Method):
+class KDEVote(Guarded):
     """Weigh by how much likelier a score is for a correct than for an incorrect response.
 
     >>> import steelyard as sy
@@ -78,8 +78,8 @@ class KDEVote(Method):
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         if self.reliability == "fitted":
-            return shifted(quantize(self.prm_term(pool)), self.offset_)
-        return quantize(self.prm_term(pool) + self.llm_term(pool))  # 0 up to rounding is 0
+            return self._guarded(shifted(quantize(self.prm_term(pool)), self.offset_))
+        return self._guarded(quantize(self.prm_term(pool) + self.llm_term(pool)))  # 0 up to rounding is 0
 
     def by_response(self) -> bool:
         return self.reliability == "fitted" and not self.oracle
@@ -87,6 +87,9 @@ class KDEVote(Method):
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
         if self.oracle:
             return None
+        return self._guarded_bounds(pool, self._own_bounds(pool))
+
+    def _own_bounds(self, pool: Pool) -> AnswerBounds:
         table = cast(NDArray[np.float64], self.ratio_)
         ratio = within_range(pool, quantize(self.prm_term(pool)), quantize(np.append(table, self.prior_ratio_)))
         if self.reliability == "fitted":
@@ -106,7 +109,8 @@ class KDEVote(Method):
     def weight(self, score: float) -> float:
         """Return the PRM term, less the fitted constant; what the LLM term adds depends on the question."""
         ratio = self._ratio(np.array([score]))
-        return float((shifted(quantize(ratio), self.offset_) if self.reliability == "fitted" else ratio)[0])
+        weight = shifted(quantize(ratio), self.offset_) if self.reliability == "fitted" else ratio
+        return float(self._guarded(weight)[0])
 
     def prm_term(self, pool: Pool) -> NDArray[np.float64]:
         """Log f1 / f0 at every response's score [R]."""

@@ -22,7 +22,7 @@ from steelyard.fitting.folds import fold_of
 from steelyard.fitting.isotonic import shrunk_isotonic
 from steelyard.fitting.offsets.answer_lines import lines
 from steelyard.fitting.platt_scaling import platt
-from steelyard.methods.base.method import Method
+from steelyard.methods.base.guarded import Guarded
 from steelyard.methods.base.plan import LARGE, SMALL
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import check_folds, check_seed, within
@@ -36,7 +36,7 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 
 
 @dataclass(repr=False, eq=False)
-class PlattVote(Method):
+class PlattVote(Guarded):
     """A response weighs its probability of being correct, less a threshold.
 
     A missing score has the share of correct responses in the calibration set for its probability.
@@ -78,19 +78,19 @@ class PlattVote(Method):
         return quantize(np.where(np.isnan(found), self.prior_, found))
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
-        return self.probability(pool.known_scores) - self.threshold_
+        return self._guarded(self.probability(pool.known_scores) - self.threshold_)
 
     def by_response(self) -> bool:
         return True
 
-    def _bounds(self, pool: Pool) -> AnswerBounds:
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:
         ends = self.probability(np.array([0.0, 1.0, np.nan]))
         if self.curve == "isotonic":
             ends = np.concatenate((ends, quantize(self._known(self.shares_))))
-        return within_range(pool, self.weigh(pool), ends - self.threshold_)
+        return self._guarded_bounds(pool, within_range(pool, self.weigh(pool), ends - self.threshold_))
 
     def weight(self, score: float) -> float:
-        return float(self.probability(np.array([score]))[0] - self.threshold_)
+        return float(self._guarded(self.probability(np.array([score])) - self.threshold_)[0])
 
     @staticmethod
     def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64]:

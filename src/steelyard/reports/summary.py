@@ -15,6 +15,7 @@ from steelyard.evaluation.compute_to_match import ComputeToMatch, compute_to_mat
 from steelyard.evaluation.curves import Curves, curves
 from steelyard.fitting.auroc import auroc, auroc_within
 from steelyard.methods import configured, method_class
+from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import LabelledPool
 from steelyard.pools.verdicts import Verdicts
@@ -76,7 +77,7 @@ def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed:
             f"{method} is an oracle: it reads labels when it votes; a report needs a method that does not"
         )
     cal, test = labelled.split(share, seed=seed)
-    voters = {key: _voter(key, seed).fit(cal, n=test.n) for key in _compared(labelled, method)}
+    voters = {key: fit_or_majority(_voter(key, seed), cal, test.n) for key in _compared(labelled, method)}
     verdicts = {key: voter.predict(test) for key, voter in voters.items()}
     mine = voters[method]
     return Case(name, mine, mine.mixed(cal), mine.mixed(test), verdicts, (cal, test))

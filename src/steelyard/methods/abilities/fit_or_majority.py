@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import deepcopy
 
-from steelyard.errors import NothingToLearn, SteelyardWarning
+from steelyard.errors import NothingToLearnError, SteelyardWarning
 from steelyard.methods.base.method import Method
 from steelyard.methods.majority import MajorityVote
 from steelyard.pools.pool import Pool
@@ -15,6 +15,6 @@ def fit_or_majority(method: Method, cal: Pool, n: int | None = None) -> Method:
     """Return a fitted copy of the method; the majority vote, with a warning, where there is nothing to learn."""
     try:
         return deepcopy(method).fit(cal, n=n)
-    except NothingToLearn as nothing:
+    except NothingToLearnError as nothing:
         warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
         return MajorityVote().fit(cal, n=n)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, LabelError, NothingToLearn, ScoreError, SteelyardWarning
+from steelyard.errors import CalibrationError, LabelError, NothingToLearnError, ScoreError, SteelyardWarning
 from steelyard.pools.pool import LabelledPool, Pool
 
 P = TypeVar("P", bound=Pool)
@@ -32,7 +32,7 @@ def check_calibration(pool: Pool) -> None:
     correct = int(pool.correct[known].sum())
     incorrect = int(known.sum()) - correct
     if not correct or not incorrect:
-        raise NothingToLearn(
+        raise NothingToLearnError(
             f"every scored response to the {pool.n_questions:,} calibration questions is "
             f"{'correct' if correct else 'incorrect'}: there is nothing to learn, and majority vote is used; "
             f"check the labels, or add questions with {'incorrect' if correct else 'correct'} responses"

@@ -26,7 +26,7 @@ from steelyard.counting.tally import tally
 from steelyard.errors import (
     CalibrationError,
     LabelError,
-    NothingToLearn,
+    NothingToLearnError,
     PlanError,
     ScoreError,
     SettingError,
@@ -115,7 +115,7 @@ class Method(Stored, ABC):
     def _check_calibration(self, pool: Pool) -> None:
         try:
             check_calibration(pool)
-        except NothingToLearn as nothing:
+        except NothingToLearnError as nothing:
             if not self.fits_majority:
                 raise
             warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)

@@ -23,7 +23,7 @@ from steelyard.fitting.offsets.bagged import bagged
 from steelyard.fitting.offsets.exact import Curve, intervals
 from steelyard.fitting.offsets.grid_search import grid
 from steelyard.fitting.offsets.likelihood import likelihood, likelihood_with_slope
-from steelyard.methods.base.method import Method
+from steelyard.methods.base.guarded import Guarded
 from steelyard.methods.base.plan import LARGE
 from steelyard.methods.base.setting import setting
 from steelyard.methods.base.stored import FARTHEST, check_seed, within
@@ -34,7 +34,7 @@ RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
 
 
 @dataclass(repr=False, eq=False)
-class OffsetVote(Method):
+class OffsetVote(Guarded):
     """w(p) = evidence(p) - offset. A missing score has the mean evidence of the calibration set."""
 
     learns: ClassVar[bool] = True
@@ -78,17 +78,17 @@ class OffsetVote(Method):
         return Curve(self.edges_, counts, self.fitted_on_.questions, int(self.limit_), self.top_)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
-        return shifted(self._filled(pool.known_scores), self._fitted_offset)
+        return self._guarded(shifted(self._filled(pool.known_scores), self._fitted_offset))
 
     def by_response(self) -> bool:
         return True
 
-    def _bounds(self, pool: Pool) -> AnswerBounds:
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:
         ends = shifted(self._filled(np.array([0.0, 1.0, np.nan])), self._fitted_offset)
-        return within_range(pool, self.weigh(pool), ends)
+        return self._guarded_bounds(pool, within_range(pool, self.weigh(pool), ends))
 
     def weight(self, score: float) -> float:
-        return float(shifted(self._filled(np.array([score], np.float64)), self._fitted_offset)[0])
+        return float(self._guarded(shifted(self._filled(np.array([score], np.float64)), self._fitted_offset))[0])
 
     def summary(self) -> dict[str, Any]:
         by_rule = {f"b_{rule}": _plain(self.score_at(offset)) for rule, offset in self.offsets_.items()}
