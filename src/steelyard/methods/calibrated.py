@@ -176,10 +176,11 @@ class CalibratedVote(Assessable):
         self.prior_ = float(quantize(z[pool.readable & ~np.isnan(z)].mean()))
         answers = answer_features(pool, self._logits(p))
         fold = fold_of(pool, self.folds, self.seed)
+        penalty = cross_validate(answers, fold[answers.question], self.se_tolerance)
         others = [fold_of(pool, self.folds, self.seed + 1 + repeat) for repeat in range(REPEATS)]
-        evidence = score_evidence(answers, fold, others, self.se_tolerance, pool.n_questions)
+        evidence = score_evidence(answers, penalty, others, pool.n_questions)
         self.evidence_, self.wins_, self.losses_ = evidence.nats, evidence.wins, evidence.losses
-        self.penalty_ = cross_validate(answers, fold[answers.question], self.se_tolerance) if evidence.helps else np.inf
+        self.penalty_ = penalty if evidence.helps else np.inf
         fit = partial(fit_conditional_logit, penalty=self.penalty_) if evidence.helps else fit_votes
         self._set(fit(answers))
         self.changed_ = float((answers.winners(answers.x @ self.theta) != answers.winners(answers.x @ MAJORITY)).sum())
