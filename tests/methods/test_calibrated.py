@@ -203,7 +203,7 @@ def test_the_samples_that_are_enough_are_measured_on_questions_held_out() -> Non
 
 def test_a_constant_score_is_said_to_be_of_no_help(cal: Labelled) -> None:
     vote = sy.CalibratedVote().fit(replace(cal, scores=np.full(cal.n_responses, 0.5)))
-    assert "the scores did not help" in vote.explain()
+    assert "these scores do not help" in vote.explain()
 
 
 def test_reserving_nearly_all_questions_is_refused(cal: Labelled) -> None:
@@ -321,3 +321,31 @@ def test_scores_on_one_question_alone_are_assessed_or_left_so(cal: Labelled) -> 
     lone = replace(cal, scores=np.where(cal.spread(np.arange(cal.n_questions)) == 0, cal.known_scores, np.nan))
     vote = sy.CalibratedVote().fit(lone)
     assert vote.assess(lone).gains_ == {}
+
+
+def test_random_scores_leave_the_majority_vote_in_95_of_100_files() -> None:
+    rng = np.random.default_rng(0)
+    by_majority = 0
+    for file in range(100):
+        pool = labelled(sy.simulate(50, 16, seed=1000 + file))
+        vote = sy.CalibratedVote().fit(replace(pool, scores=rng.random(pool.n_responses)))
+        by_majority += vote.votes_by_majority
+    assert by_majority >= 95
+
+
+def test_a_useful_verifier_passes_the_guard_with_50_labels() -> None:
+    cal, test = sy.load_grid("smol-misled", "prm_soft").first(16).split(0.05, seed=0)
+    vote = sy.CalibratedVote().fit(cal)
+    assert not vote.votes_by_majority
+    assert vote.changed_ == (vote.predict(cal).code != sy.MajorityVote().predict(cal).code).sum()
+    gain = sy.paired_difference(vote.predict(test), sy.MajorityVote().predict(test), test)
+    assert float(gain) > 0.1
+
+
+@pytest.mark.parametrize("correct", [True, False])
+def test_labels_that_are_all_alike_leave_the_majority_vote(correct: bool) -> None:
+    pool = labelled(sy.simulate(30, 8, seed=1))
+    alike = pool.unlabelled().labelled(np.full(pool.n_responses, correct) & pool.readable)
+    with pytest.warns(sy.SteelyardWarning, match="there is nothing to learn, and majority vote is used"):
+        vote = sy.CalibratedVote().fit(alike)
+    assert np.array_equal(vote.predict(pool).code, sy.MajorityVote().predict(pool).code)

@@ -71,6 +71,14 @@ class SourceVotes:
         shape = (pool.n_questions, self.voices)
         return hit.astype(np.float64).reshape(shape), np.rint(asked).astype(np.float64).reshape(shape)
 
+    def weights(self, theta: Vector) -> Vector:
+        """What every response adds to its answer [R]."""
+        voice = np.maximum(self.voice, 0)
+        adds = theta[voice] * self.unit
+        if len(self.evidence):
+            adds = adds + theta[self.voices + voice] * self.evidence
+        return np.where(self.voice >= 0, adds, 0.0)
+
     def same_error(self) -> float:
         """How often two voices that are both wrong give the same answer."""
         wrong = self.pool.readable & ~self.correct & (self.voice >= 0)

@@ -10,6 +10,7 @@ of all questions is where it starts from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self, cast
 
@@ -21,6 +22,7 @@ from steelyard.confidence.risk_control import RiskControl
 from steelyard.counting import logit_weight as logit
 from steelyard.counting.tally import tally
 from steelyard.errors import PlanError
+from steelyard.fitting.committee_guard import better_rival, by_fold, held_out_weights
 from steelyard.fitting.committee_logit import (
     PENALTIES,
     ROUGH,
@@ -30,6 +32,7 @@ from steelyard.fitting.committee_logit import (
 )
 from steelyard.fitting.consensus import Consensus
 from steelyard.fitting.folds import fold_of
+from steelyard.fitting.newton import Vector
 from steelyard.fitting.source_votes import SourceVotes
 from steelyard.methods.abilities.assessable import Assessable
 from steelyard.methods.base.method import P
@@ -135,11 +138,17 @@ class CommitteeVote(SourceVote, Assessable):
         fold = fold_of(pool, self.folds, self.seed)
         self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
         theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
+        few = np.flatnonzero(fold_of(pool, -(-pool.n_questions // ENOUGH_QUESTIONS), self.seed) == 0)
+        some, its_fold = votes.take(few), fold[few]
+        thetas = self._by_fold(some, its_fold, consensus, unlabelled)
+        rival = better_rival(some, its_fold, thetas)
+        if rival is not None:
+            theta, thetas = rival(votes), by_fold(some, its_fold, rival)
         self._keep(heard.names, heard.voice, theta[: votes.voices])
         beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
         self._keep_slopes(heard, beta / spread, centre, _scored_sources(pool))
         if self.learns_confidence:
-            self._learn_confidence(pool, votes, consensus, unlabelled, fold)
+            self._learn_confidence(some, its_fold, thetas)
         self.gains_ = {}
         self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
 
@@ -168,25 +177,21 @@ class CommitteeVote(SourceVote, Assessable):
         self.slopes_ = {name: float(slope[v]) if v >= 0 and name in scored else 0.0 for name, v in pairs}
         self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
 
-    def _learn_confidence(
-        self, pool: LabelledPool, votes: SourceVotes, consensus: Consensus, unlabelled: int, fold: Ints
-    ) -> None:
+    def _by_fold(self, votes: SourceVotes, fold: Ints, consensus: Consensus, unlabelled: int) -> list[Vector]:
+        """The coefficients learned without each fold."""
+
+        def fit(seen: SourceVotes) -> Vector:
+            return fit_committee(seen, committee_prior(seen, consensus, unlabelled), self.penalty_, tolerance=ROUGH)
+
+        return by_fold(votes, fold, fit)
+
+    def _learn_confidence(self, some: SourceVotes, fold: Ints, thetas: Sequence[Vector]) -> None:
         """Learn how likely a verdict is correct, on folds that the weights were not fitted on.
 
         After k samples: those of k of the N responses of a question, drawn at random, so that any part of the
         committee may be asked first.
         """
-        few = np.flatnonzero(fold_of(pool, -(-pool.n_questions // ENOUGH_QUESTIONS), self.seed) == 0)
-        some, fold = votes.take(few), fold[few]
-        thetas = []
-        for k in range(self.folds):
-            seen = some.take(np.flatnonzero(fold != k))
-            prior = committee_prior(seen, consensus, unlabelled)
-            thetas.append(fit_committee(seen, prior, self.penalty_, tolerance=ROUGH))
-        weights = np.zeros(some.pool.n_responses)
-        for k, theta in enumerate(thetas):
-            mine = some.pool.spread(fold == k)
-            weights[mine] = _weights(some, theta)[mine]
+        weights = held_out_weights(some, fold, thetas)
         known = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
         drawn = known.shuffled(1, np.random.default_rng(self.seed))
 
@@ -259,15 +264,6 @@ def _p_correct(by_samples: CorrectnessBySamples, verdicts: Verdicts) -> NDArray[
     """The probability that each verdict is correct [Q]; 0 where there is none."""
     p, _ = by_samples.parts_from(*_evidence(verdicts), verdicts.pool.sizes)
     return np.where(verdicts.code >= 0, p, 0.0)
-
-
-def _weights(votes: SourceVotes, theta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What every response adds to its answer [R]."""
-    voice = np.maximum(votes.voice, 0)
-    adds = theta[voice] * votes.unit
-    if len(votes.evidence):
-        adds = adds + theta[votes.voices + voice] * votes.evidence
-    return np.where(votes.voice >= 0, adds, 0.0)
 
 
 def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
