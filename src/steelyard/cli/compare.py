@@ -11,6 +11,7 @@ from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
     Json,
+    Labels,
     LayoutName,
     Rename,
     ScoreName,
@@ -62,6 +63,7 @@ def run(
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -72,6 +74,7 @@ def run(
 
     first, second, responses, voter = _asked(a, b, on, names(method) or [])
     options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
+    options |= {"labels": labels}
     found = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}

@@ -100,7 +100,7 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
         raise SettingError(f"{voter.name} weighs sources: name the column that says who answered, as source='llm'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again, and then says it
-        pool = join(list(pools_of(table, source=source, need_score=False, labels=False, **options)))
+        pool = join(list(pools_of(table, source=source, need_score=False, labels=None, **options)))
     return clone(voter).fit(pool, n=n)
 
 
@@ -180,7 +180,7 @@ def decide(
         "layout": layout,
         "answers": answers,
         "need_score": voter.reads_scores(),
-        "labels": False,
+        "labels": None,
         "on_demand": on_demand,
     }
     options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}

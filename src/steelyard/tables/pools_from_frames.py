@@ -21,6 +21,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     number_keys,
 )
+from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import LabelledPool, Origin, Pool
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
 from steelyard.tables.same_texts import NAME, codes_of
@@ -36,6 +37,7 @@ def pool_from_frame(
     starts: Ints,
     origin: Origin,
     reader: AnswerReader,
+    conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Pool:
     """Code the answers of each question and check scores and labels."""
@@ -77,10 +79,9 @@ def pool_from_frame(
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     pool = with_asked_scores(pool, frame)
     if gold is not None:
-        return _with_labels(pool, same, merged, which)
+        return _by_gold(pool, same, merged, which)
     if "correct" in frame.columns:
-        raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
-        return _with_labels(pool, raw.answer_correct[: len(texts)], merged, which)
+        return LabelledPool(**vars(pool), answer_correct=conflicts.label(pool, _labels(frame)))
     return pool
 
 
@@ -113,8 +114,8 @@ def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
     return first
 
 
-def _with_labels(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
-    """Label answers from the labels of their texts [texts]; one correct spelling makes the answer correct."""
+def _by_gold(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
+    """Label answers by which of their texts are gold answers [texts]; one correct spelling makes an answer correct."""
     by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
     place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
     np.logical_or.at(by_answer, place, is_correct)

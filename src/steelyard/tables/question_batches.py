@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
+from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
@@ -20,6 +21,7 @@ def pools(
     origin: Origin,
     reader: AnswerReader,
     progress: Callable[[float], None] | None,
+    conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Iterator[Pool]:
     """Cut a table into batches of whole questions and code each as a pool.
@@ -46,7 +48,7 @@ def pools(
             heads = questions.slice(first, end - first)
             if not frame["question"].gather(places[:-1]).equals(heads):
                 raise cut_short()
-            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, sources)
+            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
             reader.unreadable += int((pool.answer < 0).sum())
             yield pool

@@ -16,6 +16,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
 from steelyard.pools.arrays import ScoreRangeError
+from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
@@ -44,6 +45,7 @@ def read(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
+    labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Pool:
@@ -61,6 +63,8 @@ def read(
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
     are the same. A gold answer may be a worked solution, or a list of accepted answers.
+    An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
+    refuses it.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
@@ -75,6 +79,7 @@ def read(
         "texts": texts,
         "rename": rename,
         "layout": layout,
+        "labels": labels,
         "need_score": need_score,
         "progress": progress,
     }
@@ -92,17 +97,18 @@ def pools_of(
     layout: str | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
-    labels: bool = True,
+    labels: str | None = MAJORITY,
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Generator[Pool]:
     """Read a table of any length as pools of whole questions, each question in one of them.
 
     Memory is bounded when the rows of a question stand together; a table in another order is
-    sorted first. Which it is, is settled before the first pool is made. `on_demand` says of a part of a table that
-    elsewhere in the table there are scores that were not asked.
+    sorted first. Which it is, is settled before the first pool is made. `labels=None` reads no labels. `on_demand`
+    says of a part of a table that elsewhere in the table there are scores that were not asked.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
+    conflicts = LabelConflicts(labels or MAJORITY)
     source = source or source_of_run(table)
     try:
         with named(table) as name, reading(name):
@@ -117,7 +123,7 @@ def pools_of(
             origin = Origin(chosen.name, single, name, parts, several, source)
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
-            wanted = [*_wanted(schema, chosen, labels), *asked_expressions(frame, chosen, on_demand)]
+            wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -127,7 +133,7 @@ def pools_of(
                 raise TableError(f"{name} is empty: it has no rows to read")
             repeated = RepeatedRows()
             try:
-                for pool in pools(rows, origin, reader, progress, sources):
+                for pool in pools(rows, origin, reader, progress, conflicts, sources):
                     repeated.look(pool)
                     yield pool
             except ScoreRangeError as error:
@@ -136,6 +142,7 @@ def pools_of(
         reader.close()
     reader.warn(_showing(reader, table, rename, layout))
     repeated.warn()
+    conflicts.warn()
 
 
 @contextmanager
