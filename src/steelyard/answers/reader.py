@@ -88,7 +88,8 @@ class AnswerReader:
             self._symbolic.clear()
         for text in distinct:
             if text not in self._forms:
-                self._forms[text] = found = kind.form(text) or None
+                form = kind.form(text)
+                self._forms[text] = found = form if form or kind.blank else None
                 if kind.maths and found is not None:
                     self.costly += too_costly(found)
                     self._is_symbolic(found)
@@ -112,7 +113,8 @@ class AnswerReader:
         counted = None if votes is None else lambda: votes(len(golds))
         both = self.keys(pl.concat((texts, golds)), np.concatenate((question, owner)), counted, golds=len(golds))
         keys = both.head(len(texts))
-        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds)), "correct": True}).unique()
+        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds))}).unique()
+        known = known.with_columns(correct=pl.lit(True))
         asked = pl.DataFrame({"question": question, "key": keys})
         found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
         correct: Bools = found.fill_null(False).to_numpy().copy()

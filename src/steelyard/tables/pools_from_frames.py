@@ -44,7 +44,7 @@ def pool_from_frame(
     codes, rows, width = _coded(starts, frame["answer"])
     texts = frame["answer"].gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
-    gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
+    gold = _gold(frame, questions, starts, reader.kind.blank) if "gold" in frame.columns else None
 
     def place() -> Ints:
         """Where among the texts each response's answer stands; beyond them if it has none."""
@@ -97,15 +97,16 @@ def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
     return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
 
 
-def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
+def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints, blank: bool) -> pl.Series:
     """The correct answer of each question, which all its responses must agree on."""
     gold = frame["gold"]
     first = gold.gather(starts[:-1])
     if gold.null_count():
         row = int(gold.is_null().arg_true()[0])
+        empty = ' (in CSV the empty text is written "")' if blank else ""
         raise LabelError(
             f"{gold.null_count()} responses have no gold answer, the first in question {frame['question'][row]!r}: "
-            "complete the column 'gold', or drop it"
+            f"complete the column 'gold'{empty}, or drop it"
         )
     differs = gold != first.gather(np.repeat(np.arange(len(questions)), np.diff(starts)))
     if differs.any():

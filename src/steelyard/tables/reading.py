@@ -186,7 +186,9 @@ def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
     """A column as text; a list of accepted gold answers is one text too."""
     if isinstance(kind, pl.List | pl.Array):
         items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
-        return (pl.lit(LIST) + items.list.join(ITEM)).alias(name)
+        texts = items.list.join(ITEM)
+        blank = (texts == "") & (items.list.len() > 0)  # a list of one empty text accepts that; an empty list nothing
+        return (pl.lit(LIST) + pl.when(blank).then(pl.lit(ITEM)).otherwise(texts)).alias(name)
     return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
 
 
