@@ -22,6 +22,7 @@ from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
 from steelyard.errors import SettingError
 from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
+from steelyard.jobs.vote_notes import check_several, note_unweighed_scores
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
@@ -116,7 +117,10 @@ def vote_parts(
         told.hear(part["part"], part["said"])
     found.decided.question_means = [np.array(means)] if means else []
     told.tell()
+    check_several(voter, found.decided.origin)
     tell(voter, found.decided, n)
+    if plan is None and method is None:
+        note_unweighed_scores(found.decided.origin)
     reader.warn(f"steelyard answers {folder} --only-unreadable")
     job.summarise(found.summary())
     return found
@@ -144,6 +148,8 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
+        "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
+        "single": origin.single,
         "said": [text for text in said if "have no readable answer and cast no vote" not in text],
     }  # fmt: skip
     seal_part(part, verdicts, summary)
@@ -162,10 +168,18 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
     for name in ("responses", "unreadable", "undecided", "costly"):
         setattr(reader, name, getattr(reader, name) + part[name])
     decided = found.decided
+    if not part["questions"]:
+        return
     decided.questions += part["questions"]
     decided.largest = max(decided.largest, part["largest"])
     decided.short += part["short"]
     decided.any_score |= part["any_score"]
     llms = tuple(sorted({*decided.origin.llms, *filter(None, [decided.origin.llm]), *part["llms"]}))
     single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-    decided.origin = Origin(decided.origin.score or part["score"], single, llms=several)
+    before = decided.origin
+    decided.origin = Origin(
+        before.score or part["score"], single, llms=several, source=before.source or part["source"],
+        llm_column=before.llm_column or part["llm_column"],
+        score_columns=before.score_columns or tuple(part["score_columns"]),
+        single=part["single"] if decided.questions == part["questions"] else before.single and part["single"],
+    )  # fmt: skip

@@ -42,6 +42,9 @@ class Origin:
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
     source: str | None = None  # the column that says who answered
+    llm_column: str | None = None  # the column with the names of the LLMs
+    score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
+    single: str = ""  # where every question has one response: what is wrong with that, and what to do
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
-from steelyard.tables.columns import check_columns, label_expression
+from steelyard.tables.columns import check_columns, label_expression, score_columns
+from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
+from steelyard.tables.contradicting_golds import check_golds
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
@@ -28,7 +31,8 @@ from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.same_texts import with_codes
 from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
-from steelyard.tables.source_column import source_code, source_names, source_of_run
+from steelyard.tables.single_responses import single_responses
+from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
@@ -120,9 +124,13 @@ def pools_of(
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            origin = Origin(chosen.name, single, name, parts, several, source)
+            origin = Origin(
+                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others)
+            )
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
+            if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
+                check_golds(both, reader)
             wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
@@ -131,6 +139,7 @@ def pools_of(
             rows = in_order(frame, [*wanted, *(each for each in (used, same) if each is not None)])
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
+            origin = replace(origin, single=single_responses(schema, rows.order.starts, name))
             repeated = RepeatedRows()
             try:
                 for pool in pools(rows, origin, reader, progress, conflicts, sources):
@@ -199,6 +208,17 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
 
 
+def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:
+    """The first rows of a table that has labels and golds; None if it has not both."""
+    label, names = label_expression(schema), ("question", "gold", "answer" if "answer" in schema else "response")
+    if label is None or "gold" not in schema:
+        return None
+    if any(schema[name].is_nested() and schema[name] != pl.List(pl.String) for name in names):
+        return None
+    columns = [text_expression(name, schema[name]) for name in names]
+    return frame.select(*columns, label.alias("correct")).head(LABELS_LOOKED_AT).collect()
+
+
 def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
     """The command that shows what could not be read."""
     files = [str(each) for each in (source if isinstance(source, list | tuple) else [source]) if _is_file(each)]
@@ -220,8 +240,9 @@ def _is_file(source: Any) -> bool:
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
     """The names of the LLMs; none where rows say nothing, unless the others name several."""
-    if "llm" not in schema or schema["llm"].is_nested():
+    column = llm_column(schema)
+    if column is None:
         return ()
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    names = frame.select(pl.col(column).cast(pl.String).unique()).collect(engine="streaming")[column]
     known = tuple(sorted(names.drop_nulls()))
     return known if len(known) > 1 or not names.null_count() else ()
