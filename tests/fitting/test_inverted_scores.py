@@ -37,8 +37,8 @@ def test_labels_show_that_a_score_is_upside_down() -> None:
     pool = sy.read_labelled(_inverted("prm"))
     with pytest.warns(sy.SteelyardWarning, match="'prm' is higher for incorrect responses .* score='1-prm'"):
         sy.VanillaVote().fit(pool)
+    cal, test = pool.split(0.5, seed=0)
     with pytest.warns(sy.SteelyardWarning, match="'prm' is higher for incorrect"):
-        cal, test = pool.split(0.5, seed=0)
         sy.evaluate(["vanilla"], cal, test, resamples=0)
 
 
