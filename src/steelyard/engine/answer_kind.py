@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
+from steelyard.runs.parts import is_parted_run
 from steelyard.stores.address import Place
+from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.reading import first_rows, named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
 
 def reader_for(folder: Place, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
-    """A reader that knows the kind of answers of all parts; where the kind is to be told by the first rows, it is."""
+    """A reader that knows the kind of answers of all parts, by their first rows if need be, and the placeholders."""
     reader = AnswerReader(answers)
-    if answers == AUTO:
-        with named(str(folder)) as name, reading(name):
-            reader.look(first_rows(open_responses(str(folder), layout, rename)))
+    if is_parted_run(folder) and answers != AUTO:
+        return reader  # its answers were read out of its responses
+    with named(str(folder)) as name, reading(name):
+        frame = open_responses(str(folder), layout, rename)
+        if answers == AUTO:
+            reader.look(first_rows(frame))
+        settle_placeholders(frame, reader)
     return reader

@@ -35,6 +35,8 @@ VERDICT = {
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
 
+COUNTED = ("have no readable answer and cast no vote", "stand for no answer")  # warnings with the count of all parts
+
 
 @dataclass(frozen=True)
 class VoteOrder:
@@ -46,6 +48,7 @@ class VoteOrder:
     n: int | None
     options: Mapping[str, Any]  # score, source, rename, layout
     answers: str
+    placeholders: frozenset[str] = frozenset()  # words that are no answers
     all_asked: tuple[str, ...] = ()  # columns that say nothing, as everything was asked
 
 
@@ -107,7 +110,7 @@ def vote_parts(
     read = parts_read(folder, engine, workers)
     threshold = control.threshold if control else None
     asked = all_asked(read, engine, workers)
-    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, asked)
+    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, reader.placeholders or frozenset(), asked)
     job = PartsJob(read, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
     found, told = VotedParts(voter, control), ToldOnce()
     means: list[float] = []
@@ -129,6 +132,7 @@ def vote_parts(
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
     reader = AnswerReader(order.answers)
+    reader.placeholders = order.placeholders
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with part.read.opened() as there, caught() as said:
         rows = rows_without(there, order.all_asked) if order.all_asked else there
@@ -146,11 +150,12 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "part": part.name, "questions": verdicts.height, "responses": reader.responses, "without_answer": empty,
         "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
+        "replaced": reader.replaced,
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
         "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
         "single": origin.single,
-        "said": [text for text in said if "have no readable answer and cast no vote" not in text],
+        "said": [text for text in said if not any(each in text for each in COUNTED)],
     }  # fmt: skip
     seal_part(part, verdicts, summary)
     return summary
@@ -165,7 +170,7 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
     """Add what was noticed in one part to what was noticed in the others."""
     for name in ("questions", "responses", "without_answer", "answered"):
         setattr(found, name, getattr(found, name) + part[name])
-    for name in ("responses", "unreadable", "undecided", "costly"):
+    for name in ("responses", "unreadable", "undecided", "costly", "replaced"):
         setattr(reader, name, getattr(reader, name) + part[name])
     decided = found.decided
     if not part["questions"]:

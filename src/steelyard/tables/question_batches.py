@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
+from steelyard.answers.placeholders import words
 from steelyard.answers.reader import AnswerReader
 from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import Origin, Pool
@@ -50,6 +51,10 @@ def pools(
                 raise cut_short()
             pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
+            if reader.placeholders:
+                answers = words(pl.col("answer"))
+                missing = frame.head(pool.n_responses).select(answers.is_in(sorted(reader.placeholders)).sum())
+                reader.replaced += int(missing.item())
             reader.unreadable += int((pool.answer < 0).sum())
             yield pool
             first = end

@@ -24,6 +24,7 @@ from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
 from steelyard.tables.contradicting_golds import check_golds
+from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
@@ -129,6 +130,7 @@ def pools_of(
             )
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
+            settle_placeholders(frame, reader)
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
             wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
