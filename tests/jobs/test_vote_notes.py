@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,10 +17,10 @@ ROWS = pl.DataFrame(
 )
 
 
-def _notes(table: pl.DataFrame, **options: object) -> list[str]:
+def _notes(table: pl.DataFrame, **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
-        sy.vote(table, **options)  # type: ignore[arg-type]
+        sy.vote(table, **options)
     return [str(each.message) for each in records if issubclass(each.category, sy.SteelyardWarning)]
 
 

@@ -88,9 +88,9 @@ def run(
         sizes = {"questions": found.table.height, "differing": differing.to_dicts()}
         show.as_json({"names": list(found.names), **figures, **sizes})
         return
-    labels = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
+    titles = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
     rows = [
-        (labels[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
+        (titles[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
         for k, f in figures.items()
     ]
     show.table(f"{found.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)

@@ -8,18 +8,36 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.errors import LabelError, SettingError, SteelyardWarning, did_you_mean
-from steelyard.pools.arrays import Bools
-
-if TYPE_CHECKING:
-    from steelyard.pools.pool import Pool
+from steelyard.pools.arrays import Bools, Codes, Ints
 
 MAJORITY, STRICT = "majority", "strict"
 POLICIES = (MAJORITY, STRICT)
+
+
+class Answers(Protocol):
+    """What a pool says about its answers."""
+
+    @property
+    def starts(self) -> Ints: ...
+    @property
+    def answer(self) -> Codes: ...
+    @property
+    def base(self) -> Ints: ...
+    @property
+    def width(self) -> Ints: ...
+    @property
+    def questions(self) -> Any: ...
+    @property
+    def names(self) -> Any: ...
+    @property
+    def readable(self) -> Bools: ...
+    def spread(self, per_question: NDArray[Any]) -> NDArray[Any]: ...
 
 
 @dataclass
@@ -34,7 +52,7 @@ class LabelConflicts:
         if self.policy not in POLICIES:
             raise SettingError(f"unknown labels {self.policy!r}: {did_you_mean(str(self.policy), POLICIES)}")
 
-    def label(self, pool: Pool, correct: Bools) -> Bools:
+    def label(self, pool: Answers, correct: Bools) -> Bools:
         """Return the label of every answer, by base + code and one entry more, from those of the responses [R]."""
         size = int((pool.base + pool.width).max()) + 1
         answer = np.where(pool.readable, pool.spread(pool.base) + pool.answer, size - 1)
@@ -57,7 +75,7 @@ class LabelConflicts:
                 stacklevel=3,
             )
 
-    def _add(self, pool: Pool, row: int, answers: int, right: int, total: int) -> None:
+    def _add(self, pool: Answers, row: int, answers: int, right: int, total: int) -> None:
         question = int(np.searchsorted(pool.starts, row, side="right")) - 1
         code = pool.answer[row]
         name = code if pool.names is None else pool.names[int(pool.base[question] + code)]
