@@ -93,6 +93,13 @@ def test_a_question_file_is_neither_measured_nor_learned_from(verb: str, tmp_pat
     assert "every question has one response, so there is nothing to vote on" in refused.err.splitlines()[-1]
 
 
+def test_a_question_file_is_not_told_to_add_labels(tmp_path: Path) -> None:
+    SINGLE["golds with their working"][0].write_ndjson(tmp_path / "gsm8k.jsonl")
+    refused = steelyard("evaluate", tmp_path / "gsm8k.jsonl", "--score", "none")
+    assert refused.code == 2
+    assert "it looks like a question file" in refused.err
+
+
 def test_one_response_of_each_llm_is_a_vote() -> None:
     table = ROWS.drop("prm").with_columns(llm=pl.Series(["x", "y", "z"] * 2))
     assert sy.vote(table, method="consensus", source="llm")["votes"].to_list() == [2, 2]
