@@ -19,7 +19,7 @@ def apart_by_task(frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
     """Return a table whose questions are told apart by their task, where they must be, and what to say about it."""
     schema = frame.collect_schema()
     flat = [name for name, kind in schema.items() if kind == pl.String or kind.is_integer()]
-    task = next((found[0] for known in TASKS if (found := named(flat, {known}))), None)
+    task = next((match[0] for known in TASKS if (match := named(flat, {known}))), None)
     if task is None or "question" not in flat or task == "question":
         return frame, ""
     texts = [name for name in named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
@@ -35,8 +35,8 @@ def apart_by_task(frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
         pl.col(task).cast(pl.String).fill_null("none"), pl.lit("/"), pl.col("question").cast(pl.String)
     )
     verb = "id stands" if shared.height == 1 else "ids stand"
-    said = f"{shared.height:,} {verb} for a question of its own in each {task!r}, and questions are read as {task}/id"
-    return frame.with_columns(whole.alias("question")), said
+    note = f"{shared.height:,} {verb} for a question of its own in each {task!r}, and questions are read as {task}/id"
+    return frame.with_columns(whole.alias("question")), note
 
 
 def _same(shared: pl.DataFrame, evidence: list[str], texts: bool) -> bool:

@@ -19,8 +19,8 @@ def settle_placeholders(frame: pl.LazyFrame, reader: AnswerReader) -> None:
     if reader.placeholders is not None:
         return
     schema = frame.collect_schema()
-    given = schema.get("answer") == pl.String and reader.drops_placeholders and not set(schema) >= OF_A_RUN
-    reader.placeholders = PLACEHOLDERS - _answers(frame, schema) if given else frozenset()
+    has_answers = schema.get("answer") == pl.String and reader.drops_placeholders and not set(schema) >= OF_A_RUN
+    reader.placeholders = PLACEHOLDERS - _answers(frame, schema) if has_answers else frozenset()
 
 
 def _answers(frame: pl.LazyFrame, schema: pl.Schema) -> frozenset[str]:
