@@ -72,12 +72,12 @@ def answers_of_parts(
 ) -> AnswersOfParts:
     """Read and group the answers of a folder of parts; the options are those of `steelyard answers`."""
     layout = layout or Long.name
+    check_cut(folder, {"layout": layout, "rename": rename})
     reader = reader_for(folder, answers, layout, rename)
     order = AnswersOrder(
         reader.kind.name, rename or {}, layout, only_unreadable, reader.placeholders or frozenset()
     )  # fmt: skip
     settings = {name: value for name, value in vars(order).items() if name != "placeholders"}
-    check_cut(folder, settings)
     job = PartsJob(parts_read(folder, engine, workers), target, "answers", settings, {})
     found, told = AnswersOfParts(), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):

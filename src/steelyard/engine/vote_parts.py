@@ -100,13 +100,13 @@ def vote_parts(
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
+    check_cut(folder, options)
     reader = reader_for(folder, answers, options["layout"], rename)
     at = str(plan.absolute()) if plan else None
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
         "answers": reader.kind.name, **options,
     }  # fmt: skip
-    check_cut(folder, settings)
     read = parts_read(folder, engine, workers)
     threshold = control.threshold if control else None
     asked = all_asked(read, engine, workers)
