@@ -18,8 +18,7 @@ N = 32
 
 OURS = """
 import steelyard as sy
-from steelyard.jobs.vote import decide_file
-sy.write(decide_file(sy.load("{folder}/plan.json"), "{folder}/responses.parquet"), "{folder}/ours.parquet")
+sy.write(sy.vote("{folder}/responses.parquet", "{folder}/plan.json"), "{folder}/ours.parquet")
 """
 
 # The same weights, the same tie rule: weight, then total score, then votes, then the answer seen first.

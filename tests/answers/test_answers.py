@@ -207,13 +207,16 @@ def test_gold_is_compared_by_the_same_equality() -> None:
     assert labelled(judged).correct.tolist() == [True]
 
 
-def test_labels_that_differ_between_spellings_make_the_answer_right_with_a_warning() -> None:
+@pytest.mark.parametrize(("more", "correct"), [(True, True), (False, False)])
+def test_labels_that_differ_between_spellings_are_settled_by_most_responses_with_a_warning(
+    more: bool, correct: bool
+) -> None:
     table = pl.DataFrame(
-        {"question": ["a"] * 2, "answer": ["47", "47 feet"], "correct": [True, False], "score": [0.5] * 2}
+        {"question": ["a"] * 3, "answer": ["47", "47 feet", "47"], "correct": [True, False, more], "score": [0.5] * 3}
     )
-    with pytest.warns(sy.SteelyardWarning, match="1 answers are the same as another"):
+    with pytest.warns(sy.SteelyardWarning, match="1 answer is labelled correct and incorrect"):
         pool = labelled(table)
-    assert pool.correct.tolist() == [True, True]
+    assert pool.correct.tolist() == [correct] * 3
 
 
 def test_a_file_with_responses_and_gold_only_goes_to_verdicts(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_vote_warns_when_n_is_not_the_n_of_the_plan(file: Path, tmp_path: Path) 
 
 
 def test_a_null_verdict_is_told(tmp_path: Path) -> None:
-    table = pl.DataFrame({"question": ["a", "b"], "answer": [None, "1"], "score": [0.5, 0.5]})
+    table = pl.DataFrame({"question": ["a", "b", "b"], "answer": [None, "1", "1"], "score": [0.5, 0.5, 0.5]})
     sy.write(table, tmp_path / "t.jsonl")
     sy.VanillaVote().save(tmp_path / "plan.json")
     assert (
@@ -228,7 +228,7 @@ def test_on_a_terminal_there_are_colours_and_progress(file: Path) -> None:
 
 
 def test_text_that_looks_like_markup_is_shown_as_it_is(tmp_path: Path) -> None:
-    table = pl.DataFrame({"question": ["[bold]q"], "answer": ["[/x]"], "score": [0.5]})
+    table = pl.DataFrame({"question": ["[bold]q"] * 2, "answer": ["[/x]"] * 2, "score": [0.5] * 2})
     sy.write(table, tmp_path / "[red]t.parquet")
     sy.VanillaVote().save(tmp_path / "plan.json")
     shown = _in_terminal("vote", tmp_path / "[red]t.parquet", "--plan", tmp_path / "plan.json")

@@ -125,7 +125,7 @@ def test_nothing_is_written_over_with_an_engine(tmp_path: Path) -> None:
 
 
 def test_a_column_may_be_called_runs(tmp_path: Path) -> None:
-    pl.DataFrame({"question": ["a"], "answer": ["1"], "kind": ["x"]}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"question": ["a"] * 2, "answer": ["1"] * 2, "kind": ["x"] * 2}).write_parquet(tmp_path / "t.parquet")
     import_parts([tmp_path / "t.parquet"], tmp_path / "out", 1, Here(), rename={"kind": "runs"})
     assert sy.vote(tmp_path / "out").height == 1
 

@@ -11,7 +11,6 @@ import pytest
 
 import steelyard as sy
 from steelyard.confidence.drift import some_question_means
-from steelyard.jobs.vote import decide_file
 from tests.building import labelled
 from tests.jobs.on_demand import plan_for
 from tests.running import steelyard
@@ -40,7 +39,7 @@ def test_every_response_is_counted_once_in_the_look_for_drift(
     monkeypatch.setattr("steelyard.jobs.vote.some_question_means", counted)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        verdicts = decide_file(plan, tmp_path / "t.parquet")
+        verdicts = sy.vote(tmp_path / "t.parquet", plan)
     assert sum(seen) == table.height
     assert verdicts["question"].n_unique() == verdicts.height == 60
     expected = plan.predict(sy.read(table)).to_polars()
@@ -52,7 +51,7 @@ def test_a_score_that_the_file_lacks_and_the_method_does_not_need_is_left_out(tm
     plan = sy.MajorityVote().fit(labelled(sy.simulate(50, 8, seed=1)))
     table = sy.simulate(30, 8, seed=2).drop("score")
     table.sort("sample", "question").write_parquet(tmp_path / "t.parquet")
-    verdicts = decide_file(plan, tmp_path / "t.parquet")
+    verdicts = sy.vote(tmp_path / "t.parquet", plan)
     assert verdicts.height == 30
     assert verdicts["responses"].to_list() == [8] * 30
 
@@ -65,7 +64,7 @@ def test_what_a_method_refuses_is_said_with_the_name_of_the_file(tmp_path: Path)
 
     pl.DataFrame(sy.simulate(3, 4)).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(sy.ScoreError, match=rf"{tmp_path}/t.parquet: these scores will not do"):
-        decide_file(Refusing(), tmp_path / "t.parquet")
+        sy.vote(tmp_path / "t.parquet", Refusing())
 
 
 def test_without_a_plan_and_a_method_the_majority_decides() -> None:

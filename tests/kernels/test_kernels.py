@@ -112,12 +112,6 @@ def test_fits_by_compiled_loops_and_by_their_source_agree(monkeypatch: pytest.Mo
         np.testing.assert_allclose(fast, plain, rtol=1e-6)
 
 
-def test_a_contradicting_label_is_found_by_compiled_loop_and_source() -> None:
-    arguments = (np.array([0, 2]), np.array([0]), np.array([0, 0], np.int32), np.array([True, False]))
-    for loop in (kernels.label_answers, kernels.label_answers.py_func):  # type: ignore[attr-defined]
-        assert loop(*arguments, np.zeros(1, bool)) == 1
-
-
 def test_kernels_compile_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_cache(**options: object) -> object:
         if options.get("cache"):

@@ -96,10 +96,6 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "too few questions": (_write(lambda t: t.head(4 * 9)), ("calibration questions are too few", "at least 10")),
     "a repeated sample": (_write(lambda t: pl.concat((t, t.head(1)))), ("'q00' has sample 0 more than once",)),
     "a repeated sample next to its twin": (_write(lambda t: pl.concat((t.head(1), t))), ("more than once",)),
-    "contradicting labels": (
-        _write(lambda t: t.with_columns(answer=pl.lit("7"))),
-        ("question 'q00'", "'7' is labelled correct and incorrect"),
-    ),
     "a missing label": (
         _write(lambda t: t.with_columns(correct=pl.when(pl.row_index() != 5).then("correct"))),
         ("1 responses have no label", "'q01'"),

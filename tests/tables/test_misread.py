@@ -114,3 +114,18 @@ def test_a_label_that_is_the_same_for_all_answers_of_a_question_is_no_label_of_a
         sy.read(lines(tmp_path / "table.jsonl", *rows))
     rows[0]["label"] = 1
     assert sy.read(lines(tmp_path / "other.jsonl", *rows)).n_questions == 10
+
+
+def test_a_gold_answer_that_stands_twice_does_not_vote(tmp_path: Path) -> None:
+    rows = [
+        {"question": q, "response": f"The answer is {q + i % 2}.", "answer": str(q), "gold": str(q)}
+        for q in range(10, 16)
+        for i in range(4)
+    ]
+    path = lines(tmp_path / "table.jsonl", *rows)
+    refused = steelyard("vote", path)
+    assert refused.code == 2
+    assert "'answer' is the gold answer in every row" in refused.err
+    assert steelyard("vote", path, "--rename", "answer=reference").code == 0
+    perfect = lines(tmp_path / "perfect.jsonl", *(row | {"response": f"It is {row['answer']}."} for row in rows))
+    assert steelyard("vote", perfect).code == 0

@@ -90,7 +90,9 @@ READ: dict[str, tuple[str, str, str]] = {  # name: (file, content, what is said)
     ),
     "json": ("t.json", json.dumps(long(**ANSWER, **SCORE)), ""),
     "json that holds a list": ("t.json", json.dumps({"model": "m", "data": long(**ANSWER, **SCORE)}), ""),
-    "json by columns": ("t.json", json.dumps({"question": [*QUESTIONS], "answer": ["4"] * 4, "score": SCORES}), ""),
+    "json by columns": (
+        "t.json", json.dumps({"question": [*QUESTIONS] * 2, "answer": ["4"] * 8, "score": SCORES * 2}), "",
+    ),
     "json as pandas writes it": ("t.json", pd.DataFrame(long(**ANSWER, **SCORE)).to_json(), ""),
     "json lines called json": ("t.json", jsonl(long(**ANSWER, **SCORE)), ""),
     "two LLMs": (
@@ -153,7 +155,7 @@ def test_every_fix_that_is_offered_works_when_it_is_pasted(tmp_path: Path, shape
     for fix in fixes:
         after = voted(path, *fix)
         if fix == ["--layout", "long"] and "scores" in content[0]:  # then the lists are steps of its one response
-            assert after.code == 0, after.err
+            assert "every question has one response" in after.err
         else:
             assert winners(after) in ({"4"}, {"5"} if fix == ["--layout", "long"] else {"4"}), fix
 
@@ -178,7 +180,7 @@ def test_all_columns_that_are_missing_are_named_at_once(tmp_path: Path) -> None:
     assert done.code == 2
     assert "no column 'question'" in done.err
     assert "no column 'answer'" in done.err
-    pl.DataFrame([{"quest": q, "said": "4", "score": 0.5} for q in QUESTIONS]).write_ndjson(path)
+    pl.DataFrame([{"quest": q, "said": "4", "score": 0.5} for q in [*QUESTIONS] * 2]).write_ndjson(path)
     assert winners(voted(path, "--rename", "quest=question,said=answer")) == {"4"}
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
+from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import Origin
 from steelyard.tables import pools_of, row_order
 from steelyard.tables import question_batches as batches
@@ -324,7 +325,7 @@ def test_rows_that_come_in_another_order_the_second_time_are_noticed() -> None:
     for other in (table.reverse(), table.head(11), pl.concat((table, table.head(1)))):
         ordered = row_order.Ordered(other.lazy(), [pl.col("question"), pl.col("answer")], order)
         with pytest.raises(sy.TableError, match="or it changed; run it again"):
-            list(batches.pools(ordered, Origin(None), reader, None))
+            list(batches.pools(ordered, Origin(None), reader, None, LabelConflicts()))
 
 
 def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

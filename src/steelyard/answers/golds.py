@@ -25,12 +25,13 @@ def accepted(gold: str, kind: Kind) -> list[str]:
     ['B', 'Rome']
     """
     if gold.startswith(LIST):
-        return [one for item in gold[1:].split(ITEM) if item.strip() for one in _one(item, kind)]
-    texts = None if kind.name in _VALUES else _texts(gold)
+        items = gold[1:].split(ITEM) if gold != LIST else []
+        return [one for item in items if item.strip() or kind.blank for one in _one(item, kind)]
+    texts = None if kind.name in _VALUES else _texts(gold, kind)
     return [one for item in texts or [gold] for one in _one(item, kind)]
 
 
-def _texts(gold: str) -> list[str] | None:
+def _texts(gold: str, kind: Kind) -> list[str] | None:
     """The items of a JSON list of texts; a list of numbers is an answer itself."""
     if not gold.lstrip().startswith("["):
         return None
@@ -38,7 +39,7 @@ def _texts(gold: str) -> list[str] | None:
         items = json.loads(gold)
     except (ValueError, RecursionError):
         return None
-    return items if items and all(isinstance(item, str) and item.strip() for item in items) else None
+    return items if items and all(isinstance(item, str) and (item.strip() or kind.blank) for item in items) else None
 
 
 def _one(gold: str, kind: Kind) -> list[str]:

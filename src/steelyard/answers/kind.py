@@ -31,7 +31,8 @@ class Kind:
     `marked` are rules for what a response marks as its answer, tried in order; `loose` are those for a response that
     marks none. `whole` reads the content of answer tags, or a gold answer, that no rule of `marked` finds anything in.
     `form` is the normal form: two answers with one form are the same; empty = unreadable. With `maths`, what the form
-    leaves open is decided by the equivalence checker.
+    leaves open is decided by the equivalence checker. With `blank`, an empty text in a column of answers or golds is an
+    answer; only a null is missing.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Kind:
     whole: Rule
     form: Callable[[str], str]
     maths: bool = False
+    blank: bool = False
 
     def extract(self, response: str) -> Extracted:
         """Read the final answer out of a response."""

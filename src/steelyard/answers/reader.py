@@ -25,7 +25,9 @@ from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.letters import LETTERS
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
+from steelyard.answers.pattern import PREFIX
 from steelyard.answers.per_cents import also_correct, settled
+from steelyard.answers.placeholders import KEEPING, as_word
 from steelyard.answers.unreadable import tell_unreadable
 from steelyard.errors import LabelError, SteelyardNote, SteelyardWarning
 
@@ -43,6 +45,9 @@ class AnswerReader:
 
     def __init__(self, kind: str = "math") -> None:
         self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
+        self._named = kind != AUTO
+        self.placeholders: frozenset[str] | None = None  # words that are no answers; None: not settled yet
+        self.replaced = 0  # answers that are such a word
         self.responses = self.unreadable = 0  # what was read so far
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
@@ -57,6 +62,12 @@ class AnswerReader:
     def kind(self) -> Kind:
         """The kind of answers; `auto` that has seen nothing is math."""
         return self._kind or kind_of("math")
+
+    @property
+    def drops_placeholders(self) -> bool:
+        """Whether None, N/A and the like are no answers of this kind; words that were asked for as `text` may be."""
+        name = self.kind.name
+        return not (name in KEEPING or name.startswith(PREFIX)) or (name == "text" and not self._named)
 
     def look(self, table: pl.DataFrame) -> None:
         """Choose the kind by the first rows of a table, where it is to be chosen, and say which it is."""
@@ -86,9 +97,11 @@ class AnswerReader:
         if len(self._forms) + len(distinct) > KEPT:
             self._forms.clear()
             self._symbolic.clear()
+        missing = self.placeholders or frozenset()
         for text in distinct:
             if text not in self._forms:
-                self._forms[text] = found = kind.form(text) or None
+                form = "" if as_word(text) in missing else kind.form(text)
+                self._forms[text] = found = form if form or kind.blank else None
                 if kind.maths and found is not None:
                     self.costly += too_costly(found)
                     self._is_symbolic(found)
@@ -112,7 +125,8 @@ class AnswerReader:
         counted = None if votes is None else lambda: votes(len(golds))
         both = self.keys(pl.concat((texts, golds)), np.concatenate((question, owner)), counted, golds=len(golds))
         keys = both.head(len(texts))
-        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds)), "correct": True}).unique()
+        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds))}).unique()
+        known = known.with_columns(correct=pl.lit(True))
         asked = pl.DataFrame({"question": question, "key": keys})
         found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
         correct: Bools = found.fill_null(False).to_numpy().copy()
@@ -125,6 +139,13 @@ class AnswerReader:
     def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
         tell_unreadable(self.unreadable, self.responses, shown)
+        if self.replaced:
+            warnings.warn(
+                f"{self.replaced:,} answers are words such as 'None', 'N/A' or '[invalid]' that stand for no answer, "
+                "and cast no vote; answers='exact' reads them as answers",
+                SteelyardWarning,
+                stacklevel=2,
+            )
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:

@@ -11,6 +11,7 @@ from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
     Json,
+    Labels,
     LayoutName,
     Rename,
     ScoreName,
@@ -62,6 +63,7 @@ def run(
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -72,6 +74,7 @@ def run(
 
     first, second, responses, voter = _asked(a, b, on, names(method) or [])
     options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
+    options |= {"labels": labels}
     found = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
     differing = found.differing()
     figures = {}
@@ -85,9 +88,9 @@ def run(
         sizes = {"questions": found.table.height, "differing": differing.to_dicts()}
         show.as_json({"names": list(found.names), **figures, **sizes})
         return
-    labels = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
+    titles = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
     rows = [
-        (labels[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
+        (titles[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
         for k, f in figures.items()
     ]
     show.table(f"{found.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)

@@ -17,6 +17,7 @@ from steelyard.cli.options import (
     EngineName,
     Files,
     Json,
+    Labels,
     LayoutName,
     Rename,
     ScoreName,
@@ -99,6 +100,7 @@ def run(
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -116,7 +118,8 @@ def run(
 
     source = source or source_of_run(files)
     reading: dict[str, Any] = {
-        "score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers
+        "score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers,
+        "labels": labels,
     }  # fmt: skip
     if plan is not None:
         beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}

@@ -15,6 +15,7 @@ from steelyard.cli.options import (
     Answers,
     Files,
     Json,
+    Labels,
     LayoutName,
     Overwrite,
     Rename,
@@ -80,6 +81,7 @@ def run(
         float, calibrate_option("Here all by default: nothing is tested, and a plan is for other questions.")
     ] = 1.0,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -116,6 +118,7 @@ def run(
         check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
         options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
+        options |= {"labels": labels}
         reads: dict[str, Any] = {"need_score": voter.scored, "texts": frugal is not None, "progress": progress}
         named_files = source_of(files)
         table = labelled_questions(named_files, layout=layout, rename=renames(rename))

@@ -53,6 +53,15 @@ LayoutName = Annotated[
 ]
 KINDS = "Kind of answer: math, number, choice, text, code, json, exact, re:PATTERN or auto."
 Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS)]
+Labels = Annotated[
+    str,
+    typer.Option(
+        "--labels",
+        metavar="POLICY",
+        help="Where 'correct' labels one answer both ways: majority takes the label of most of its responses, "
+        "strict refuses the file.",
+    ),
+]
 ANSWERS_BY_PROMPT = typer.Option(
     "--answers",
     metavar="KIND",

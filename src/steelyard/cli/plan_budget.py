@@ -16,6 +16,7 @@ from steelyard.cli.options import (
     Answers,
     Files,
     Json,
+    Labels,
     LayoutName,
     Overwrite,
     Plan,
@@ -113,6 +114,7 @@ def run(
         float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
     ] = 0.5,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -148,6 +150,7 @@ def run(
         "rename": renames(rename),
         "layout": layout,
         "answers": answers,
+        "labels": labels,
         "need_score": voter.scored or both is not None,
         "texts": both is not None,
     }

@@ -11,6 +11,7 @@ from steelyard.cli import show
 from steelyard.cli.options import (
     Answers,
     Json,
+    Labels,
     LayoutName,
     Overwrite,
     PriceResponse,
@@ -56,6 +57,7 @@ def run(
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     answers: Answers = "math",
+    labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -71,7 +73,7 @@ def run(
         made = reported(
             files, output, score=score, source=source, method=one_name(method, "--method"), plan=plan,
             price_response=price_response, calibrate=calibrate, seed=seed, rename=renames(rename), layout=layout,
-            answers=answers, overwrite=overwrite, progress=progress,
+            answers=answers, labels=labels, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if json:
         by = {"method": made.method, **({"plan": made.plan} if made.plan else {})}

@@ -34,6 +34,7 @@ class AnswersOrder:
     rename: Mapping[str, str]
     layout: str
     only_unreadable: bool
+    placeholders: frozenset[str] = frozenset()  # words that are no answers
 
 
 @dataclass
@@ -71,10 +72,13 @@ def answers_of_parts(
 ) -> AnswersOfParts:
     """Read and group the answers of a folder of parts; the options are those of `steelyard answers`."""
     layout = layout or Long.name
+    check_cut(folder, {"layout": layout, "rename": rename})
     reader = reader_for(folder, answers, layout, rename)
-    order = AnswersOrder(reader.kind.name, rename or {}, layout, only_unreadable)
-    check_cut(folder, vars(order))
-    job = PartsJob(parts_read(folder, engine, workers), target, "answers", vars(order), {})
+    order = AnswersOrder(
+        reader.kind.name, rename or {}, layout, only_unreadable, reader.placeholders or frozenset()
+    )  # fmt: skip
+    settings = {name: value for name, value in vars(order).items() if name != "placeholders"}
+    job = PartsJob(parts_read(folder, engine, workers), target, "answers", settings, {})
     found, told = AnswersOfParts(), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
         for name in ("responses", "unreadable", "undecided", "costly", "classes"):
@@ -91,6 +95,7 @@ def answers_of_parts(
 def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
     """Read the answers of one part, write its rows with them and seal them; what a worker does."""
     reader = AnswerReader(order.answers)
+    reader.placeholders = order.placeholders
     with part.read.opened() as rows, caught() as said, named(part.path) as name, reading(name):
         table = open_responses(rows, order.layout, dict(order.rename)).collect()
         check_columns(table.schema)

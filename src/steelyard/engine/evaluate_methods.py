@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.errors import RunError, SettingError
+from steelyard.errors import RunError, SettingError, SteelyardWarning
 from steelyard.evaluation.confidence_quality import TABLE, confidence_table
 from steelyard.evaluation.curves import Curves, curves
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline
@@ -111,7 +112,9 @@ def _split(order: EvaluateOrder) -> tuple[LabelledPool, LabelledPool]:
     options = dict(order.reading)
     options["rename"] = dict(options["rename"])
     files = [Path(file) for file in order.files]
-    pool = read_labelled(files[0] if len(files) == 1 else files, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SteelyardWarning)  # the command has read the same rows, and reported them
+        pool = read_labelled(files[0] if len(files) == 1 else files, **options)
     cal, test = pool.split(order.calibrate, seed=order.seed)
     return cal, test.with_shuffled_scores(order.seed) if order.shuffle_scores else test
 

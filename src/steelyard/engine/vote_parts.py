@@ -22,6 +22,7 @@ from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
 from steelyard.errors import SettingError
 from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
+from steelyard.jobs.vote_notes import check_several, note_unweighed_scores
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
 from steelyard.runs.manifest import sha256_of
@@ -34,6 +35,8 @@ VERDICT = {
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
 
+COUNTED = ("have no readable answer and cast no vote", "stand for no answer")  # warnings with the count of all parts
+
 
 @dataclass(frozen=True)
 class VoteOrder:
@@ -45,6 +48,7 @@ class VoteOrder:
     n: int | None
     options: Mapping[str, Any]  # score, source, rename, layout
     answers: str
+    placeholders: frozenset[str] = frozenset()  # words that are no answers
     all_asked: tuple[str, ...] = ()  # columns that say nothing, as everything was asked
 
 
@@ -96,17 +100,17 @@ def vote_parts(
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
+    check_cut(folder, options)
     reader = reader_for(folder, answers, options["layout"], rename)
     at = str(plan.absolute()) if plan else None
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
         "answers": reader.kind.name, **options,
     }  # fmt: skip
-    check_cut(folder, settings)
     read = parts_read(folder, engine, workers)
     threshold = control.threshold if control else None
     asked = all_asked(read, engine, workers)
-    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, asked)
+    order = VoteOrder(at, method, threshold, n, options, reader.kind.name, reader.placeholders or frozenset(), asked)
     job = PartsJob(read, target, "verdicts", settings, {at: sha256_of(Path(at))} if at else {})
     found, told = VotedParts(voter, control), ToldOnce()
     means: list[float] = []
@@ -116,7 +120,10 @@ def vote_parts(
         told.hear(part["part"], part["said"])
     found.decided.question_means = [np.array(means)] if means else []
     told.tell()
+    check_several(voter, found.decided.origin)
     tell(voter, found.decided, n)
+    if plan is None and method is None:
+        note_unweighed_scores(found.decided.origin)
     reader.warn(f"steelyard answers {folder} --only-unreadable")
     job.summarise(found.summary())
     return found
@@ -125,6 +132,7 @@ def vote_parts(
 def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
     reader = AnswerReader(order.answers)
+    reader.placeholders = order.placeholders
     found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
     with part.read.opened() as there, caught() as said:
         rows = rows_without(there, order.all_asked) if order.all_asked else there
@@ -142,9 +150,12 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "part": part.name, "questions": verdicts.height, "responses": reader.responses, "without_answer": empty,
         "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
+        "replaced": reader.replaced,
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
-        "said": [text for text in said if "have no readable answer and cast no vote" not in text],
+        "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
+        "single": origin.single,
+        "said": [text for text in said if not any(each in text for each in COUNTED)],
     }  # fmt: skip
     seal_part(part, verdicts, summary)
     return summary
@@ -159,13 +170,21 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
     """Add what was noticed in one part to what was noticed in the others."""
     for name in ("questions", "responses", "without_answer", "answered"):
         setattr(found, name, getattr(found, name) + part[name])
-    for name in ("responses", "unreadable", "undecided", "costly"):
+    for name in ("responses", "unreadable", "undecided", "costly", "replaced"):
         setattr(reader, name, getattr(reader, name) + part[name])
     decided = found.decided
+    if not part["questions"]:
+        return
     decided.questions += part["questions"]
     decided.largest = max(decided.largest, part["largest"])
     decided.short += part["short"]
     decided.any_score |= part["any_score"]
     llms = tuple(sorted({*decided.origin.llms, *filter(None, [decided.origin.llm]), *part["llms"]}))
     single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-    decided.origin = Origin(decided.origin.score or part["score"], single, llms=several)
+    before = decided.origin
+    decided.origin = Origin(
+        before.score or part["score"], single, llms=several, source=before.source or part["source"],
+        llm_column=before.llm_column or part["llm_column"],
+        score_columns=before.score_columns or tuple(part["score_columns"]),
+        single=part["single"] if decided.questions == part["questions"] else before.single and part["single"],
+    )  # fmt: skip

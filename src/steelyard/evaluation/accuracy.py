@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import LabelError
+from steelyard.errors import LabelError, TableError
 from steelyard.pools.pool import LabelledPool, Pool
 from steelyard.pools.verdicts import Verdicts
 
@@ -124,6 +124,8 @@ def _kept(questions: int, seed: int) -> list[NDArray[np.int16]]:
 
 def need_labels(pool: Pool) -> LabelledPool:
     """Return the pool if it is labelled, else say how to label it."""
+    if pool.origin.single:
+        raise TableError(pool.origin.single)
     if not isinstance(pool, LabelledPool):
         raise LabelError("accuracy needs labels: add a column 'correct' (true/false) or 'gold' (the correct answer)")
     return pool

@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import (
-    CalibrationError,
-    SettingError,
-    SteelyardWarning,
-    did_you_mean,
-    need_numbers,
-)
+from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, TableError, did_you_mean, need_numbers
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
+from steelyard.fitting.inverted_scores import warn_of_inverted_scores
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.methods import method_class, method_names
 from steelyard.methods.abilities.fit_or_majority import fit_or_majority
@@ -113,6 +108,8 @@ def curves(
     (1, 2, 4, 8)
     """
     cal, test = need_labels(cal), need_labels(test)
+    if test.origin.single:
+        raise TableError(test.origin.single)
     chosen = [
         method_class(m)() if isinstance(m, str) else m for m in (all_methods(cal) if methods is None else methods)
     ]
@@ -131,6 +128,7 @@ def curves(
     _warn(cal, test)
     if any(method.scored for method in chosen):
         warn_of_leaked_labels(test)
+        warn_of_inverted_scores(test)
     if recalibrate == "full":
         voters: list[list[Method | None]] = [[fit_or_majority(m, cal, test.n) for m in chosen]] * len(sizes)
     else:

@@ -18,6 +18,7 @@ from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.jobs.plan_fits import warn_of_plan
+from steelyard.jobs.vote_notes import check_several, note_pooled_llms, note_unweighed_scores
 from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.configured import clone
 from steelyard.methods.base.enough import too_many
@@ -82,13 +83,18 @@ def voted(
     confidence_level: float,
     **options: Any,
 ) -> Voted:
-    """Do as `vote` does and return what it knows besides; the other options are those of `decide_file`."""
+    """Do as `vote` does and return what it knows besides; the other options are those of `decide`."""
     voter = voter_of(plan, method)
     if voter.weighs_sources and voter.fitted_on_ is None:
         kept = ("source", "n", "rename", "layout", "answers")
         voter = _fitted_here(voter, table, **{key: options[key] for key in kept})
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
-    verdicts = decide_file(voter, table, **options)
+    decided = decide(voter, table, **options)
+    check_several(voter, decided.origin)
+    tell(voter, decided, options["n"])
+    if plan is None and method is None:
+        note_unweighed_scores(decided.origin)
+    verdicts = pl.concat(decided.verdicts)
     unreadable = verdicts["answer"].null_count()
     return Voted(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
 
@@ -100,7 +106,7 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
         raise SettingError(f"{voter.name} weighs sources: name the column that says who answered, as source='llm'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again, and then says it
-        pool = join(list(pools_of(table, source=source, need_score=False, labels=False, **options)))
+        pool = join(list(pools_of(table, source=source, need_score=False, labels=None, **options)))
     return clone(voter).fit(pool, n=n)
 
 
@@ -150,13 +156,6 @@ class Decided:
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
 
 
-def decide_file(voter: Method, table: Any, *, n: int | None = None, **options: Any) -> pl.DataFrame:
-    """Return one row per question, decided by a fitted method on the score it was fitted on; say what was noticed."""
-    decided = decide(voter, table, n=n, **options)
-    tell(voter, decided, n)
-    return pl.concat(decided.verdicts)
-
-
 def decide(
     voter: Method,
     table: Any,
@@ -180,7 +179,7 @@ def decide(
         "layout": layout,
         "answers": answers,
         "need_score": voter.reads_scores(),
-        "labels": False,
+        "labels": None,
         "on_demand": on_demand,
     }
     options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
@@ -199,6 +198,7 @@ def tell(voter: Method, decided: Decided, n: int | None) -> None:
     """Warn of what may make the verdicts worse than the plan promises."""
     fitted = voter.fitted_on_
     warn_of_plan(voter, decided.origin, decided.any_score)
+    note_pooled_llms(voter, decided.origin)
     if n is not None and decided.short:
         warnings.warn(_short(n, decided), SteelyardWarning, stacklevel=2)
     if voter.learns and not voter.weighs_sources and fitted and decided.largest != fitted.n:

@@ -9,7 +9,7 @@ from steelyard.kernels.annotators import add_evidence, votes_together
 from steelyard.kernels.answer_sums import add_up_answers, hand_out
 from steelyard.kernels.best_of import best_of
 from steelyard.kernels.choice_likelihood import log_likelihood
-from steelyard.kernels.codes import code_keys, distinct, label_answers
+from steelyard.kernels.codes import code_keys, distinct
 from steelyard.kernels.committee import (
     agreement,
     committee_likelihood,
@@ -41,7 +41,6 @@ __all__ = [
     "distinct",
     "hand_out",
     "intervals",
-    "label_answers",
     "lines",
     "log_likelihood",
     "modal_answers",

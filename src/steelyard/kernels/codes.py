@@ -59,18 +59,3 @@ def code_keys(starts, keys, readable, code, rows, width):  # type: ignore[no-unt
                 code[i] = code[slots[at]]
         width[q] = count
     return found
-
-
-@compiled
-def label_answers(starts, base, answer, correct, is_correct):  # type: ignore[no-untyped-def]
-    """Carry labels from responses to answers; return a row that contradicts an earlier one, or -1."""
-    known = np.zeros(is_correct.size, np.bool_)
-    for q in range(len(starts) - 1):
-        for i in range(starts[q], starts[q + 1]):
-            if answer[i] >= 0:
-                k = base[q] + answer[i]
-                if known[k] and is_correct[k] != correct[i]:
-                    return i
-                known[k] = True
-                is_correct[k] = correct[i]
-    return -1

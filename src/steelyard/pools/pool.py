@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, SettingError, TableError, need_numbers
+from steelyard.errors import ColumnError, ScoreError, SettingError, TableError, need_numbers
 from steelyard.pools.arrays import (
     Bools,
     Codes,
@@ -27,6 +27,7 @@ from steelyard.pools.arrays import (
     places_among,
     small_codes,
 )
+from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.pools.notebook import html_facts
 from steelyard.pools.sources import coded_sources
 
@@ -41,6 +42,9 @@ class Origin:
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
     source: str | None = None  # the column that says who answered
+    llm_column: str | None = None  # the column with the names of the LLMs
+    score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
+    single: str = ""  # where every question has one response: what is wrong with that, and what to do
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,13 +79,14 @@ class Pool:
         scores: ArrayLike | None = None,
         correct: ArrayLike | None = None,
         source: ArrayLike | None = None,
+        labels: str = MAJORITY,
     ) -> Pool:
         """Make a pool from one entry per response; a LabelledPool when `correct` is given.
 
         Questions come in the order they are first seen, responses of a question in the order
         given; weights for `tally` follow that order. Nothing is copied when the responses of each
         question stand together and answers are small int32 codes. `source` names who gave each response: an LLM, a
-        prompt, an annotator.
+        prompt, an annotator. Where the labels of an answer disagree, `labels` says what happens: see `labelled`.
 
         >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
         >>> pool
@@ -104,22 +109,17 @@ class Pool:
         who, sources = coded_sources(columns["source"]) if "source" in columns else (None, ())
         base = np.cumsum(width) - width
         pool = Pool(starts, codes, score, base, width, ids, names, source=who, sources=sources)
-        return pool.labelled(columns["correct"]) if "correct" in columns else pool
+        return pool.labelled(columns["correct"], labels=labels) if "correct" in columns else pool
 
-    def labelled(self, correct: NDArray[Any]) -> LabelledPool:
-        """Attach labels, one per response [R]; equal answers to one question must agree."""
-        from steelyard import kernels
+    def labelled(self, correct: NDArray[Any], *, labels: str = MAJORITY) -> LabelledPool:
+        """Attach labels, one per response [R].
 
-        answer_correct = np.zeros(int((self.base + self.width).max()) + 1, bool)
-        bad = kernels.label_answers(self.starts, self.base, self.answer, checked_labels(correct), answer_correct)
-        if bad >= 0:
-            q = int(np.searchsorted(self.starts, bad, side="right")) - 1
-            code = self.answer[bad]
-            name = code if self.names is None else self.names[int(self.base[q] + code)]
-            raise LabelError(
-                f"question {str(self.questions[q])!r}: the answer {str(name)!r} is labelled correct and incorrect; "
-                "make its labels agree"
-            )
+        An answer that is labelled correct and incorrect gets the label of most of its responses, with a warning;
+        `labels="strict"` refuses it.
+        """
+        conflicts = LabelConflicts(labels)
+        answer_correct = conflicts.label(self, checked_labels(correct))
+        conflicts.warn()
         return LabelledPool(**vars(self), answer_correct=answer_correct)
 
     @property

@@ -12,6 +12,7 @@ from steelyard.errors import SettingError
 from steelyard.files import write_atomically
 from steelyard.methods import default_method, method_class
 from steelyard.outputs import Kind, check_output
+from steelyard.pools.label_conflicts import MAJORITY
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports.filled_page import build, filled, vega
 from steelyard.reports.on_demand import OnDemand, open_on_demand, plan_of
@@ -46,6 +47,7 @@ def report(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
+    labels: str = MAJORITY,
     price_response: float | None = None,
     overwrite: bool = False,
     progress: Callable[[float], None] | None = None,
@@ -63,6 +65,7 @@ def report(
     True
     """
     given: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
+    given |= {"labels": labels}
     more: dict[str, Any] = {"method": method, "plan": plan, "calibrate": calibrate, "seed": seed}
     more |= {"price_response": price_response, "overwrite": overwrite, "progress": progress}
     return reported(files, output, **given, **more).size

@@ -10,6 +10,7 @@ from steelyard.answers.annotated import Reading
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
+from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.reading import first_rows, named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
@@ -39,6 +40,7 @@ def read_answers(
             if not table.height:
                 raise TableError(f"{name} is empty: it has no rows to read")
             reader.look(first_rows(table.lazy()))
+            settle_placeholders(table.lazy(), reader)
             return annotated.read_answers(table, reader, progress)
     finally:
         reader.close()

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
-from steelyard.tables.names import NO_SCORES, SCORE_LIKE, SCORES, key
+from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, SteelyardWarning, did_you_mean
+from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
@@ -29,6 +29,11 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
         if not named and not needed:
             return None
         wanted = "score" if named else _only(candidates, schema)
+        if INVERTED.search(key(wanted)):
+            raise ScoreError(
+                f"the score would be {wanted!r}, and by its name less of it is better: read it with "
+                f"score='1-{wanted}', or, if more of it is better, with score='{wanted}'"
+            )
     meant = (None if wanted in schema else spelled(wanted)) or Score(wanted, None)
     column, reducer = meant.column, meant.reducer
     if column not in schema:
@@ -38,7 +43,27 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
     steps = _check_kind(column, schema[column], candidates)
     if reducer is not None and not steps:
         raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use score={column!r}")
+    _warn_of_name(meant)
     return replace(meant, reducer=(reducer or "last") if steps else None)
+
+
+def _warn_of_name(score: Score) -> None:
+    """Warn of a score that is weighed as it is, though by its name less of it is better."""
+    if INVERTED.search(key(score.column)) and not score.flipped:
+        warnings.warn(
+            f"by its name less of {score.column!r} is better, and it is read as a score of which more is better: "
+            f"score='1-{score.column}' turns it round",
+            SteelyardWarning,
+            stacklevel=4,
+        )
+
+
+def score_columns(schema: pl.Schema) -> tuple[str, ...]:
+    """The columns that hold scores, by what is in them and by their names."""
+    floats = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
+    named = [name for name, kind in schema.items() if key(name) in SCORES and _is_number(kind) and kind != pl.Null]
+    likely = [name for name in floats if SCORE_LIKE.search(key(name)) or not NO_SCORES.search(key(name))]
+    return tuple(dict.fromkeys([*likely, *named]))
 
 
 def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:

@@ -13,6 +13,7 @@ NO_RESPONSES = {
 }  # fmt: skip
 LOOKED_AT = 5_000  # rows
 OURS = {"sample", "tokens"}  # beside the answers that a run has read itself
+FEWEST_ROWS = 10  # before an answer is doubted that is the gold answer everywhere
 FEWEST = 5  # questions with different answers and one label before it is doubted
 ABSENT = 0.1  # share of the responses in which an answer that was read out of them may not be found as written
 
@@ -47,6 +48,24 @@ def check_gold_alone(frame: pl.LazyFrame) -> None:
         raise ColumnError(
             "'answer' is the same for all responses of each question, and many of them do not say it: if it is the "
             "correct answer, read it with rename={'answer': 'gold'}; if it is what they answer, with layout='long'"
+        )
+
+
+def check_answer_is_gold(frame: pl.LazyFrame) -> None:
+    """Refuse an `answer` that is the gold answer in every row, where many responses do not say it."""
+    schema = frame.collect_schema()
+    if not {"answer", "gold"} <= set(schema) or schema.get("response") != pl.String:
+        return
+    if any(schema[name].is_nested() for name in ("answer", "gold")):
+        return
+    texts = frame.select(pl.col("answer", "gold").cast(pl.String).str.strip_chars(), "response")
+    rows = texts.head(LOOKED_AT).collect().drop_nulls()
+    if rows.height < FEWEST_ROWS or not (rows["answer"] == rows["gold"]).all():
+        return
+    if 1 - rows.select(pl.col("response").str.contains(pl.col("answer"), literal=True).mean()).item() > ABSENT:
+        raise ColumnError(
+            "'answer' is the gold answer in every row, and many responses do not say it: read the answers out of the "
+            "responses with rename={'answer': 'reference'}"
         )
 
 

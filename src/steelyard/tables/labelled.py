@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import LabelError
+from steelyard.pools.label_conflicts import MAJORITY
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables.reading import read
 
@@ -21,6 +22,7 @@ def read_labelled(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
+    labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> LabelledPool:
@@ -37,7 +39,8 @@ def read_labelled(
     steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
     """
     options: dict[str, Any] = {"source": source, "rename": rename, "layout": layout, "answers": answers}
-    pool = read(table, score=score, tokens=tokens, texts=texts, **options, need_score=need_score, progress=progress)
+    options |= {"labels": labels, "need_score": need_score, "progress": progress}
+    pool = read(table, score=score, tokens=tokens, texts=texts, **options)
     if isinstance(pool, LabelledPool):
         return pool
     name = str(table) if isinstance(table, str | Path) else "the table"

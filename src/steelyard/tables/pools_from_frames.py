@@ -21,6 +21,7 @@ from steelyard.pools.arrays import (
     checked_scores,
     number_keys,
 )
+from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import LabelledPool, Origin, Pool
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
 from steelyard.tables.same_texts import NAME, codes_of
@@ -36,13 +37,14 @@ def pool_from_frame(
     starts: Ints,
     origin: Origin,
     reader: AnswerReader,
+    conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Pool:
     """Code the answers of each question and check scores and labels."""
     codes, rows, width = _coded(starts, frame["answer"])
     texts = frame["answer"].gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
-    gold = _gold(frame, questions, starts) if "gold" in frame.columns else None
+    gold = _gold(frame, questions, starts, reader.kind.blank) if "gold" in frame.columns else None
 
     def place() -> Ints:
         """Where among the texts each response's answer stands; beyond them if it has none."""
@@ -77,10 +79,9 @@ def pool_from_frame(
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     pool = with_asked_scores(pool, frame)
     if gold is not None:
-        return _with_labels(pool, same, merged, which)
+        return _by_gold(pool, same, merged, which)
     if "correct" in frame.columns:
-        raw = Pool(starts, codes, None, base, width, questions, texts).labelled(_labels(frame))
-        return _with_labels(pool, raw.answer_correct[: len(texts)], merged, which)
+        return LabelledPool(**vars(pool), answer_correct=conflicts.label(pool, _labels(frame)))
     return pool
 
 
@@ -96,15 +97,16 @@ def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
     return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
 
 
-def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
+def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints, blank: bool) -> pl.Series:
     """The correct answer of each question, which all its responses must agree on."""
     gold = frame["gold"]
     first = gold.gather(starts[:-1])
     if gold.null_count():
         row = int(gold.is_null().arg_true()[0])
+        empty = ' (in CSV the empty text is written "")' if blank else ""
         raise LabelError(
             f"{gold.null_count()} responses have no gold answer, the first in question {frame['question'][row]!r}: "
-            "complete the column 'gold', or drop it"
+            f"complete the column 'gold'{empty}, or drop it"
         )
     differs = gold != first.gather(np.repeat(np.arange(len(questions)), np.diff(starts)))
     if differs.any():
@@ -113,8 +115,8 @@ def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints) -> pl.Series:
     return first
 
 
-def _with_labels(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
-    """Label answers from the labels of their texts [texts]; one correct spelling makes the answer correct."""
+def _by_gold(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
+    """Label answers by which of their texts are gold answers [texts]; one correct spelling makes an answer correct."""
     by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
     place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
     np.logical_or.at(by_answer, place, is_correct)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
+from steelyard.answers.placeholders import words
 from steelyard.answers.reader import AnswerReader
+from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
@@ -20,6 +22,7 @@ def pools(
     origin: Origin,
     reader: AnswerReader,
     progress: Callable[[float], None] | None,
+    conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Iterator[Pool]:
     """Cut a table into batches of whole questions and code each as a pool.
@@ -46,8 +49,12 @@ def pools(
             heads = questions.slice(first, end - first)
             if not frame["question"].gather(places[:-1]).equals(heads):
                 raise cut_short()
-            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, sources)
+            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
+            if reader.placeholders:
+                answers = words(pl.col("answer"))
+                missing = frame.head(pool.n_responses).select(answers.is_in(sorted(reader.placeholders)).sum())
+                reader.replaced += int(missing.item())
             reader.unreadable += int((pool.answer < 0).sum())
             yield pool
             first = end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
 from steelyard.pools.arrays import ScoreRangeError
+from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.pools.pool import Origin, Pool
 from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
-from steelyard.tables.columns import check_columns, label_expression
+from steelyard.tables.columns import check_columns, label_expression, score_columns
+from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
+from steelyard.tables.contradicting_golds import check_golds
+from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
@@ -27,7 +32,8 @@ from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order
 from steelyard.tables.same_texts import with_codes
 from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
-from steelyard.tables.source_column import source_code, source_names, source_of_run
+from steelyard.tables.single_responses import single_responses
+from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
@@ -44,6 +50,7 @@ def read(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = "math",
+    labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Pool:
@@ -61,6 +68,8 @@ def read(
     `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
     the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
     are the same. A gold answer may be a worked solution, or a list of accepted answers.
+    An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
+    refuses it.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
@@ -75,6 +84,7 @@ def read(
         "texts": texts,
         "rename": rename,
         "layout": layout,
+        "labels": labels,
         "need_score": need_score,
         "progress": progress,
     }
@@ -92,17 +102,18 @@ def pools_of(
     layout: str | None = None,
     answers: str | AnswerReader = "math",
     need_score: bool = True,
-    labels: bool = True,
+    labels: str | None = MAJORITY,
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Generator[Pool]:
     """Read a table of any length as pools of whole questions, each question in one of them.
 
     Memory is bounded when the rows of a question stand together; a table in another order is
-    sorted first. Which it is, is settled before the first pool is made. `on_demand` says of a part of a table that
-    elsewhere in the table there are scores that were not asked.
+    sorted first. Which it is, is settled before the first pool is made. `labels=None` reads no labels. `on_demand`
+    says of a part of a table that elsewhere in the table there are scores that were not asked.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
+    conflicts = LabelConflicts(labels or MAJORITY)
     source = source or source_of_run(table)
     try:
         with named(table) as name, reading(name):
@@ -114,10 +125,15 @@ def pools_of(
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            origin = Origin(chosen.name, single, name, parts, several, source)
+            origin = Origin(
+                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others)
+            )
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
-            wanted = [*_wanted(schema, chosen, labels), *asked_expressions(frame, chosen, on_demand)]
+            settle_placeholders(frame, reader)
+            if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
+                check_golds(both, reader)
+            wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -125,9 +141,10 @@ def pools_of(
             rows = in_order(frame, [*wanted, *(each for each in (used, same) if each is not None)])
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
+            origin = replace(origin, single=single_responses(schema, rows.order.starts, name))
             repeated = RepeatedRows()
             try:
-                for pool in pools(rows, origin, reader, progress, sources):
+                for pool in pools(rows, origin, reader, progress, conflicts, sources):
                     repeated.look(pool)
                     yield pool
             except ScoreRangeError as error:
@@ -136,6 +153,7 @@ def pools_of(
         reader.close()
     reader.warn(_showing(reader, table, rename, layout))
     repeated.warn()
+    conflicts.warn()
 
 
 @contextmanager
@@ -179,7 +197,9 @@ def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
     """A column as text; a list of accepted gold answers is one text too."""
     if isinstance(kind, pl.List | pl.Array):
         items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
-        return (pl.lit(LIST) + items.list.join(ITEM)).alias(name)
+        texts = items.list.join(ITEM)
+        blank = (texts == "") & (items.list.len() > 0)  # a list of one empty text accepts that; an empty list nothing
+        return (pl.lit(LIST) + pl.when(blank).then(pl.lit(ITEM)).otherwise(texts)).alias(name)
     return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
 
 
@@ -188,6 +208,17 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     schema = frame.collect_schema()
     names = [name for name in ("gold", "response", "answer") if name in schema]
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
+
+
+def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:
+    """The first rows of a table that has labels and golds; None if it has not both."""
+    label, names = label_expression(schema), ("question", "gold", "answer" if "answer" in schema else "response")
+    if label is None or "gold" not in schema:
+        return None
+    if any(schema[name].is_nested() and schema[name] != pl.List(pl.String) for name in names):
+        return None
+    columns = [text_expression(name, schema[name]) for name in names]
+    return frame.select(*columns, label.alias("correct")).head(LABELS_LOOKED_AT).collect()
 
 
 def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
@@ -211,8 +242,9 @@ def _is_file(source: Any) -> bool:
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
     """The names of the LLMs; none where rows say nothing, unless the others name several."""
-    if "llm" not in schema or schema["llm"].is_nested():
+    column = llm_column(schema)
+    if column is None:
         return ()
-    names = frame.select(pl.col("llm").cast(pl.String).unique()).collect(engine="streaming")["llm"]
+    names = frame.select(pl.col(column).cast(pl.String).unique()).collect(engine="streaming")[column]
     known = tuple(sorted(names.drop_nulls()))
     return known if len(known) > 1 or not names.null_count() else ()

@@ -15,6 +15,7 @@ from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parts import is_parted_run
+from steelyard.tables.names import LLMS, key
 
 USUAL = "llm"
 
@@ -33,6 +34,12 @@ def _has_sources(path: Path) -> bool:
             return bool(PartedRun.read(folder).manifest.sources)
         return (folder / MANIFEST).is_file() and bool(Manifest.read(folder).sources)
     return False
+
+
+def llm_column(schema: pl.Schema) -> str | None:
+    """The column with the names of the LLMs, None where there is none."""
+    texts = {key(name): name for name, kind in schema.items() if kind in (pl.String, pl.Categorical, pl.Enum)}
+    return next((texts[known] for known in LLMS if known in texts), None)
 
 
 def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> tuple[str, ...]:

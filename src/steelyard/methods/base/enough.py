@@ -45,10 +45,11 @@ def check_calibration(pool: Pool) -> None:
             stacklevel=3,
         )
     if pool.origin.llms and pool.source is None:
+        column = pool.origin.llm_column or "llm"
         warnings.warn(
             f"the calibration responses are of {listed(pool.origin.llms)}, and one plan is fitted for all of them: "
             "fit each LLM's rows by themselves if they are to vote by themselves, or make them a committee, each worth "
-            "what it has shown, with source='llm' (--source llm)",
+            f"what it has shown, with source={column!r} (--source {column})",
             SteelyardWarning,
             stacklevel=3,
         )

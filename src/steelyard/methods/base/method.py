@@ -31,7 +31,9 @@ from steelyard.errors import (
     ScoreError,
     SettingError,
     SteelyardWarning,
+    TableError,
 )
+from steelyard.fitting.inverted_scores import warn_of_inverted_scores
 from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.enough import check_all_asked, check_calibration, first_samples
@@ -94,6 +96,8 @@ class Method(Stored, ABC):
             )
         self.check_kinds()
         self.check_settings()
+        if labelled.origin.single:
+            raise TableError(labelled.origin.single)
         pool = first_samples(labelled, n)
         if self.scored:
             check_all_asked(pool)
@@ -103,6 +107,7 @@ class Method(Stored, ABC):
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
         if self.scored and isinstance(pool, LabelledPool):
             warn_of_leaked_labels(pool)
+            warn_of_inverted_scores(pool)
         before = dict(vars(self))
         try:
             self._fit(pool)

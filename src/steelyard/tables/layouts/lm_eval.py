@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from steelyard.errors import TableError
@@ -36,7 +37,8 @@ class LmEval(Layout):
                     f"{tasks[task]} and {file} hold the same task {task!r}, of two runs or two LLMs: give one of them"
                 )
             tasks[task] = file
-            rows += _rows(part, task if match else None, filters)
+            rows += _rows(part, task if match or len(opened.paths) > 1 else None, filters)
+        _check_apart(rows, [file for task, file in tasks.items() if task == file])
         many = accepted_golds(rows)
         by_task(rows)
         unused = [name for name in dict.fromkeys(filters) if name != "none"]
@@ -67,6 +69,16 @@ def _rows(part: Opened, task: str | None, filters: list[str]) -> list[Row]:
             common = {"question": doc, "gold": _gold(record), "prompt": _prompt(record), "domain": task}
             rows += [{**common, "response": text} for text in texts]
     return rows
+
+
+def _check_apart(rows: Sequence[Row], files: Sequence[str]) -> None:
+    """Refuse files that ask the same question, where their names do not say of which task they are."""
+    first: dict[tuple[Any, Any], str] = {}
+    for row in rows:
+        file = row["domain"]
+        if file in files and row["prompt"] and first.setdefault((row["question"], row["prompt"]), file) != file:
+            other = first[row["question"], row["prompt"]]
+            raise TableError(f"{other} and {file} ask the same questions, of two runs or two LLMs: give one of them")
 
 
 def _texts(record: Record, where: str) -> list[str]:

@@ -6,7 +6,13 @@ import polars as pl
 
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
-from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
+from steelyard.tables.gold_or_answer import (
+    check_answer_is_gold,
+    check_gold_alone,
+    check_label_of_questions,
+    check_unknown_lists,
+)
+from steelyard.tables.mixed_tasks import apart_by_task
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,
@@ -49,7 +55,9 @@ class Long(Layout):
         frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
         if "correct" in meant:
             check_label_of_questions(frame, meant["correct"])
-        return Converted(frame, said)
+        check_answer_is_gold(frame)
+        frame, apart = apart_by_task(frame)
+        return Converted(frame, ", ".join(each for each in (said, apart) if each))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:

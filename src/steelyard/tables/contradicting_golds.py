@@ -1,0 +1,48 @@
+"""A column `correct` that contradicts `gold`: labels that were inverted, shifted by a row, or joined to other rows.
+
+Only rows whose answer is the gold answer, letter by letter, count. An answer that differs from the gold answer says
+little: a judge may rightly accept other words.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import polars as pl
+
+from steelyard.answers.golds import accepted
+from steelyard.answers.reader import AnswerReader
+from steelyard.errors import LabelError, SteelyardWarning
+
+LOOKED_AT = 500  # rows
+FEWEST = 10  # rows whose answer is the gold answer
+MOST, SOME = 0.5, 0.1  # shares of these that are labelled incorrect: refused, and worth a warning
+
+
+def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
+    """Compare labels with golds: `rows` has question, gold, correct, and answer or response."""
+    read = _with_answers(rows.drop_nulls(), reader)
+    golds = {gold: {text.strip() for text in accepted(gold, reader.kind)} for gold in set(read["gold"])}
+    pairs = read.select("answer", "gold").iter_rows()
+    same = [answer is not None and answer.strip() in golds[gold] for answer, gold in pairs]
+    matching = read.filter(pl.Series(same, dtype=pl.Boolean))
+    wrong = matching.filter(~pl.col("correct"))
+    if matching.height < FEWEST or wrong.height < SOME * matching.height:
+        return
+    first = wrong.row(0, named=True)
+    what = (
+        f"'correct' disagrees with 'gold': it is false in {wrong.height / matching.height:.0%} of the rows whose "
+        f"answer is the gold answer, first in question {str(first['question'])!r:.80}, answer {first['answer']!r:.80}"
+    )
+    fix = "drop the column that is wrong; rename={'correct': 'was_correct'} takes the labels from 'gold'"
+    if wrong.height >= MOST * matching.height:
+        raise LabelError(f"{what}: {fix}")
+    warnings.warn(f"{what}; the labels are those of 'correct': {fix}", SteelyardWarning, stacklevel=3)
+
+
+def _with_answers(rows: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
+    if "answer" in rows.columns:
+        return rows
+    return rows.with_columns(
+        answer=pl.Series([each.answer for each in reader.extract(rows["response"])], dtype=pl.String)
+    )
