@@ -62,6 +62,6 @@ def test_a_committee_gives_way_to_its_best_source() -> None:
     wrong = rng.random(200) < 0.7
     answer = [0 if s == "expert" else (1 + int(q % 3) if wrong[q] else 0) for q, s in rows]
     pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
-    cal, test = pool.split(0.5, seed=0)
+    cal, test = need_labels(pool).split(0.5, seed=0)
     vote = sy.CommitteeVote().fit(cal)
     assert float(sy.accuracy(vote.predict(test), test)) == 1.0

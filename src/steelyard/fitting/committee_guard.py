@@ -47,7 +47,8 @@ def better_rival(votes: SourceVotes, fold: Ints, thetas: Sequence[Vector]) -> Ri
     committee = held_out_correct(votes, fold, thetas)
     leads = {}
     for rival in (single_source, one_vote_each):
-        difference = held_out_correct(votes, fold, by_fold(votes, fold, rival)) - committee.astype(np.float64)
+        correct = held_out_correct(votes, fold, by_fold(votes, fold, rival))
+        difference: Vector = correct - committee.astype(np.float64)
         leads[rival] = float(difference.sum() - DOUBT * np.sqrt((difference**2).sum()))
     best = max(leads, key=lambda rival: leads[rival])
     return best if leads[best] > 0 else None

@@ -1,0 +1,141 @@
+"""Does the default harm? Its gain over majority vote on real sets: scores as they are, dealt at random, turned round.
+
+python -m docs.accuracy.harm FOLDER measures and writes docs/accuracy/harm.csv. FOLDER holds the real sets, which are
+not part of this repository: boinf_gpqa_half, boinf_math500_half and boinf_aime2024 (question, llm, sample, answer, length,
+gold, correct; the score is 1 / (1 + length / the LLM's median length)) and math500_prm_half (responses with the
+scores of a process reward model), all .parquet. Without FOLDER only the bundled grid is measured.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import steelyard as sy
+from docs.accuracy.cells import CONTROLS
+
+HERE = Path(__file__).parent
+SIZES = (20, 50, 100, 200)
+SPLITS = 10
+SAMPLES = 16
+LEAST_TEST = 40  # questions; AIME has 30 in all and is split in half
+TESTED = 600  # questions of the grid that are never used for calibration
+LENGTHS = {
+    "GPQA x length": "boinf_gpqa_half",
+    "MATH-500 x length": "boinf_math500_half",
+    "AIME 2024 x length": "boinf_aime2024",
+}
+REWARDS = "MATH-500 x PRM"
+GRID = "the grid, 35 pairs"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pool of one set."""
+
+    set: str
+    name: str
+    scores: str  # as they are, dealt at random, turned round
+    pool: sy.LabelledPool
+
+
+def by_length(title: str, path: Path) -> Iterator[Cell]:
+    """The samples of every LLM, scored by how short they are."""
+    table = pl.read_parquet(path).filter(pl.col("sample") < SAMPLES)
+    short = 1 / (1 + pl.col("length") / pl.col("length").median().over("llm"))
+    for (llm,), part in table.with_columns(score=short).group_by("llm", maintain_order=True):
+        columns = part.select("question", "sample", "answer", "correct", "score")
+        yield from variants(title, str(llm), sy.read_labelled(columns, score="score", answers="exact"))
+
+
+def by_reward(path: Path) -> Iterator[Cell]:
+    """Each way to reduce the step scores of the process reward model."""
+    table = pl.read_parquet(path)
+    for column in ("prm_last", "prm_min", "prm_mean", "prm_prod"):
+        yield from variants(REWARDS, column, sy.read_labelled(table, score=column, answers="math"))
+
+
+def grid() -> Iterator[Cell]:
+    """The pairs of the bundled grid; controls for two verifiers of each LLM."""
+    llms, verifiers = sy.grid_names()
+    for llm in llms:
+        for verifier in verifiers:
+            if not verifier.startswith("self"):
+                pool = sy.load_grid(llm, verifier).first(SAMPLES)
+                cells = list(variants(GRID, f"{llm}/{verifier}", pool))
+                yield from cells if verifier in CONTROLS else cells[:1]
+
+
+def variants(title: str, name: str, pool: sy.LabelledPool) -> Iterator[Cell]:
+    """The pool with its scores, with scores that say nothing, and with scores that say the opposite."""
+    yield Cell(title, name, "as they are", pool)
+    yield Cell(title, name, "dealt at random", pool.with_shuffled_scores(1))
+    yield Cell(title, name, "turned round", replace(pool, scores=1 - pool.known_scores))
+
+
+def measure(cell: Cell) -> list[dict[str, Any]]:
+    """A row per split and number of labels."""
+    warnings.simplefilter("ignore")
+    rows = []
+    questions = cell.pool.n_questions
+    sizes = [size for size in SIZES if questions - size >= LEAST_TEST] or [questions // 2]
+    for split in range(SPLITS):
+        order = np.random.default_rng(split).permutation(questions)
+        for size in sizes:
+            held_out = order[max(size, questions - TESTED) :]
+            cal, test = cell.pool.take(np.sort(order[:size])), cell.pool.take(np.sort(held_out))
+            vote, bare = sy.CalibratedVote().fit(cal), test.unlabelled()
+            plan, majority = vote.predict(bare), sy.MajorityVote().predict(bare)
+            rows.append(
+                {
+                    "set": cell.set, "pool": cell.name, "scores": cell.scores, "labels": size, "split": split,
+                    "gain": float(plan.correct(test).mean() - majority.correct(test).mean()),
+                    "changed": float((plan.code != majority.code).mean()),
+                }
+            )  # fmt: skip
+    return rows
+
+
+def summarised(rows: pl.DataFrame) -> pl.DataFrame:
+    """Mean gain over pools and splits, its standard error over pools, the worst split of any pool, in points."""
+    keys = ["set", "scores", "labels"]
+    pools = rows.group_by(*keys, "pool", maintain_order=True).agg(pl.col("gain").mean())
+    errors = pools.group_by(keys, maintain_order=True).agg(se=100 * pl.col("gain").std() / pl.len().sqrt())
+    means = rows.group_by(keys, maintain_order=True).agg(
+        pools=pl.col("pool").n_unique(),
+        gain=100 * pl.col("gain").mean(),
+        worst=100 * pl.col("gain").min(),
+        by_majority=(pl.col("changed") == 0).mean(),
+    )
+    return means.join(errors, on=keys, maintain_order="left")
+
+
+def main(folder: Path | None) -> None:
+    """Measure, and store a row per set, kind of scores and number of labels, and one per pool."""
+    warnings.simplefilter("ignore")
+    cells = list(grid())
+    if folder is not None:
+        for title, file in LENGTHS.items():
+            cells += by_length(title, folder / f"{file}.parquet")
+        cells += by_reward(folder / "math500_prm_half.parquet")
+    with ProcessPoolExecutor() as workers:
+        rows = pl.DataFrame([row for found in workers.map(measure, cells) for row in found])
+    summary = summarised(rows)
+    summary.write_csv(HERE / "harm.csv", float_precision=6)
+    alone = rows.filter(scores="as they are").group_by("set", "pool", "labels", maintain_order=True)
+    by_pool = alone.agg(gain=100 * pl.col("gain").mean(), worst=100 * pl.col("gain").min())
+    by_pool.write_csv(HERE / "harm_pools.csv", float_precision=6)
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):
+        print(summary, by_pool.filter(pl.col("set") != GRID))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else None)
