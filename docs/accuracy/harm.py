@@ -1,8 +1,8 @@
 """Does the default harm? Its gain over majority vote on real sets: scores as they are, dealt at random, turned round.
 
 python -m docs.accuracy.harm FOLDER measures and writes docs/accuracy/harm.csv. FOLDER holds the real sets, which are
-not part of this repository: boinf_gpqa_half, boinf_math500_half and boinf_aime2024 (question, llm, sample, answer, length,
-gold, correct; the score is 1 / (1 + length / the LLM's median length)) and math500_prm_half (responses with the
+not part of this repository: boinf_gpqa_half, boinf_math500_half and boinf_aime2024 (question, llm, sample, answer,
+length, correct; the score is 1 / (1 + length / the LLM's median length)) and math500_prm_half (responses with the
 scores of a process reward model), all .parquet. Without FOLDER only the bundled grid is measured.
 """
 

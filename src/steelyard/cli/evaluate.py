@@ -161,25 +161,40 @@ def run(
     else:
         split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
         result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
+    changes = _changes(listed, cal, test)
     if not json:
-        _show(result, trust, listed, test.n, sizes)
-        return
+        return _show(result, trust, listed, test.n, sizes | {"changes": changes})
     found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
-    show.as_json(found | {"confidence": trust.to_dicts()})
+    show.as_json(found | {"confidence": trust.to_dicts(), "changes": changes})
 
 
-def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, sizes: dict[str, int]) -> None:
+def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, about: dict[str, Any]) -> None:
     """Print the accuracy of every method, and how good its confidence is."""
     from steelyard.methods import method_class
 
     oracles = {name for name in methods if method_class(name).oracle}
-    show.accuracy_table(result, sizes["calibration_questions"], sizes["test_questions"], oracles)
+    show.accuracy_table(result, about["calibration_questions"], about["test_questions"], oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
         show.table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
     without = [name for name in methods if name not in {*oracles, *trust["method"]}]
     if without:
         show.tell(f"No confidence, as no probability was learned: {', '.join(without)}.")
+    show.tell("\n".join(about["changes"].values()))
+
+
+def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[str, str]:
+    """What the default and a committee learned, and how many test verdicts they change against the majority vote."""
+    import steelyard as sy
+    from steelyard.evaluation.plan_changes import plan_changes
+    from steelyard.methods.abilities.assessable import Assessable
+
+    fitted = [sy.method_class(name)() for name in methods if issubclass(sy.method_class(name), Assessable)]
+    bare = test.unlabelled()
+    majority = sy.MajorityVote().decide(bare)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sy.SteelyardWarning)
+        return {vote.name: plan_changes(vote.fit(cal), vote.decide(bare), majority) for vote in fitted}
 
 
 def _measured(

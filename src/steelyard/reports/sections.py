@@ -12,6 +12,7 @@ import polars as pl
 
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.percentages import percent
+from steelyard.evaluation.plan_changes import plan_changes
 from steelyard.pools.pool import LabelledPool
 from steelyard.reports import (
     charts,
@@ -67,7 +68,12 @@ def section(
     found = summarise(case, share=share, seed=seed, progress=progress)
     spoken = test_words(case, texts_of(file, rename=rename, layout=layout))
     data: dict[str, Any] = {}
-    body = [_answer(found, alone, verifier_facts(file, case)), *_figures(number, case, found, spoken, data, seed)]
+    learned = plan_changes(case.method, case.verdicts[case.method.name], case.verdicts["majority"])
+    body = [
+        _answer(found, alone, verifier_facts(file, case)),
+        *([lead(learned)] if case.method.learns else []),
+        *_figures(number, case, found, spoken, data, seed),
+    ]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
     ballot = ballots(case, spoken, budget=room - used)
     data[f"ballots-{number}"] = ballot
