@@ -162,10 +162,11 @@ def run(
         split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
         result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
     changes = _changes(listed, cal, test)
-    if not json:
-        return _show(result, trust, listed, test.n, sizes | {"changes": changes})
-    found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
-    show.as_json(found | {"confidence": trust.to_dicts(), "changes": changes})
+    if json:
+        found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
+        show.as_json(found | {"confidence": trust.to_dicts(), "changes": changes})
+    else:
+        _show(result, trust, listed, test.n, sizes | {"changes": changes})
 
 
 def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, about: dict[str, Any]) -> None:
