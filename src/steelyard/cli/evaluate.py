@@ -154,19 +154,18 @@ def run(
         frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
-    listed = all_methods(cal) if chosen is None else chosen
-    drawn: dict[str, Any] = {"n": numbers(n), "resamples": draws, "seed": seed}
+    listed, drawn = chosen or all_methods(cal), {"n": numbers(n), "resamples": draws, "seed": seed}
     if engine is None:
         result, trust = _measured(listed, cal, test, **drawn)
     else:
         split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
         result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
-    changes = _changes(listed, cal, test)
+    about = {**sizes, "changes": _changes(listed, cal, test)}
     if json:
-        found = {"rows": result.to_dicts(), **sizes, "score": pool.origin.score, "resamples": draws}
-        show.as_json(found | {"confidence": trust.to_dicts(), "changes": changes})
-    else:
-        _show(result, trust, listed, test.n, sizes | {"changes": changes})
+        found = {"rows": result.to_dicts(), **about, "score": pool.origin.score, "resamples": draws}
+        show.as_json(found | {"confidence": trust.to_dicts()})
+        return
+    _show(result, trust, listed, test.n, about)
 
 
 def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, about: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def section(
     learned = plan_changes(case.method, case.verdicts[case.method.name], case.verdicts["majority"])
     body = [
         _answer(found, alone, verifier_facts(file, case)),
-        *([lead(learned)] if case.method.learns else []),
+        *([lead([learned])] if case.method.learns else []),
         *_figures(number, case, found, spoken, data, seed),
     ]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
