@@ -17,6 +17,8 @@ from docs.accuracy.cells import SEEDS, sources
 from docs.accuracy.committee_joint import ALIKE, BY_SIZE, SAMPLES, committee_table, committees
 from docs.accuracy.frugal import GOOD, LABELS, LITTLE, frugal, frugal_table, still_read
 from docs.accuracy.gains import averaged, gains, summed
+from docs.accuracy.harm import SAMPLES as HARM_SAMPLES
+from docs.accuracy.harm import harm_sentences, harm_table
 from docs.accuracy.joint import joint, joint_table
 from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
@@ -46,6 +48,7 @@ def text() -> str:
         pl.read_csv(HERE / f"{name}.csv", infer_schema_length=None) for name in ("joint", "committee_joint")
     )
     better = summaries.better_confidence(trusted)
+    harmed, harmed_before = (pl.read_csv(HERE / f"{name}.csv") for name in ("harm", "harm_before"))
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
     claims = [[f"[{r.name}](reproduction.md#{r.name})", marks[r.finding.holds], r.finding.title] for r in results()]
@@ -53,6 +56,9 @@ def text() -> str:
         (HERE / "template.md")
         .read_text()
         .format(
+            harm=harm_table(harmed, harmed_before),
+            harm_samples=HARM_SAMPLES,
+            **harm_sentences(harmed, harmed_before),
             few=page.points(at[50]),
             many=page.points(at[400]),
             below=below,

@@ -21,6 +21,7 @@ import polars as pl
 
 import steelyard as sy
 from docs.accuracy.cells import CONTROLS
+from docs.accuracy.page import markdown
 
 HERE = Path(__file__).parent
 SIZES = (20, 50, 100, 200)
@@ -116,6 +117,52 @@ def summarised(rows: pl.DataFrame) -> pl.DataFrame:
         by_majority=(pl.col("changed") == 0).mean(),
     )
     return means.join(errors, on=keys, maintain_order="left")
+
+
+def harm_table(after: pl.DataFrame, before: pl.DataFrame) -> str:
+    """The table of the page."""
+    both = after.join(before, on=["set", "scores", "labels"], how="left", suffix="_before", maintain_order="left")
+    rows = [
+        [
+            row["set"], row["scores"], str(row["labels"]),
+            f"{row['gain']:+.2f} ± {row['se']:.2f} ({row['worst']:+.1f})", f"{100 * row['by_majority']:.0f} %",
+            f"{row['gain_before']:+.2f} ({row['worst_before']:+.1f})",
+        ]
+        for row in both.iter_rows(named=True)
+    ]  # fmt: skip
+    head = ["set", "scores", "labels", "gain (worst split)", "unchanged", "before the guard"]
+    return markdown(head, rows, text=2)
+
+
+def harm_sentences(after: pl.DataFrame, before: pl.DataFrame) -> dict[str, str]:
+    """What the table shows, in words."""
+
+    def of(table: pl.DataFrame, scores: str, *sets: str) -> pl.DataFrame:
+        return table.filter(pl.col("scores") == scores, pl.col("set").is_in(sets))
+
+    random, weak = "dealt at random", "as they are"
+    noise, noise_before = (table.filter(scores=random) for table in (after, before))
+    length, length_before = (of(table, weak, *list(LENGTHS)[:2]) for table in (after, before))
+    kept = []
+    for title in (GRID, REWARDS):
+        for row in of(after, weak, title).iter_rows(named=True):
+            had = before.row(by_predicate=_same(row), named=True)["gain"]
+            kept.append(f"{title}, {row['labels']} labels: {row['gain']:+.2f} (before {had:+.2f})")
+    return {
+        "harm_random": f"Mean {_mean(noise):+.2f} points, worst split {noise['worst'].min():+.1f}; before "
+        f"{_mean(noise_before):+.2f} and {noise_before['worst'].min():+.1f}.",
+        "harm_length": f"Mean {_mean(length):+.2f} points, worst split {length['worst'].min():+.1f}; before "
+        f"{_mean(length_before):+.2f} and {length_before['worst'].min():+.1f}.",
+        "harm_useful": "; ".join(kept) + ".",
+    }
+
+
+def _same(row: dict[str, Any]) -> pl.Expr:
+    return (pl.col("set") == row["set"]) & (pl.col("scores") == row["scores"]) & (pl.col("labels") == row["labels"])
+
+
+def _mean(table: pl.DataFrame) -> float:
+    return float(table["gain"].to_numpy().mean())
 
 
 def main(folder: Path | None) -> None:
