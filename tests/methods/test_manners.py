@@ -20,7 +20,7 @@ every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.na
 CLASSES: dict[str, Any] = {kind.__name__: kind for kind in METHODS}
 OTHER: dict[str, Any] = {
     "rule": "exact", "points": 11, "seed": 7, "clip": 0.01, "bandwidth": 0.5, "bins": 5, "reliability": "fitted",
-    "folds": 3, "se_tolerance": 2.0, "reserve": 0.5, "curve": "isotonic"
+    "folds": 3, "se_tolerance": 2.0, "reserve": 0.5, "curve": "isotonic", "guard": True
 }  # fmt: skip
 
 

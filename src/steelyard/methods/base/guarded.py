@@ -40,7 +40,7 @@ class Guarded(Method, ABC):
     def _fit(self, pool: Pool) -> None:
         self.helps_ = True
         super()._fit(pool)
-        if self.guard and isinstance(pool, LabelledPool):
+        if self.guard and not self.oracle and isinstance(pool, LabelledPool):
             self.helps_ = self._gains(pool)
             self.fitted_on_ = self._provenance(self.mixed(pool))
 
