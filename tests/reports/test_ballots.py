@@ -20,7 +20,7 @@ from tests.building import labelled
 
 @pytest.fixture(scope="module")
 def case() -> Case:
-    return open_case("x", labelled(sy.simulate(300, 8, seed=4)), "calibrated", share=0.3, seed=0)
+    return open_case("x", labelled(sy.simulate(300, 16, seed=4)), "calibrated", share=0.3, seed=0)
 
 
 def test_the_bars_of_every_ballot_add_up_to_100_per_cent(case: Case) -> None:

@@ -5,12 +5,11 @@
 Both models are fitted on the other folds, several times with other folds, and the mean counts. The verdicts of the
 same held-out questions are compared with those of the majority vote. The scores help where
 
-    evidence - verdicts lost  >  THRESHOLD
+    evidence - max(0, verdicts lost - verdicts won)  >  THRESHOLD
 
 Verdicts alone are too few to see a useful verifier with 50 labels, and likelihood alone can rise while verdicts get
-worse; so every verdict that the scores turn from correct to incorrect has to be paid for by likelihood. A model with
-useless scores overfits and has negative evidence on average; the threshold also pays for the penalty, which was
-chosen on the same questions.
+worse; so every verdict that is lost on balance has to be paid for by likelihood. A model with useless scores overfits
+and has negative evidence on average; the threshold also pays for the penalty, which was chosen on the same questions.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class ScoreEvidence:
 
     @property
     def helps(self) -> bool:
-        return self.nats - self.losses > THRESHOLD
+        return self.nats - max(0.0, self.losses - self.wins) > THRESHOLD
 
     @property
     def more_labels(self) -> int:

@@ -269,7 +269,11 @@ class CalibratedVote(Assessable):
         check_held_out(*self._held_out())
 
     def summary(self) -> dict[str, Any]:
-        return {**super().summary(), **dict(zip(FEATURES, self.theta.tolist(), strict=True)), "penalty": self.penalty_}
+        return {
+            **super().summary(),
+            **dict(zip(FEATURES, self.theta.tolist(), strict=True)),
+            "penalty": self.penalty_ if np.isfinite(self.penalty_) else "inf",
+        }
 
     @classmethod
     def of(
