@@ -146,23 +146,17 @@ def harm_sentences(after: pl.DataFrame, before: pl.DataFrame) -> dict[str, str]:
     kept = []
     for title in (GRID, REWARDS):
         for row in of(after, weak, title).iter_rows(named=True):
-            had = before.row(by_predicate=_same(row), named=True)["gain"]
+            had = before.filter(set=title, scores=weak, labels=row["labels"])["gain"][0]
             kept.append(f"{title}, {row['labels']} labels: {row['gain']:+.2f} (before {had:+.2f})")
     return {
-        "harm_random": f"Mean {_mean(noise):+.2f} points, worst split {noise['worst'].min():+.1f}; before "
-        f"{_mean(noise_before):+.2f} and {noise_before['worst'].min():+.1f}.",
-        "harm_length": f"Mean {_mean(length):+.2f} points, worst split {length['worst'].min():+.1f}; before "
-        f"{_mean(length_before):+.2f} and {length_before['worst'].min():+.1f}.",
+        "harm_random": f"{_extent(noise)}; before {_extent(noise_before)}.",
+        "harm_length": f"{_extent(length)}; before {_extent(length_before)}.",
         "harm_useful": "; ".join(kept) + ".",
     }
 
 
-def _same(row: dict[str, Any]) -> pl.Expr:
-    return (pl.col("set") == row["set"]) & (pl.col("scores") == row["scores"]) & (pl.col("labels") == row["labels"])
-
-
-def _mean(table: pl.DataFrame) -> float:
-    return float(table["gain"].to_numpy().mean())
+def _extent(table: pl.DataFrame) -> str:
+    return f"mean {table['gain'].to_numpy().mean():+.2f} points, worst split {table['worst'].to_numpy().min():+.1f}"
 
 
 def main(folder: Path | None) -> None:
