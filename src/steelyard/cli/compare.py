@@ -61,7 +61,7 @@ def run(
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,

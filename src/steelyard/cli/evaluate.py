@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import prices_of
+from steelyard.cli.doubtful_accuracy import warn_of_accuracy
 from steelyard.cli.engine_evaluation import check_engine, measured_by
 from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
@@ -98,7 +99,7 @@ def run(
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     rename: Rename = None,
     layout: LayoutName = None,
     seed: Seed = 0,
@@ -156,8 +157,11 @@ def run(
     if engine is None:
         result, trust = _measured(listed, cal, test, **drawn)
     else:
-        split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
-        result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
+        result, trust = measured_by(
+            engine, workers, listed, files, reading | {"need_score": scored, "answers": pool.origin.answers},
+            calibrate=PART if calibrate is None else calibrate, shuffle_scores=shuffle_scores, **drawn,
+        )  # fmt: skip
+    warn_of_accuracy(pool)
     if not json:
         _show(result, trust, listed, test.n, sizes)
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.stores.address import Place
-from steelyard.tables.reading import first_rows, named
+from steelyard.tables.kind_evidence import evidence_in, kind_of_run
+from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
@@ -15,5 +16,5 @@ def reader_for(folder: Place, answers: str, layout: str | None, rename: dict[str
     reader = AnswerReader(answers)
     if answers == AUTO:
         with named(str(folder)) as name, reading(name):
-            reader.look(first_rows(open_responses(str(folder), layout, rename)))
+            reader.look(lambda: kind_of_run(str(folder)) or evidence_in(open_responses(str(folder), layout, rename)))
     return reader

@@ -13,11 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.jobs.plan_fits import warn_of_plan
+from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.configured import clone
 from steelyard.methods.base.enough import too_many
@@ -52,14 +54,15 @@ def vote(
     confidence_level: float = 0.9,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
     """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
 
     Without either it is the majority vote; both together are refused. A table of any length is read in the memory of
     a batch. With `risk` an answer stands only where the error stays within it with probability `confidence_level`;
-    elsewhere it is null, and the column `answered` says so. The options are those of `steelyard vote`.
+    elsewhere it is null, and the column `answered` says so. Answers are read as the plan's were, unless `answers` names
+    the kind for a plan that has none. The options are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
@@ -166,7 +169,7 @@ def decide(
     n: int | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str | AnswerReader = "math",
+    answers: str | AnswerReader = AUTO,
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Decided:
@@ -176,9 +179,9 @@ def decide(
     if voter.reads_scores() and score is not None and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     options: dict[str, Any] = {
-        "rename": rename,
+        "rename": rename_of_plan(voter, table, rename),
         "layout": layout,
-        "answers": answers,
+        "answers": answers_of_plan(voter, answers) if isinstance(answers, str) else answers,
         "need_score": voter.reads_scores(),
         "labels": False,
         "on_demand": on_demand,

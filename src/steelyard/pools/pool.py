@@ -41,6 +41,8 @@ class Origin:
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
     source: str | None = None  # the column that says who answered
+    answers: str | None = None  # the kind of answers they were read as
+    rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO
 from steelyard.errors import LabelError
 from steelyard.pools.pool import LabelledPool
 from steelyard.tables.reading import read
@@ -20,7 +21,7 @@ def read_labelled(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> LabelledPool:
