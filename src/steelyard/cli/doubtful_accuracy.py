@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from steelyard.answers.unreadable import MOST
 from steelyard.cli import show
 from steelyard.evaluation.percentages import percent
@@ -30,6 +28,8 @@ def _unreadable(pool: LabelledPool) -> str:
 
 def _below_one(pool: LabelledPool) -> str:
     """Whether majority vote over all samples is less accurate than a single response, on average over questions."""
+    import numpy as np
+
     from steelyard.methods import method_class
 
     majority = float(method_class("majority")().predict(pool).correct(pool).mean())

@@ -235,7 +235,7 @@ def _agreed(folder: Path, settings: FeedbackSettings) -> None:
         return
     there = read_settings(folder)
     for name, value in asdict(there).items():
-        if value != asdict(settings)[name] and not (name == "answers" and AUTO in (value, settings.answers)):
+        if value != asdict(settings)[name] and (name, asdict(settings)[name]) != ("answers", AUTO):
             raise RunError(
                 f"{folder} holds feedback with {name} {value!r}, and this server has {asdict(settings)[name]!r}: give "
                 "it another folder with --feedback"
