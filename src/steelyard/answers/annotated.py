@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,8 @@ class Reading:
     unreadable: int
     undecided: int
     costly: int  # answers that cost more steps than their length allows: each is a class of its own
+    kind: str | None = None  # what the answers were read as
+    reason: str | None = None  # why, where it was decided here
 
 
 def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None = None) -> Reading:
@@ -40,7 +42,8 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
     known = distinct.drop("votes").with_columns(keys.alias("same_as"), apart.alias("undecided"))
     texts = rows.with_columns(pl.col("question", "answer").cast(pl.String))
     full = texts.join(known, on=["question", "answer"], how="left", nulls_equal=True, maintain_order="left")
-    return described(full)
+    reason = reader.choice.reason if reader.choice else None
+    return replace(described(full), kind=reader.kind.name, reason=reason)
 
 
 def described(full: pl.DataFrame) -> Reading:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from steelyard.answers.auto_kind import chosen_kind
+from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
 from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.golds import accepted
@@ -41,13 +41,15 @@ _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal for
 
 
 class AnswerReader:
-    """Reads answers of one kind: math, number, choice, text, code, json, exact, re:PATTERN, or auto (look and see)."""
+    """Reads answers of one kind: math, number, choice, text, code, json, exact, re:PATTERN, or auto (see `look`)."""
 
-    def __init__(self, kind: str = "math") -> None:
+    def __init__(self, kind: str = AUTO, *, named: bool = True) -> None:
+        """`named=False`: the kind is that of a plan, not one that the user has named (see `drops_placeholders`)."""
         self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
-        self._named = kind != AUTO
+        self._named = named and kind != AUTO
         self.placeholders: frozenset[str] | None = None  # words that are no answers; None: not settled yet
         self.replaced = 0  # answers that are such a word
+        self.choice: KindChoice | None = None  # what `look` decided, and why
         self.responses = self.unreadable = 0  # what was read so far
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
@@ -61,7 +63,7 @@ class AnswerReader:
     @property
     def kind(self) -> Kind:
         """The kind of answers; `auto` that has seen nothing is math."""
-        return self._kind or kind_of("math")
+        return self._kind or kind_of(DEFAULT)
 
     @property
     def drops_placeholders(self) -> bool:
@@ -69,12 +71,22 @@ class AnswerReader:
         name = self.kind.name
         return not (name in KEEPING or name.startswith(PREFIX)) or (name == "text" and not self._named)
 
-    def look(self, table: pl.DataFrame) -> None:
-        """Choose the kind by the first rows of a table, where it is to be chosen, and say which it is."""
-        if self._kind is None:
-            name, reason = chosen_kind(table)
-            self._kind = kind_of(name)
-            warnings.warn(f"answers are read as {name}: {reason}", SteelyardNote, stacklevel=2)
+    def look(self, evidence: Callable[[], Evidence | KindChoice]) -> None:
+        """Decide the kind by what a table shows, unless it is known, and report it.
+
+        Math is not reported unless it is doubtful: it is what is expected.
+        """
+        if self._kind is not None:
+            return
+        shown = evidence()
+        self.choice = shown if isinstance(shown, KindChoice) else choose_kind(shown)
+        self._kind = kind_of(self.choice.kind)
+        message = f"answers are read as {self.choice.kind}: {self.choice.reason}"
+        if self.choice.doubtful:
+            fix = "name the kind with --answers (answers=), or split the file"
+            warnings.warn(f"{message}; {fix}", SteelyardWarning, stacklevel=2)
+        elif self.choice.kind != DEFAULT:
+            warnings.warn(message, SteelyardNote, stacklevel=2)
 
     def extract(self, responses: pl.Series) -> list[Extracted]:
         """Read the final answer out of every response."""

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers import annotated
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.engines import Engine
@@ -48,10 +49,13 @@ class AnswersOfParts:
     rules: Counter[str] = field(default_factory=Counter)
     classes: int = 0  # with several spellings
     merged: list[dict[str, Any]] = field(default_factory=list)  # the largest of these
+    kind: str | None = None
+    reason: str | None = None
 
     def summary(self) -> dict[str, Any]:
         """What summary.json says, in the words of `steelyard answers --json`."""
-        counts = {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
+        counts: dict[str, Any] = {"answers": self.kind, "reason": self.reason}
+        counts |= {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
         share = max(1, self.responses)
         rules = sorted(self.rules.items(), key=lambda each: (-each[1], each[0]))
         told = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
@@ -63,7 +67,7 @@ def answers_of_parts(
     target: Place,
     engine: Engine,
     *,
-    answers: str = "math",
+    answers: str = AUTO,
     only_unreadable: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
@@ -79,7 +83,8 @@ def answers_of_parts(
     )  # fmt: skip
     settings = {name: value for name, value in vars(order).items() if name != "placeholders"}
     job = PartsJob(parts_read(folder, engine, workers), target, "answers", settings, {})
-    found, told = AnswersOfParts(), ToldOnce()
+    reason = reader.choice.reason if reader.choice else None
+    found, told = AnswersOfParts(kind=reader.kind.name, reason=reason), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
         for name in ("responses", "unreadable", "undecided", "costly", "classes"):
             setattr(found, name, getattr(found, name) + part[name])

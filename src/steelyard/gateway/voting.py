@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.answers.extract import AUTO
 from steelyard.errors import CalibrationError, SettingError
 from steelyard.gateway.api_errors import ApiError, invalid, of_fault, public
 from steelyard.gateway.chat_request import ChatRequest
@@ -44,7 +45,7 @@ class Voter:
 
     method: Method | None
     scorer: Scorer
-    answers: str = "math"
+    answers: str = AUTO  # the kind of answers; auto: by the text of each question
     cascade: Cascade | None = None
     score: str = SCORE
 

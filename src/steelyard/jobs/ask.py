@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
+from steelyard.answers.auto_kind import DEFAULT
 from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ask_verifier import Verified
@@ -144,7 +145,7 @@ def count(
     voter: Method,
     *,
     by: str = SCORE,
-    answers: str = "math",
+    answers: str = DEFAULT,
     verified: Verified | None = None,
 ) -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer.

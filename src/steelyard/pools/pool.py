@@ -45,6 +45,8 @@ class Origin:
     llm_column: str | None = None  # the column with the names of the LLMs
     score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
     single: str = ""  # where every question has one response: what is wrong with that, and what to do
+    answers: str | None = None  # the kind of answers they were read as
+    rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

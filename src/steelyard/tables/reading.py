@@ -11,8 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.answers.auto_kind import LOOKED_AT
-from steelyard.answers.golds import ITEM, LIST
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
@@ -24,6 +23,7 @@ from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
 from steelyard.tables.contradicting_golds import check_golds
+from steelyard.tables.kind_evidence import evidence_of, text_expression
 from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -49,7 +49,7 @@ def read(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -65,9 +65,10 @@ def read(
     so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
     of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
     which a verifier need not read twice. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
-    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
-    are the same. A gold answer may be a worked solution, or a list of accepted answers.
+    `answers` is the kind of answer, which decides how answers are read out of a column `response` and which of them
+    are the same: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which decides by the golds, else
+    by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked solution,
+    or a list of accepted answers.
     An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
     refuses it.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
@@ -100,7 +101,7 @@ def pools_of(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str | AnswerReader = "math",
+    answers: str | AnswerReader = AUTO,
     need_score: bool = True,
     labels: str | None = MAJORITY,
     on_demand: bool = False,
@@ -125,12 +126,13 @@ def pools_of(
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            origin = Origin(
-                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others)
-            )
-            sources = source_names(frame, schema, source)
-            reader.look(first_rows(frame))
+            reader.look(lambda: evidence_of(table, frame))
             settle_placeholders(frame, reader)
+            origin = Origin(
+                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others),
+                answers=reader.kind.name, rename=tuple((rename or {}).items()),
+            )  # fmt: skip
+            sources = source_names(frame, schema, source)
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
             wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
@@ -193,23 +195,6 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     return wanted
 
 
-def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
-    """A column as text; a list of accepted gold answers is one text too."""
-    if isinstance(kind, pl.List | pl.Array):
-        items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
-        texts = items.list.join(ITEM)
-        blank = (texts == "") & (items.list.len() > 0)  # a list of one empty text accepts that; an empty list nothing
-        return (pl.lit(LIST) + pl.when(blank).then(pl.lit(ITEM)).otherwise(texts)).alias(name)
-    return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
-
-
-def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
-    """The first rows of what a kind of answer can be told by."""
-    schema = frame.collect_schema()
-    names = [name for name in ("gold", "response", "answer") if name in schema]
-    return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
-
-
 def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:
     """The first rows of a table that has labels and golds; None if it has not both."""
     label, names = label_expression(schema), ("question", "gold", "answer" if "answer" in schema else "response")
@@ -230,7 +215,7 @@ def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, l
         "answers",
         *(files or ["FILE"]),
         "--only-unreadable",
-        *(["--answers", kind] if kind != "math" else []),
+        *(["--answers", kind] if reader.choice is None else []),
     ]
     words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
     return shlex.join([*words, *(["--layout", layout] if layout else [])])
