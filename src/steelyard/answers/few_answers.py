@@ -9,11 +9,11 @@ from steelyard.answers.grouping import symbolic_forms
 from steelyard.answers.kind import Kind
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_PER_CENT = re.compile(r"%|[Pp]er ?cent")  # what depends on the other answers
+_BY_OTHERS = re.compile(r"%|[Pp]er ?cent|^[\s$]*+[-−]?\d++,\d++[\s$.]*+$")  # what depends on the other answers
 
 
 def few_keys(texts: Sequence[str], kind: Kind) -> list[str | None] | None:
-    r"""The keys that `AnswerReader.keys` gives these answers; None where that takes per cents or algebra.
+    r"""The keys that `AnswerReader.keys` gives these answers; None where other answers or algebra decide.
 
     >>> from steelyard.answers.extract import kind_of
     >>> few_keys(["7", "1/2", "0.5", "7.0"], kind_of("math")), few_keys([r"\sqrt[3]{x}"], kind_of("math"))
@@ -21,7 +21,7 @@ def few_keys(texts: Sequence[str], kind: Kind) -> list[str | None] | None:
     """
     if not kind.maths:
         return [kind.form(text) or None for text in texts]
-    if any(_PER_CENT.search(text) for text in texts):
+    if any(_BY_OTHERS.search(text) for text in texts):
         return None
     keys = [text if _WHOLE.fullmatch(text) else kind.form(text) or None for text in texts]
     return None if symbolic_forms(key for key in keys if key is not None) else keys

@@ -18,10 +18,13 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.auto_kind import chosen_kind
+from steelyard.answers.decimal_commas import correct_with_point, settled_commas
 from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
+from steelyard.answers.gold_indices import CHOICE, golds_are_indices, letter_of
 from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
+from steelyard.answers.how_read import HowRead
 from steelyard.answers.letters import LETTERS
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
@@ -49,6 +52,8 @@ class AnswerReader:
         self.asked = 0  # questions that the equivalence checker's workers were asked
         self.until = math.inf  # by the monotonic clock: the checker is asked nothing after it
         self.costly = 0  # distinct answers that cost more steps than their length allows
+        self.how = HowRead()
+        self.gold_indices = False  # whether gold answers are indices of options: 0 is A
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._checker: EquivalenceChecker | None = None
@@ -65,10 +70,26 @@ class AnswerReader:
             self._kind = kind_of(name)
             warnings.warn(f"answers are read as {name}: {reason}", SteelyardNote, stacklevel=2)
 
-    def extract(self, responses: pl.Series) -> list[Extracted]:
-        """Read the final answer out of every response."""
+    def look_at_golds(self, golds: pl.Series, texts: pl.Series) -> None:
+        """Find out by all golds of a file, and some of its responses, whether golds are indices of options."""
+        if self.kind.name == CHOICE:
+            distinct = golds.drop_nulls().unique().to_list()
+            self.gold_indices = golds_are_indices(distinct, texts.drop_nulls().to_list())
+            if self.gold_indices:
+                last = max(distinct).strip()[0]
+                text = f"the gold answers 0 to {last} are read as indices of the options: 0 is A, {last} is"
+                warnings.warn(f"{text} {letter_of(last)}", SteelyardNote, stacklevel=2)
+
+    def extract(self, responses: pl.Series, cut: pl.Series | None = None) -> list[Extracted]:
+        """Read the final answer out of every response; `cut` says which were cut off by their length limit."""
         kind = self.kind
-        return [NOTHING if text is None else kind.extract(text) for text in responses]
+        if cut is None:
+            readings = [NOTHING if text is None else kind.extract(text) for text in responses]
+        else:
+            rows = zip(responses, cut, strict=True)
+            readings = [NOTHING if text is None else kind.extract(text, cut=ended) for text, ended in rows]
+        self.how.add(readings)
+        return readings
 
     def keys(
         self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None, *, golds: int = 0
@@ -95,7 +116,9 @@ class AnswerReader:
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
         if not kind.maths:
             return keys
-        return self._merged(settled(texts, keys, question, len(texts) - golds), question, votes)
+        voting = len(texts) - golds
+        keys = settled_commas(texts, settled(texts, keys, question, voting), question, voting)
+        return self._merged(keys, question, votes)
 
     def labelled(
         self, texts: pl.Series, question: Ints, gold: pl.Series, votes: Callable[[int], Ints] | None = None
@@ -106,7 +129,7 @@ class AnswerReader:
         one thing: a per cent and the bare number are both correct where the gold answer is one of them.
         `votes` is told how many accepted answers stand after the texts.
         """
-        lists = [[] if text is None else accepted(text, self.kind) for text in gold]
+        lists = [[] if text is None else self._accepted(text) for text in gold]
         owner = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
         golds = pl.Series(texts.name, [text for each in lists for text in each], pl.String)
         counted = None if votes is None else lambda: votes(len(golds))
@@ -117,18 +140,22 @@ class AnswerReader:
         found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
         correct: Bools = found.fill_null(False).to_numpy().copy()
         if self.kind.maths:
-            correct |= also_correct(texts, question, golds, owner)
+            correct |= also_correct(texts, question, golds, owner) | correct_with_point(texts, question, golds, owner)
         if self.kind.name == "choice":
             _check_options(keys, question, lists)
         return keys, correct
 
     def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
-        tell_unreadable(self.unreadable, self.responses, shown)
+        tell_unreadable(self.unreadable, self.responses, shown, self.how.cut)
+        self.how.tell()
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:
             _warn(f"{self.costly:,} answers are too costly to read for their length and are compared as written")
+
+    def _accepted(self, gold: str) -> list[str]:
+        return [letter_of(gold)] if self.gold_indices else accepted(gold, self.kind)
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed."""

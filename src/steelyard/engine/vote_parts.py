@@ -33,6 +33,7 @@ VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
+SUMMED = ("have no readable answer and cast no vote", "read only as the last number")  # said once, of all parts
 
 
 @dataclass(frozen=True)
@@ -142,9 +143,10 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "part": part.name, "questions": verdicts.height, "responses": reader.responses, "without_answer": empty,
         "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
+        "how_read": [reader.how.extracted, reader.how.last_numbers, reader.how.cut],
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
-        "said": [text for text in said if "have no readable answer and cast no vote" not in text],
+        "said": [text for text in said if not any(summed in text for summed in SUMMED)],
     }  # fmt: skip
     seal_part(part, verdicts, summary)
     return summary
@@ -161,6 +163,7 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
         setattr(found, name, getattr(found, name) + part[name])
     for name in ("responses", "unreadable", "undecided", "costly"):
         setattr(reader, name, getattr(reader, name) + part[name])
+    reader.how.add_counts(*part["how_read"])
     decided = found.decided
     decided.questions += part["questions"]
     decided.largest = max(decided.largest, part["largest"])

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers.auto_kind import LOOKED_AT
+from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
@@ -20,6 +21,7 @@ from steelyard.pools.pool import Origin, Pool
 from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression
+from steelyard.tables.how_answers_were_read import how_read_expressions
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
 from steelyard.tables.repeated_rows import RepeatedRows
@@ -118,6 +120,9 @@ def pools_of(
             sources = source_names(frame, schema, source)
             reader.look(first_rows(frame))
             wanted = [*_wanted(schema, chosen, labels), *asked_expressions(frame, chosen, on_demand)]
+            wanted += how_read_expressions(schema)
+            if labels and _labels_by_gold(schema):
+                reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -156,7 +161,7 @@ def named(source: Any) -> Iterator[str]:
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     """What a pool needs: question, answer (or response) and, where there are such, sample, scores, labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
-    if labels and "correct" not in schema and "gold" in schema:
+    if labels and _labels_by_gold(schema):
         text.append("gold")
     for name in text:
         if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
@@ -175,6 +180,10 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     return wanted
 
 
+def _labels_by_gold(schema: pl.Schema) -> bool:
+    return "correct" not in schema and "gold" in schema
+
+
 def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
     """A column as text; a list of accepted gold answers is one text too."""
     if isinstance(kind, pl.List | pl.Array):
@@ -188,6 +197,17 @@ def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
     schema = frame.collect_schema()
     names = [name for name in ("gold", "response", "answer") if name in schema]
     return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
+
+
+def _golds_and_texts(frame: pl.LazyFrame, reader: AnswerReader) -> tuple[pl.Series, pl.Series]:
+    """The golds of a whole table, and the first of its responses; nothing where the kind of answers needs neither."""
+    nothing = pl.Series([], dtype=pl.String)
+    schema = frame.collect_schema()
+    if reader.kind.name != CHOICE or isinstance(schema["gold"], pl.List | pl.Array):
+        return nothing, nothing
+    golds = frame.select(text_expression("gold", schema["gold"]).unique()).collect(engine="streaming")["gold"]
+    rows = first_rows(frame)
+    return golds, rows["answer" if "answer" in rows.columns else "response"]
 
 
 def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
