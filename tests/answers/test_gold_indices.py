@@ -41,7 +41,7 @@ def test_golds_0_to_3_are_indices_where_the_responses_choose_letters(golds: list
 
 
 def test_all_golds_decide_also_those_after_the_first_rows() -> None:
-    golds: list[object] = [1, 2, 3] * 60 + [0]
+    golds: list[object] = [*[1, 2, 3] * 60, 0]
     letters = ["abcd"[int(str(gold))] for gold in golds]
     with pytest.warns(sy.SteelyardNote, match="0 is A"):
         assert correct(golds, letters) == 1.0

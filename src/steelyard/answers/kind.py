@@ -27,6 +27,13 @@ NOTHING = Extracted(None, "none")
 CUT_OFF = Extracted(None, "cut off")  # of a response that its length limit ended before it marked an answer
 
 
+class Doubt(NamedTuple):
+    """Answers of which nobody can be sure how they are meant, and what is said of their number."""
+
+    concerns: Callable[[str], bool]
+    message: str
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of answer.
@@ -45,6 +52,7 @@ class Kind:
     form: Callable[[str], str]
     maths: bool = False
     listed: bool = False
+    doubt: Doubt | None = None
 
     def extract(self, response: str, *, cut: bool = False) -> Extracted:
         """Read the final answer out of a response; one that was `cut` off gives only an answer that it marks."""

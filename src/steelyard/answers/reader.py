@@ -42,7 +42,7 @@ _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal for
 
 
 class AnswerReader:
-    """Reads answers of one kind: math, number, choice, text, code, json, exact, re:PATTERN, or auto (look and see)."""
+    """Reads answers of one kind: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or auto."""
 
     def __init__(self, kind: str = "math") -> None:
         self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
@@ -52,6 +52,7 @@ class AnswerReader:
         self.asked = 0  # questions that the equivalence checker's workers were asked
         self.until = math.inf  # by the monotonic clock: the checker is asked nothing after it
         self.costly = 0  # distinct answers that cost more steps than their length allows
+        self.doubtful = 0  # distinct answers that could be meant in two ways
         self.how = HowRead()
         self.gold_indices = False  # whether gold answers are indices of options: 0 is A
         self._forms: dict[str, str | None] = {}
@@ -110,6 +111,7 @@ class AnswerReader:
         for text in distinct:
             if text not in self._forms:
                 self._forms[text] = found = kind.form(text) or None
+                self.doubtful += kind.doubt is not None and kind.doubt.concerns(text)
                 if kind.maths and found is not None:
                     self.costly += too_costly(found)
                     self._is_symbolic(found)
@@ -149,6 +151,8 @@ class AnswerReader:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
         tell_unreadable(self.unreadable, self.responses, shown, self.how.cut)
         self.how.tell()
+        if self.doubtful and self.kind.doubt:
+            warnings.warn(f"{self.doubtful:,} {self.kind.doubt.message}", SteelyardNote, stacklevel=3)
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:

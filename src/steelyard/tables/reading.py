@@ -60,9 +60,9 @@ def read(
     so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
     of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
     which a verifier need not read twice. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
-    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
-    are the same. A gold answer may be a worked solution, or a list of accepted answers.
+    `answers` is the kind of answer: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or
+    auto, which looks at the first rows and says what it chose; it decides how answers are read out of a column
+    `response` and which of them are the same. A gold answer may be a worked solution, or a list of accepted answers.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
     must have labels.
 
