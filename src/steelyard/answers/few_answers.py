@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from steelyard.answers.grouping import symbolic_forms
 from steelyard.answers.kind import Kind
+from steelyard.answers.names_in_sentences import TEXT, is_sentence
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _BY_OTHERS = re.compile(r"%|[Pp]er ?cent|^[\s$]*+[-−]?\d++,\d++[\s$.]*+$")  # what depends on the other answers
@@ -19,6 +20,8 @@ def few_keys(texts: Sequence[str], kind: Kind) -> list[str | None] | None:
     >>> few_keys(["7", "1/2", "0.5", "7.0"], kind_of("math")), few_keys([r"\sqrt[3]{x}"], kind_of("math"))
     (['7', '1/2', '1/2', '7'], None)
     """
+    if kind.name == TEXT and any(map(is_sentence, texts)):
+        return None
     if not kind.maths:
         return [kind.form(text) or None for text in texts]
     if any(_BY_OTHERS.search(text) for text in texts):

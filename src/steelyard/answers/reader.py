@@ -26,6 +26,7 @@ from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.how_read import HowRead
 from steelyard.answers.letters import LETTERS
+from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.answers.per_cents import also_correct, settled
@@ -116,9 +117,11 @@ class AnswerReader:
                     self.costly += too_costly(found)
                     self._is_symbolic(found)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
+        voting = len(texts) - golds
+        if kind.name == TEXT:
+            return with_names(texts, keys, question, voting)
         if not kind.maths:
             return keys
-        voting = len(texts) - golds
         keys = settled_commas(texts, settled(texts, keys, question, voting), question, voting)
         return self._merged(keys, question, votes)
 
@@ -143,6 +146,8 @@ class AnswerReader:
         correct: Bools = found.fill_null(False).to_numpy().copy()
         if self.kind.maths:
             correct |= also_correct(texts, question, golds, owner) | correct_with_point(texts, question, golds, owner)
+        if self.kind.name == TEXT:
+            correct |= correct_by_name(texts, keys, question, golds, owner)
         if self.kind.name == "choice":
             _check_options(keys, question, lists)
         return keys, correct
