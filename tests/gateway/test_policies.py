@@ -55,6 +55,15 @@ def test_tool_calls_are_voted_on_by_name_and_arguments_and_come_back_verbatim(up
         assert calls == [dict(call, index=0)]
 
 
+def test_a_sample_that_is_cut_off_before_it_marks_an_answer_casts_no_vote_and_is_counted(
+    upstream: FaultUpstream,
+) -> None:
+    with gateway(upstream.url, model="fault:cut-off") as running:
+        told = running.chat("What is 3 + 4?", seed=0).json["steelyard"]
+    assert sum(one["votes"] for one in told["answers"]) == 7  # of 8
+    assert any(note.startswith("1 of 8 samples were cut off by the length limit") for note in told["notes"])
+
+
 def test_prose_without_an_answer_goes_back_as_its_best_scored_sample(upstream: FaultUpstream) -> None:
     with gateway(upstream.url, model="fault:prose") as running:
         reply = running.chat("Write a poem.", seed=0).json

@@ -82,7 +82,7 @@ def run(
     if json:
         show.as_json(
             {"answers": found.kind, "reason": found.reason, "responses": size, "unreadable": found.unreadable}
-            | {"undecided": found.undecided, "costly": found.costly}
+            | {"undecided": found.undecided, "cut": found.cut, "costly": found.costly}
             | ({"responses_unreadable": _ends(lost)} if unreadable else {})
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
@@ -101,6 +101,7 @@ def run(
     _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    _show_cut(found.cut)
     if found.unreadable:
         named = shlex.join(str(place_of(file)) for file in files)
         kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
@@ -124,6 +125,7 @@ def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options
     _show_rules(found.responses, summary["rules"], found.classes, found.merged)
     part = percent(found.unreadable / max(1, found.responses))
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    _show_cut(found.cut)
     _show_doubts(found.undecided, found.costly)
     show.say(f"Tables written to {output}, one part for every part that was read")
 
@@ -143,6 +145,11 @@ def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: li
     if merges:
         title = f"The same answer in several spellings: the first of {classes:,}"
         show.table(title, ("question", "responses", "spellings"), merges)
+
+
+def _show_cut(cut: int) -> None:
+    if cut:
+        show.say(f"{cut:,} of these were cut off by their length limit before they marked an answer.")
 
 
 def _show_doubts(undecided: int, costly: int) -> None:

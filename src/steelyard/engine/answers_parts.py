@@ -45,6 +45,7 @@ class AnswersOfParts:
     responses: int = 0
     unreadable: int = 0
     undecided: int = 0
+    cut: int = 0
     costly: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     classes: int = 0  # with several spellings
@@ -59,7 +60,8 @@ class AnswersOfParts:
         share = max(1, self.responses)
         rules = sorted(self.rules.items(), key=lambda each: (-each[1], each[0]))
         told = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
-        return counts | {"costly": self.costly, "rules": told, "classes": self.classes, "merged": self.merged}
+        counts |= {"cut": self.cut, "costly": self.costly}
+        return counts | {"rules": told, "classes": self.classes, "merged": self.merged}
 
 
 def answers_of_parts(
@@ -86,7 +88,7 @@ def answers_of_parts(
     reason = reader.choice.reason if reader.choice else None
     found, told = AnswersOfParts(kind=reader.kind.name, reason=reason), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
-        for name in ("responses", "unreadable", "undecided", "costly", "classes"):
+        for name in ("responses", "unreadable", "undecided", "cut", "costly", "classes"):
             setattr(found, name, getattr(found, name) + part[name])
         found.rules.update(part["rules"])
         largest = sorted([*found.merged, *part["merged"]], key=lambda each: (-each["responses"], each["question"]))
@@ -110,7 +112,7 @@ def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
             reader.close()
     summary = {
         "part": part.name, "responses": table.height, "unreadable": found.unreadable, "undecided": found.undecided,
-        "costly": found.costly, "rules": dict(found.rules.select("rule", "responses").rows()),
+        "cut": found.cut, "costly": found.costly, "rules": dict(found.rules.select("rule", "responses").rows()),
         "classes": found.merged.height, "merged": found.merged.head(KEPT).to_dicts(), "said": said,
     }  # fmt: skip
     lost = found.table.filter(pl.col("same_as").is_null())

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from steelyard.answers.asked_kind import asked_kind
 from steelyard.answers.extract import AUTO, extract_answer
+from steelyard.answers.how_read import is_cut
 from steelyard.answers.kinds.json import json_form
 from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.json_pointers import MISSING, pointed
@@ -50,7 +51,8 @@ class AnswerPolicy:
 
     def answer(self, sample: Sample) -> str | None:
         """Read the answer as `ask` does."""
-        return extract_answer(sample.choice.text, self.kind) if sample.choice else None
+        choice = sample.choice
+        return extract_answer(choice.text, self.kind, cut=is_cut(choice.finish)) if choice else None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@ from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote,
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
-KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
+KNOWN = {
+    "question", "sample", "response", "answer", "rule", "correct", "gold", "prompt", "domain", "llm", "tokens",
+    "finish",
+}  # fmt: skip
 NO_SCORE = "none"
 
 

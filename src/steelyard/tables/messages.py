@@ -48,7 +48,10 @@ def prompt_of(messages: Any) -> str | None:
 def choices_of(body: dict[str, Any], where: str) -> list[dict[str, Any]]:
     """The rows of one completion: response, logprob and tokens of each choice, in the order of their indices."""
     if body.get("object") == "response" or ("output" in body and "choices" not in body):
-        return [{"response": _of_output(body.get("output")), "tokens": _usage(body, "output_tokens")}]
+        row = {"response": _of_output(body.get("output")), "tokens": _usage(body, "output_tokens")}
+        details = body.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else body.get("status")
+        return [{**row, "finish": reason if isinstance(reason, str) else None}]
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not all(isinstance(each, dict) for each in choices):
         raise TableError(f"{where} has no choices: it is no chat completion; remove it, or write the file again")
@@ -66,7 +69,9 @@ def _row(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice.get("message")
     text = text_of(message.get("content")) if isinstance(message, dict) else text_of(choice.get("text"))
     values = token_logprobs(choice.get("logprobs"))
-    return {"response": text, "logprob": likelihood(values), "tokens": len(values) or None}
+    reason = choice.get("finish_reason")
+    finish = reason if isinstance(reason, str) else None
+    return {"response": text, "finish": finish, "logprob": likelihood(values), "tokens": len(values) or None}
 
 
 def token_logprobs(logprobs: Any) -> list[float]:

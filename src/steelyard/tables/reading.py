@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers.extract import AUTO
+from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
@@ -23,7 +24,8 @@ from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
 from steelyard.tables.contradicting_golds import check_golds
-from steelyard.tables.kind_evidence import evidence_of, text_expression
+from steelyard.tables.how_answers_were_read import how_read_expressions
+from steelyard.tables.kind_evidence import TEXT_ROWS, evidence_of, text_expression
 from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -66,9 +68,9 @@ def read(
     of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
     which a verifier need not read twice. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer, which decides how answers are read out of a column `response` and which of them
-    are the same: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which decides by the golds, else
-    by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked solution,
-    or a list of accepted answers.
+    are the same: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or auto, which decides by the
+    golds, else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
+    solution, or a list of accepted answers.
     An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
     refuses it.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
@@ -136,6 +138,9 @@ def pools_of(
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
             wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
+            wanted += how_read_expressions(schema)
+            if labels is not None and _labels_by_gold(schema):
+                reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -176,7 +181,7 @@ def named(source: Any) -> Iterator[str]:
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     """What a pool needs: question, answer (or response) and, where there are such, sample, scores, labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
-    if labels and "correct" not in schema and "gold" in schema:
+    if labels and _labels_by_gold(schema):
         text.append("gold")
     for name in text:
         if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
@@ -204,6 +209,21 @@ def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | 
         return None
     columns = [text_expression(name, schema[name]) for name in names]
     return frame.select(*columns, label.alias("correct")).head(LABELS_LOOKED_AT).collect()
+
+
+def _labels_by_gold(schema: pl.Schema) -> bool:
+    return "correct" not in schema and "gold" in schema
+
+
+def _golds_and_texts(frame: pl.LazyFrame, reader: AnswerReader) -> tuple[pl.Series, pl.Series]:
+    """The golds of a whole table, and the first of its responses; nothing where the kind of answers needs neither."""
+    nothing = pl.Series([], dtype=pl.String)
+    schema = frame.collect_schema()
+    if reader.kind.name != CHOICE or isinstance(schema["gold"], pl.List | pl.Array):
+        return nothing, nothing
+    golds = frame.select(text_expression("gold", schema["gold"]).unique()).collect(engine="streaming")["gold"]
+    name = "answer" if "answer" in schema else "response"
+    return golds, frame.select(text_expression(name, schema[name])).head(TEXT_ROWS).collect()[name]
 
 
 def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:

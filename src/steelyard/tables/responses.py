@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
+from steelyard.tables.how_answers_were_read import with_finish
 from steelyard.tables.recognition import LAYOUTS, Layout
 from steelyard.tables.renaming import Renamed, renamed
 from steelyard.tables.several_files import joined, parted
@@ -65,7 +66,7 @@ def open_unparted(source: Any, layout: str | None = None, rename: dict[str, str]
         rename = {old: new for old, new in rename.items() if old not in columns}
     found = found or next(each for each in _asked(1) if each.recognises(file))
     converted = found.read(file)
-    return Unparted(renamed(converted.frame, rename), file.paths, found, converted.found)
+    return Unparted(with_finish(renamed(converted.frame, rename)), file.paths, found, converted.found)
 
 
 def _asked(turn: int) -> list[Layout]:
