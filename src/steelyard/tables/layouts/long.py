@@ -7,6 +7,7 @@ import polars as pl
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
 from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
+from steelyard.tables.list_answers import with_list_answers
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,
@@ -38,7 +39,7 @@ class Long(Layout):
         return True
 
     def read(self, opened: Opened) -> Converted:
-        frame = with_step_scores(flattened(opened.frame()))
+        frame = with_list_answers(with_step_scores(flattened(opened.frame())))
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
         meant = _texts(schema, flat) | _labels(frame, schema, flat)
