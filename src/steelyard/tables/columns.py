@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
+from steelyard.tables.headerless import check_names
 from steelyard.tables.names import NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
@@ -89,6 +90,7 @@ def check_columns(schema: pl.Schema) -> None:
     missing = [] if "question" in schema else ["'question' (the id that responses to one question share)"]
     missing += [] if "answer" in schema or "response" in schema else ["'answer' (or 'response', the full text)"]
     if missing:
+        check_names(schema)
         ours = "question" if "question" not in schema else "answer"
         others = [name for name in schema.names() if name not in KNOWN]
         raise ColumnError(
