@@ -10,6 +10,7 @@ import polars as pl
 
 from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, did_you_mean
 from steelyard.tables.headerless import check_names
+from steelyard.tables.label_words import labels_of
 from steelyard.tables.names import NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
@@ -105,10 +106,7 @@ def label_expression(schema: pl.Schema) -> pl.Expr | None:
         kind = schema["correct"]
         column = pl.col("correct")
         if kind == pl.String:
-            words = column.str.strip_chars().str.to_lowercase()
-            return words.replace_strict(
-                {"true": True, "false": False, "1": True, "0": False}, default=None, return_dtype=pl.Boolean
-            )
+            return labels_of(column)
         if kind in (pl.Boolean, pl.Null):
             return column.cast(pl.Boolean)
         if kind.is_numeric():

@@ -7,6 +7,7 @@ import polars as pl
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
 from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
+from steelyard.tables.label_words import are_labels
 from steelyard.tables.list_answers import with_list_answers
 from steelyard.tables.names import (
     ANSWERS,
@@ -20,6 +21,7 @@ from steelyard.tables.names import (
     accepted_lists,
     first_of,
     is_label,
+    key,
     named,
     only,
 )
@@ -48,8 +50,8 @@ class Long(Layout):
             meant["question"] = question
         said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
         frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
-        if "correct" in meant:
-            check_label_of_questions(frame, meant["correct"])
+        if "correct" in meant or schema.get("correct") == pl.String:
+            check_label_of_questions(frame, meant.get("correct", "correct"))
         return Converted(frame, said)
 
 
@@ -65,7 +67,7 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     """Where it stands what is correct, in a table that has neither `correct` nor `gold`."""
     if "correct" in schema or "gold" in schema:
         return {}
-    labels = [name for name in named(flat, LABELS) if is_label(schema[name]) and _is_binary(frame, name)]
+    labels = [name for name in named(flat, LABELS) if _has_labels(frame, name)]
     correct = only(labels, "correct")
     if correct:
         return {"correct": correct}
@@ -74,6 +76,14 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     )
     gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
+
+
+def _has_labels(frame: pl.LazyFrame, name: str) -> bool:
+    """Whether a column labels responses: true and false, 1 and 0, or words that say so."""
+    kind = frame.collect_schema()[name]
+    if kind == pl.String:
+        return are_labels(frame, name, judged=key(name) in LATE_GOLDS)
+    return is_label(kind) and _is_binary(frame, name)
 
 
 def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
