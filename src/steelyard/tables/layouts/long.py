@@ -8,6 +8,7 @@ from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
 from steelyard.tables.gold_or_answer import check_gold_alone, check_label_of_questions, check_unknown_lists
 from steelyard.tables.label_words import are_labels
+from steelyard.tables.letter_case import chosen_in_our_case
 from steelyard.tables.list_answers import with_list_answers
 from steelyard.tables.names import (
     ANSWERS,
@@ -44,7 +45,7 @@ class Long(Layout):
         frame = with_list_answers(with_step_scores(flattened(opened.frame())))
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
-        meant = _texts(schema, flat) | _labels(frame, schema, flat)
+        meant = _texts(schema, flat) | _labels(frame, schema, flat) | chosen_in_our_case(schema)
         question = None if "question" in schema else _question(frame, flat)
         if question:
             meant["question"] = question
