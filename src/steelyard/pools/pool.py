@@ -41,6 +41,7 @@ class Origin:
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
     source: str | None = None  # the column that says who answered
+    split_from: int | None = None  # how many questions there were before `split`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,7 +311,8 @@ class Pool:
             )
         by_id = np.argsort(self.rank)
         order = np.random.default_rng(seed).permutation(self.n_questions)
-        return self.take(by_id[np.sort(order[:count])]), self.take(by_id[np.sort(order[count:])])
+        whole = replace(self, origin=replace(self.origin, split_from=self.n_questions))
+        return whole.take(by_id[np.sort(order[:count])]), whole.take(by_id[np.sort(order[count:])])
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))

@@ -16,6 +16,7 @@ from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
 KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
 NO_SCORE = "none"
+RECORDED = "self_logprob"  # what a run has beside the scores of verifiers
 
 
 def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
@@ -64,15 +65,26 @@ def _is_score(kind: pl.DataType) -> bool:
 
 def _only(candidates: list[str], schema: pl.Schema) -> str:
     """The score when none is named: the only column of floats, else the only one that is called as scores are."""
-    if len(candidates) == 1 and (SCORE_LIKE.search(key(candidates[0])) or not NO_SCORES.search(key(candidates[0]))):
+    if len(candidates) == 1 and (_is_named(candidates[0]) or not NO_SCORES.search(key(candidates[0]))):
         return candidates[0]
     whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
-    known = [name for name in candidates if SCORE_LIKE.search(key(name))] if candidates else whole
+    known = [name for name in candidates if _is_named(name)] or whole
+    verified = [name for name in candidates if name != RECORDED and not NO_SCORES.search(key(name))]
+    if len(verified) == 1 and RECORDED in candidates:
+        note = f"the score is {verified[0]!r}, the verifier's; {RECORDED!r}, which every run records, is not weighed"
+        warnings.warn(note, SteelyardNote, stacklevel=2)
+        return verified[0]
     if len(known) == 1:
         others = [name for name in candidates if name != known[0]]
         beside = f", and none of {', '.join(others)}" if others else ""
         warnings.warn(f"the score is {known[0]!r}, by its name{beside}", SteelyardNote, stacklevel=2)
         return known[0]
+    texts = [name for name, kind in schema.items() if kind == pl.String and key(name) in SCORES]
+    if not candidates and not known and texts:
+        raise ScoreError(
+            f"the column {texts[0]!r} holds text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
+            f"score='{NO_SCORE}' for a majority vote"
+        )
     if not candidates and not known:
         raise ScoreError(
             "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
@@ -84,6 +96,11 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
             f"score, read it with score='{candidates[0]}', else read with score='{NO_SCORE}' for a majority vote"
         )
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
+
+
+def _is_named(name: str) -> bool:
+    """Whether a column is called as scores are."""
+    return key(name) in SCORES or SCORE_LIKE.search(key(name)) is not None
 
 
 def check_columns(schema: pl.Schema) -> None:

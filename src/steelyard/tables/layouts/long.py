@@ -26,6 +26,7 @@ from steelyard.tables.names import (
     named,
     only,
 )
+from steelyard.tables.percentages import in_percent, with_shares
 from steelyard.tables.recognition import Converted, Layout, Opened
 
 
@@ -43,17 +44,20 @@ class Long(Layout):
 
     def read(self, opened: Opened) -> Converted:
         frame = with_list_answers(with_step_scores(flattened(opened.frame())))
+        percent = in_percent(frame)
+        frame = with_shares(frame, percent)
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
         meant = _texts(schema, flat) | _labels(frame, schema, flat) | chosen_in_our_case(schema)
         question = None if "question" in schema else _question(frame, flat)
         if question:
             meant["question"] = question
-        said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
+        notes = [f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items()]
+        notes += [f"{name!r} read as percent (87 % is 0.87)" for name in percent]
         frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
         if "correct" in meant or schema.get("correct") == pl.String:
             check_label_of_questions(frame, meant.get("correct", "correct"))
-        return Converted(frame, said)
+        return Converted(frame, ", ".join(notes))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
