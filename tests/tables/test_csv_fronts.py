@@ -19,6 +19,8 @@ READ = {
     "a separator as Excel writes it": "sep=;\r\n" + (HEADER + ROWS).replace(",", ";"),
     "blank lines": "\n\n" + HEADER + ROWS,
     "a column that is called #": "#," + HEADER + "".join(f"{i},{row}\n" for i, row in enumerate(ROWS.split())),
+    "ids that begin with #": HEADER + '#1,4,0.75\n#1,"5",0.25\n#2,"# It is\n4",0.5\n',
+    "commas in a .tsv": HEADER + ROWS,
     "a response with # in it": HEADER + 'a,"#### 4",0.75\na,5,0.25\nb,"#\n4",0.5\n',
 }
 REFUSED = {
@@ -30,13 +32,17 @@ REFUSED = {
     "only blank lines": ("\n\n\n", "is empty: it has no rows to read"),
     "lines of old Macs": ((HEADER + ROWS).replace("\n", "\r"), "tr '\\r' '\\n' <"),
     "more cells than names": (HEADER + "a,1,234,0.5\n", "a row has more cells than there are names of columns"),
+    "a comment among the rows": (HEADER + "a,4,0.5\n# checked, twice\nb,4,0.5\n", "line 3 looks like a comment"),
+    "NUL bytes at the end": (HEADER + ROWS + "\0" * 99, "contains NUL bytes"),
+    "a last line that was cut off": (HEADER + ROWS + "b,5", "ends within a line ('b,5' has fewer cells"),
+    "a title above the header": ("Our results,,\n,,\n" + HEADER + ROWS, "several columns without a name"),
     "a quote that stays open": (HEADER + 'a,"4,0.5\nb,5,0.5\n', "a quote is opened and not closed"),
 }
 
 
 @pytest.mark.parametrize("kind", READ)
 def test_it_is_read(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "t.csv"
+    path = tmp_path / ("t.tsv" if kind.endswith(".tsv") else "t.csv")
     path.write_text(READ[kind], newline="")
     pool = sy.read(path)
     assert (pool.n_questions, pool.n_responses) == (2, 3)
@@ -70,6 +76,20 @@ def test_columns_that_pandas_numbered_can_still_be_renamed(tmp_path: Path) -> No
     path.write_text("0,1,2\n" + ROWS)
     assert "rename one" in steelyard("vote", path).err
     assert sy.read(path, rename={"0": "question", "1": "answer"}, score="2").n_responses == 3
+
+
+def test_objects_over_several_lines_are_offered_the_command_that_joins_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{\n "question": "a",\n "answer": "4"\n}\n' * 2)
+    with pytest.raises(sy.TableError, match=r"line 1 begins an object that spans several lines: .* jq -c \."):
+        sy.read(path)
+
+
+def test_utf32_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes((HEADER + ROWS).encode("utf-32"))
+    with pytest.raises(sy.TableError, match="iconv -f UTF-32 -t UTF-8"):
+        sy.read(path)
 
 
 @pytest.mark.parametrize("indent", [None, 1])

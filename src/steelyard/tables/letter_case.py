@@ -20,11 +20,11 @@ def in_our_case(schema: pl.Schema) -> dict[str, str]:
     """
     missing = sorted(KNOWN - CHOSEN - set(schema))
     columns = [name for name in schema if key(name) != "sample" or schema[name].is_integer()]
-    found = {ours: only([name for name in columns if key(name) == ours], ours) for ours in missing}
-    return {theirs: ours for ours, theirs in found.items() if theirs is not None}
+    columns_of = {ours: only([name for name in columns if key(name) == ours], ours) for ours in missing}
+    return {theirs: ours for ours, theirs in columns_of.items() if theirs is not None}
 
 
 def chosen_in_our_case(schema: pl.Schema) -> dict[str, str]:
     """The same, ours: theirs, for columns that keep their name too."""
-    found = {ours: only(named(schema, {ours}), ours) for ours in sorted(CHOSEN - set(schema))}
-    return {ours: theirs for ours, theirs in found.items() if theirs is not None}
+    columns_of = {ours: only(named(schema, {ours}), ours) for ours in sorted(CHOSEN - set(schema))}
+    return {ours: theirs for ours, theirs in columns_of.items() if theirs is not None}

@@ -29,7 +29,7 @@ class Front(NamedTuple):
 
 def front_of(path: Path) -> Front:
     """Look at the first lines; a file without any other line is empty."""
-    separator: str | None = "\t" if path.suffix.lower() == ".tsv" else None
+    separator: str | None = None
     comment = Line(-1, b"")
     for number, raw in enumerate(_first_lines(path)):
         line = Line(number, raw.removeprefix(BOM) if number == 0 else raw)
@@ -41,6 +41,8 @@ def front_of(path: Path) -> Front:
         elif line.text:
             header = _header(path, comment, line)
             _check_rows(path, header)
+            if path.suffix.lower() == ".tsv" and b"\t" in header.content:
+                separator = "\t"
             return Front(header.number, *_separated(header, separator))
     raise TableError(f"{path} is empty: it has no rows to read")
 

@@ -15,6 +15,7 @@ DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 FIXES = {  # by words of a message of polars
     "invalid utf-8": "its text is not UTF-8: save it as 'CSV UTF-8', or convert it, with: "
     "iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8.csv",
+    "InvalidFooter": "it has no end, as an Arrow stream has none: write it as a file (write_ipc, not write_ipc_stream)",
     "found more fields": "a row has more cells than there are names of columns: quote cells that contain the separator",
     'could not parse `"': "a quote is opened and not closed: close it, or double the quotes within a cell",
 }

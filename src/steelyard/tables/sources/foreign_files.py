@@ -20,7 +20,7 @@ PACKERS = {b"BZh": "bunzip2 -k", b"\xfd7zXZ\x00": "xz -dk"}
 TABLES = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x28\xb5\x2f\xfd": "Zstandard"}
 SUFFIXES = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather"), "Zstandard": (".zst",)}
 
-Told = Callable[[Path], str]  # what a file is, and what to do
+Description = Callable[[Path], str]  # what a file is, and what to do
 
 
 def check_foreign(path: Path) -> None:
@@ -45,7 +45,7 @@ def _foreign(path: Path, head: bytes) -> str | None:
     for magic, packer in PACKERS.items():
         if head.startswith(magic):
             return f"is packed: unpack it first, with: {packer} {shlex.quote(str(path))}"
-    known: tuple[tuple[bool, Told], ...] = (
+    known: tuple[tuple[bool, Description], ...] = (
         (head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _excel),
         (head.startswith(b"SQLite format 3\x00"), _sqlite),
         (head[8:12] == b"DUCK", _duckdb),
@@ -54,7 +54,7 @@ def _foreign(path: Path, head: bytes) -> str | None:
         (head.startswith(b"version https://git-lfs"), _pointer),
         (WEB_PAGE.match(head) is not None, _web_page),
     )
-    return next((told(path) for is_such, told in known if is_such), None)
+    return next((describe(path) for matches, describe in known if matches), None)
 
 
 def _zipped(path: Path) -> str:

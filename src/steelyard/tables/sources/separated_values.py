@@ -12,6 +12,7 @@ from steelyard.errors import TableError
 from steelyard.tables.headerless import check_names
 from steelyard.tables.names import is_text, key
 from steelyard.tables.sources.csv_front import front_of
+from steelyard.tables.sources.csv_lines import check_lines
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.width import check_width
 
@@ -26,6 +27,7 @@ def open_separated(path: Path) -> pl.LazyFrame:
     check_utf8(path)
     front = front_of(path)
     check_width(path, front.columns)
+    check_lines(path, front)
     options: dict[str, Any] = {"separator": front.separator, "skip_lines": front.skipped, "glob": False}
     names = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
     check_once(path, names)
@@ -39,6 +41,11 @@ def check_once(path: Path, names: list[str]) -> None:
     twice = next((found[1] for name in names if (found := _TWICE.fullmatch(name)) and found[1] in names), None)
     if twice is not None:
         check_names(_TWICE.sub(r"\1", name) for name in names)
+        if not twice:
+            raise TableError(
+                f"{path} has several columns without a name: give each its name; if the line with the names stands "
+                "further down, remove those before it"
+            )
         raise TableError(f"{path} has two columns {twice!r}: remove one, or give it another name")
 
 
