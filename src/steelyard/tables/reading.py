@@ -187,7 +187,10 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
         if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
             continue
         if schema[name].is_nested() or schema[name] == pl.Object:
-            raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
+            raise ColumnError(
+                f"the column {name!r} holds {str(schema[name])[:60]}, not one text or number per row: write each value "
+                "as JSON text (json.dumps)"
+            )
     wanted = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
