@@ -88,11 +88,6 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(score=pl.lit(None, pl.Float64))),
         ("every score is missing", "majority"),
     ),
-    "all correct": (
-        _write(lambda t: t.filter("correct").with_columns(sample=pl.row_index())),
-        ("correct and 0 incorrect",),
-    ),
-    "all wrong": (_write(lambda t: t.with_columns(correct=pl.lit(False))), ("0 correct and", "incorrect")),
     "too few questions": (_write(lambda t: t.head(4 * 9)), ("calibration questions are too few", "at least 10")),
     "a repeated sample": (_write(lambda t: pl.concat((t, t.head(1)))), ("'q00' has sample 0 more than once",)),
     "a repeated sample next to its twin": (_write(lambda t: pl.concat((t.head(1), t))), ("more than once",)),
@@ -155,6 +150,14 @@ def test_a_file_that_cannot_be_used_is_one_line_with_the_fix(case: str, verb: st
         assert word in lines[0]
     assert not (tmp_path / "plan.json").exists()
     assert done.out == ""
+
+
+@pytest.mark.parametrize("correct", [True, False])
+def test_labels_that_are_all_alike_leave_the_majority_vote_with_a_warning(correct: bool, tmp_path: Path) -> None:
+    path = _write(lambda t: t.with_columns(correct=pl.lit(correct)))(tmp_path)
+    done = steelyard("fit", path, "--method", "calibrated", "-o", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+    assert "there is nothing to learn, and majority vote is used; check the labels" in done.err
 
 
 WRONG: list[tuple[tuple[Any, ...], str]] = [

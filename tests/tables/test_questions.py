@@ -196,4 +196,4 @@ def test_a_prompt_that_is_not_there_or_has_no_place_for_the_question(tmp_path: P
 
 
 def test_the_prompt_for_choices_asks_for_choices() -> None:
-    assert (read_template("choice").answers, read_template("math").answers) == ("choice", "math")
+    assert (read_template("choice").answers, read_template("math").answers) == ("choice", None)

@@ -155,7 +155,7 @@ def run(
         frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
-    listed, drawn = chosen or all_methods(cal), {"n": numbers(n), "resamples": draws, "seed": seed}
+    listed, drawn = all_methods(cal) if chosen is None else chosen, {"n": numbers(n), "resamples": draws, "seed": seed}
     if engine is None:
         result, trust = _measured(listed, cal, test, **drawn)
     else:
