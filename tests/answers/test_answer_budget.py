@@ -68,6 +68,8 @@ def test_every_pattern_that_reads_answers_is_linear() -> None:
     found = 0
     for module in pkgutil.walk_packages([str(Path(budget.__file__).parent)], "steelyard.answers."):
         for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, tuple) and value and isinstance(value[0], re.Pattern):
+                assert [ambiguous(pattern) for pattern in value] == [None] * len(value), f"{module.name}.{name}"
             if isinstance(value, re.Pattern):
                 assert ambiguous(value) is None, f"{module.name}.{name}"
                 found += 1

@@ -339,3 +339,13 @@ def test_reading_answers_out_of_responses_tells_how_far_it_is() -> None:
 def test_a_division_by_zero_is_an_answer_of_its_own_and_wakes_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steelyard.answers.equivalence.EquivalenceChecker", None)
     assert sy.group_answers(["8/0", "8", "8/0", "7/0"]) == [0, 1, 0, 2]
+
+
+def test_a_decimal_comma_is_told_by_the_other_answers_of_the_question() -> None:
+    assert sy.group_answers(["3,5", "3.5", "3,50"]) == [0, 0, 0]
+    assert sy.group_answers(["3,5", "3 and 5", "3.5"]) == [0, 0, 1]
+    assert sy.group_answers(["3,5", "(3,5)", "3,500", "3500"]) == [0, 1, 2, 2]
+    table = pl.DataFrame({"question": ["a"] * 2 + ["b"] * 2, "answer": ["3,5", "5", "2,25", "9/4"]})
+    golds = table.with_columns(gold=pl.Series(["3.5", "3.5", "2,25", "2,25"]))
+    pool = sy.read_labelled(golds, score="none")
+    assert pool.correct.tolist() == [True, False, True, True]

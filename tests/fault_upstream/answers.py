@@ -147,6 +147,12 @@ def say(text: Any) -> Callable[[dict[str, Any]], None]:
     return set_first("message", {"role": "assistant", "content": text})
 
 
+def cut_off(body: dict[str, Any]) -> None:
+    """End the first choice at its length limit, before it marks an answer."""
+    say("Let me think about 3 and")(body)
+    set_first("finish_reason", "length")(body)
+
+
 ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "knows": knows,
     "rich": changed(rich),
@@ -224,5 +230,6 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "surrogate": changed(say("half \ud800 \x00 \u202e \u2028 \\boxed{3}")),
     "finish-number": changed(set_first("finish_reason", 7)),
     "length": changed(set_first("finish_reason", "length")),
+    "cut-off": changed(cut_off),
     "numbers": changed(odd_numbers),
 }

@@ -239,7 +239,7 @@ def test_a_folder_of_other_scores_or_of_other_files_is_refused(upstream: FaultUp
     with gateway(upstream.url, feedback=tmp_path / "kept"):
         pass
     refused = steelyard(*words, "--feedback", tmp_path / "kept", "--answers", "exact")
-    assert (refused.code, "holds feedback with answers 'math'" in refused.err) == (2, True)
+    assert (refused.code, "holds feedback with answers 'auto'" in refused.err) == (2, True)
     assert "has no labels yet" in steelyard("fit", tmp_path / "kept", "-o", tmp_path / "plan.json").err
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+import steelyard as sy
+from steelyard.gateway.caps import Caps
+from steelyard.gateway.chat_request import read_chat
+from steelyard.gateway.configuration import Configuration
+from steelyard.gateway.json_members import read_members
+from steelyard.gateway.policies import policy_of
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 
 OBJECT = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
+LETTERS = dict(zip("0123456789", "ABCDEABCDE", strict=True))
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
@@ -46,6 +55,15 @@ def test_tool_calls_are_voted_on_by_name_and_arguments_and_come_back_verbatim(up
         assert calls == [dict(call, index=0)]
 
 
+def test_a_sample_that_is_cut_off_before_it_marks_an_answer_casts_no_vote_and_is_counted(
+    upstream: FaultUpstream,
+) -> None:
+    with gateway(upstream.url, model="fault:cut-off") as running:
+        told = running.chat("What is 3 + 4?", seed=0).json["steelyard"]
+    assert sum(one["votes"] for one in told["answers"]) == 7  # of 8
+    assert any(note.startswith("1 of 8 samples were cut off by the length limit") for note in told["notes"])
+
+
 def test_prose_without_an_answer_goes_back_as_its_best_scored_sample(upstream: FaultUpstream) -> None:
     with gateway(upstream.url, model="fault:prose") as running:
         reply = running.chat("Write a poem.", seed=0).json
@@ -59,3 +77,31 @@ def test_algebra_is_compared_by_the_worker_and_other_requests_go_on(upstream: Fa
     with gateway(upstream.url, model="fault:algebra?algebra") as running:
         told = running.chat("algebra?", seed=0).json["steelyard"]
         assert [one["votes"] for one in told["answers"]] == [8]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "read_as"),
+    [
+        ("Which?\nA) one\nB) two", "auto", "choice"),
+        ("How many?", "auto", "math"),
+        ("Which?\nA) one\nB) two", "text", "text"),
+    ],
+)
+def test_without_a_plan_the_question_says_whether_letters_are_voted_on(question: str, kind: str, read_as: str) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": question}]}
+    asked = read_chat(read_members(json.dumps(body)), Caps())
+    assert policy_of(asked, kind, ()).kind == read_as
+
+
+def test_a_server_reads_as_its_plan_does_and_refuses_another_kind(upstream: FaultUpstream, tmp_path: Path) -> None:
+    letter = pl.col("answer").str.tail(1).replace_strict(LETTERS)
+    rows = sy.simulate(60, 8, seed=1).drop_nulls().with_columns(letter)
+    labels = rows.with_columns(correct=pl.col("answer") == pl.col("answer").first().over("question"))
+    plan = tmp_path / "plan.json"
+    sy.LogitVote().fit(sy.read_labelled(labels.rename({"score": "self_logprob"}))).save(plan)
+    configuration = Configuration(upstream.url, "good", plan=plan)
+    method, _, _ = configuration.voter(configuration.upstreams())
+    assert configuration.kind(method) == "choice"
+    other = Configuration(upstream.url, "good", plan=plan, answers="math")
+    with pytest.raises(sy.PlanError, match="answers of the kind 'choice', not 'math'"):
+        other.voter(other.upstreams())

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import steelyard as sy
 from steelyard.runs.journal_lines import Lines
 from steelyard.runs.run import Run
 from tests.fault_upstream.asked import text_of
@@ -214,6 +215,19 @@ def test_choices_are_asked_for_and_read_as_choices(upstream: FaultUpstream, tmp_
     assert done.code == 0, done.err
     assert upstream.asked("good-8")[0]["prompt"].startswith("Which?\n\nOptions:\nA. x\nB. y\n\nThink step by step")
     assert Run.open(tmp_path / "run").manifest.answers == "choice"
+
+
+def test_golds_in_words_make_a_run_whose_answers_are_read_as_words(upstream: FaultUpstream, tmp_path: Path) -> None:
+    path = tmp_path / "capitals.jsonl"
+    rows = [{"question": f"q{i}", "prompt": "Which city?", "gold": gold} for i, gold in enumerate(("Rome", "Oslo"))]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("--upstream", upstream.url, "--model", "good-9", "-n", 2, "-o", tmp_path / "run")
+    done = steelyard("generate", path, *words)
+    assert (done.code, "answers are read as text: 2 of 2 golds are words" in done.err) == (0, True), done.err
+    assert Run.open(tmp_path / "run").manifest.answers == "text"
+    assert sy.read(tmp_path / "run", score="none").origin.answers == "text"
+    named = steelyard("generate", path, *words[:-1], tmp_path / "named", "--answers", "exact")
+    assert (named.code, Run.open(tmp_path / "named").manifest.answers) == (0, "exact")
 
 
 def test_json_is_one_object(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         ("1 rows or more have no sample number",),
     ),
     "samples that are words": (_write(lambda t: t.with_columns(sample=pl.lit("first"))), ("'sample' holds",)),
-    "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("no column of scores",)),
+    "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("holds text, not numbers",)),
 }
 
 

@@ -71,3 +71,19 @@ def test_parts_are_read_as_the_whole_table(tmp_path: Path) -> None:
     assert verdicts.select("question", "answer").rows() == [("a", "None"), ("b", "7"), ("ca", "7"), ("cb", "7")]
     read = steelyard("answers", tmp_path / "parts", "-o", tmp_path / "answers", *words)
     assert "3 responses have no readable answer" in read.out
+
+
+def test_a_plan_that_chose_text_by_itself_votes_as_it_was_fitted(tmp_path: Path) -> None:
+    names = ["Rome", "Paris", "Oslo", "Cairo"]
+    rows = [
+        {"question": str(each), "answer": answer, "gold": names[each % 4]}
+        for each in range(40)
+        for answer in ["N/A"] * 3 + [names[each % 4]] * 2
+    ]
+    table = pl.DataFrame(rows)
+    with pytest.warns(sy.SteelyardWarning, match="120 answers are words"):
+        plan = sy.MajorityVote().fit(sy.read_labelled(table, score="none"))
+    plan.save(tmp_path / "plan.json")
+    with pytest.warns(sy.SteelyardWarning, match="120 answers are words"):
+        verdicts = sy.vote(table.drop("gold"), plan=tmp_path / "plan.json")
+    assert "N/A" not in verdicts["answer"].to_list()

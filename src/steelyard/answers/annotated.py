@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import Extracted
+from steelyard.answers.extract import CUT_OFF, Extracted
+from steelyard.answers.how_read import cut_expression
 from steelyard.answers.normal import COSTLY
 from steelyard.answers.reader import AnswerReader
 
@@ -22,7 +23,10 @@ class Reading:
     merged: pl.DataFrame  # question, answer, spellings, responses
     unreadable: int
     undecided: int
+    cut: int  # responses that their length limit ended before they marked an answer
     costly: int  # answers that cost more steps than their length allows: each is a class of its own
+    kind: str | None = None  # what the answers were read as
+    reason: str | None = None  # why, where it was decided here
 
 
 def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None = None) -> Reading:
@@ -40,7 +44,8 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
     known = distinct.drop("votes").with_columns(keys.alias("same_as"), apart.alias("undecided"))
     texts = rows.with_columns(pl.col("question", "answer").cast(pl.String))
     full = texts.join(known, on=["question", "answer"], how="left", nulls_equal=True, maintain_order="left")
-    return described(full)
+    reason = reader.choice.reason if reader.choice else None
+    return replace(described(full), kind=reader.kind.name, reason=reason)
 
 
 def described(full: pl.DataFrame) -> Reading:
@@ -51,18 +56,21 @@ def described(full: pl.DataFrame) -> Reading:
         _merged(full),
         full["same_as"].null_count(),
         int(full["undecided"].sum()),
+        int((full["rule"] == CUT_OFF.rule).sum()) if "rule" in full.columns else 0,
         int(full["same_as"].str.starts_with(COSTLY).sum()),
     )
 
 
 def _extracted(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[float], None] | None) -> pl.DataFrame:
     found: list[Extracted] = []
-    for part in table["response"].cast(pl.String).to_frame().iter_slices(2000):
-        found += reader.extract(part.to_series())
+    ended = cut_expression("finish") if "finish" in table.columns else pl.lit(value=False)
+    for part in table.select(pl.col("response").cast(pl.String), ended.alias("cut")).iter_slices(2000):
+        found += reader.extract(part["response"], part["cut"])
         if progress:
             progress(len(found) / table.height)
     return table.with_columns(
-        pl.Series("answer", [answer for answer, _ in found], pl.String), pl.Series("rule", [rule for _, rule in found])
+        pl.Series("answer", [answer for answer, _ in found], pl.String),
+        pl.Series("rule", [rule for _, rule in found], pl.String),
     )
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from steelyard.answers.kind import NOTHING, Extracted, Kind
+from steelyard.answers.kind import CUT_OFF, NOTHING, Extracted, Kind
 from steelyard.answers.kinds import registry
 from steelyard.answers.pattern import PREFIX, pattern_kind
 from steelyard.errors import SettingError, did_you_mean
 
-__all__ = ["AUTO", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
+__all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
 AUTO = "auto"
 KINDS = registry().built_in
 
 
-def extract(text: str, kind: str = "math") -> Extracted:
+def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
     """Read the final answer out of a response, and say which rule found it.
+
+    A response that was `cut` off by its length limit gives only an answer that it marks.
 
     >>> extract(r"so the total is \\boxed{\\frac{1}{2}}.").rule
     'boxed'
@@ -28,17 +30,21 @@ def extract(text: str, kind: str = "math") -> Extracted:
     Extracted(answer='12 apples', rule='said')
     >>> extract("I do not know")
     Extracted(answer=None, rule='none')
+    >>> extract("Let me think about 3 and", cut=True), extract(r"\\boxed{3}, let me check that", cut=True)
+    (Extracted(answer=None, rule='cut off'), Extracted(answer='3', rule='boxed'))
     """
-    return kind_of(kind).extract(text)
+    return kind_of(kind).extract(text, cut=cut)
 
 
-def extract_answer(text: str, kind: str = "math") -> str | None:
+def extract_answer(text: str, kind: str = "math", *, cut: bool = False) -> str | None:
     """Return the final answer of a response, None if there is none; see `extract` for the rule.
+
+    With `cut`, the response was cut off by its length limit, and only an answer that it marks counts.
 
     >>> extract_answer("3 apples and 4 more: the answer is 7."), extract_answer("I am not sure.")
     ('7', None)
     """
-    return extract(text, kind).answer
+    return extract(text, kind, cut=cut).answer
 
 
 @cache

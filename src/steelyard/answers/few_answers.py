@@ -7,21 +7,24 @@ from collections.abc import Sequence
 
 from steelyard.answers.grouping import symbolic_forms
 from steelyard.answers.kind import Kind
+from steelyard.answers.names_in_sentences import TEXT, is_sentence
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_PER_CENT = re.compile(r"%|[Pp]er ?cent")  # what depends on the other answers
+_BY_OTHERS = re.compile(r"%|[Pp]er ?cent|^[\s$]*+[-−]?\d++,\d++[\s$.]*+$")  # what depends on the other answers
 
 
 def few_keys(texts: Sequence[str], kind: Kind) -> list[str | None] | None:
-    r"""The keys that `AnswerReader.keys` gives these answers; None where that takes per cents or algebra.
+    r"""The keys that `AnswerReader.keys` gives these answers; None where other answers or algebra decide.
 
     >>> from steelyard.answers.extract import kind_of
     >>> few_keys(["7", "1/2", "0.5", "7.0"], kind_of("math")), few_keys([r"\sqrt[3]{x}"], kind_of("math"))
     (['7', '1/2', '1/2', '7'], None)
     """
+    if kind.name == TEXT and any(map(is_sentence, texts)):
+        return None
     if not kind.maths:
-        return [kind.form(text) or None for text in texts]
-    if any(_PER_CENT.search(text) for text in texts):
+        return [form if (form := kind.form(text)) or kind.blank else None for text in texts]
+    if any(_BY_OTHERS.search(text) for text in texts):
         return None
     keys = [text if _WHOLE.fullmatch(text) else kind.form(text) or None for text in texts]
     return None if symbolic_forms(key for key in keys if key is not None) else keys

@@ -49,6 +49,17 @@ def final_part(response: str) -> FinalPart:
     return FinalPart(_tagged(final), final, thoughts)
 
 
+def ends_in_tag(response: str) -> bool:
+    """Whether a response ends inside answer tags that are never closed.
+
+    >>> ends_in_tag("<answer>Let me"), ends_in_tag("<answer>5</answer>")
+    (True, False)
+    """
+    text = response[-TAIL:]
+    opened = _last(_OPENED, text)
+    return opened is not None and _CLOSED.search(text, opened.end()) is None
+
+
 def _has_marks(text: str) -> bool:
     """Whether a mark may be there; a search for a character costs a tenth of one for a pattern."""
     for bracket in "<[◁":

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from steelyard.answers.decimal_commas import settled_commas
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
 from steelyard.answers.per_cents import settled
@@ -86,10 +87,11 @@ def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> 
 
 
 def _forms(answers: Sequence[str]) -> list[str]:
-    """The normal forms of the answers of one question; what a per cent is, the other answers say (per_cents.py)."""
+    """The normal forms of the answers of one question; what a per cent and what a decimal comma is, the others say."""
     texts = pl.Series([whole(answer) for answer in answers], dtype=pl.String)
     forms = pl.Series([normal_form(text) for text in texts], dtype=pl.String)
-    return settled(texts, forms, np.zeros(len(texts), np.int64), len(texts)).to_list()
+    question = np.zeros(len(texts), np.int64)
+    return settled_commas(texts, settled(texts, forms, question, len(texts)), question, len(texts)).to_list()
 
 
 def group_answers(answers: Sequence[str]) -> list[int]:

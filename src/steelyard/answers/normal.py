@@ -14,6 +14,8 @@ from math import pi, prod
 
 from steelyard.answers.cleaning import LONGEST, ROW, plain
 from steelyard.answers.expressions import expression
+from steelyard.answers.number_spellings import plain_number
+from steelyard.answers.plain_intervals import plain_interval
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.ranges_and_times import range_or_time
 from steelyard.answers.step_budget import OutOfBudget, budget_for, remembered, spend
@@ -61,7 +63,7 @@ def too_costly(form: str) -> bool:
 @remembered
 def _pass(text: str) -> str:
     spend(1 + len(text) // 4)
-    bare = unwrapped(plain(text))
+    bare = plain_number(unwrapped(plain_interval(plain(text))))
     said = None if "=" in text else range_or_time(bare)
     return VERBATIM + said if said else value_form(bare) or _words(bare)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from steelyard.answers.number_spellings import POWER_OF_TEN, ungrouped, whole_spelling
+
 NUMBER = re.compile(
     r"(?:(?<![\w)\]}.$])[-−])?\$?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,4}(?!\w))?"
     r"(?:/\d++)?(?:\s?\\?%)?"
@@ -11,13 +13,6 @@ NUMBER = re.compile(
 )
 _LAST_DIGIT = re.compile(r".*\d", re.DOTALL)  # goes back from the end once
 FRACTION = re.compile(r"-?\\[dt]?frac\s{0,3}\{\s{0,3}-?\d{1,30}\s{0,3}\}\s{0,3}\{\s{0,3}\d{1,30}\s{0,3}\}")
-POWER_OF_TEN = re.compile(
-    r"[-−]?\d{1,30}(?:\.\d{1,30})?\s{0,3}(?:\\times|\\cdot|×|x|\*)\s{0,3}10\s{0,3}(?:\^|\*\*)\s{0,3}\{?\s{0,3}[-−]?\d{1,3}\}?"
-)
-_GROUPED = re.compile(  # thousands parted by spaces or apostrophes, or by points before a decimal comma
-    r"(?P<whole>[-−]?\d{1,3}(?:[ '’\u00a0\u202f]\d{3})++)(?P<rest>[.,]\d++)?"
-    r"|(?P<points>[-−]?\d{1,3}(?:\.\d{3})++)(?P<decimals>,\d{1,2})"
-)
 _AS_A_WHOLE = re.compile(  # 3 1/2, 2^{10}
     r"[-−]?\d{1,9} \d{1,4}/\d{1,4}|[-−]?\d{1,12}(?:\^|\*\*)(?:\d{1,3}|\{\d{1,3}\})"
 )
@@ -28,6 +23,8 @@ def last_number(text: str) -> str | None:
 
     >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
     ('7', '−2', '1,200.50', None)
+    >>> last_number("It takes 1 1/2 hours"), last_number("The ratio is 3:4"), last_number("So 1 234 in all")
+    ('1 1/2', '3:4', '1 234')
     """
     digit = _LAST_DIGIT.match(text)
     if digit is None:
@@ -37,7 +34,7 @@ def last_number(text: str) -> str | None:
     found = None
     for found in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - the last one is wanted
         pass
-    return found[0].replace("$", "") if found else None
+    return whole_spelling(text, found.start(), found.end()).replace("$", "") if found else None
 
 
 def number_within(text: str) -> str | None:
@@ -49,10 +46,9 @@ def number_within(text: str) -> str | None:
     ('\\frac{3}{4}', '2.5 \\times 10^{3}', '12')
     """
     bare = text[-400:].replace("{,}", ",").replace(",\\!", ",")
-    grouped = _GROUPED.fullmatch(bare.strip())
+    grouped = ungrouped(bare)
     if grouped:
-        whole, rest = grouped["whole"] or grouped["points"], grouped["rest"] or grouped["decimals"] or ""
-        return re.sub(r"[^\d−-]", "", whole) + rest.replace(",", ".")
+        return grouped
     if _AS_A_WHOLE.fullmatch(bare.strip()):
         return bare.strip()
     for pattern in (FRACTION, POWER_OF_TEN):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.answers.kind import Extracted, Kind, first_found, short
+from steelyard.answers.kind import CUT_OFF, Extracted, Kind, first_found, short
 from steelyard.answers.normal import normal_form
 from steelyard.errors import SettingError
 
@@ -12,9 +12,10 @@ PREFIX = "re:"
 class PatternKind(Kind):
     """A kind that looks at all of a response: the pattern alone says where the answer stands."""
 
-    def extract(self, response: str) -> Extracted:
+    def extract(self, response: str, *, cut: bool = False) -> Extracted:
         """Read the last match out of a response."""
-        return first_found(self.marked, response)
+        match = first_found(self.marked, response)
+        return CUT_OFF if cut and match.answer is None else match
 
 
 def pattern_kind(pattern: str) -> Kind:

@@ -1,4 +1,4 @@
-"""The letter of the option that a sentence says is correct, or chosen: "option B is correct", "I choose B".
+"""The letter of the option that a sentence says is correct, chosen or left: "option B is correct", "therefore, B".
 
 Lone letters are looked for first, and the patterns are tried around them only: most texts of maths have none.
 """
@@ -14,11 +14,15 @@ _BEFORE = (  # what may stand before an option that is said to be correct
     r"|clearly|and|then)\s{1,3})[*_ ]{0,4}(?:(?i:option|choice|answer)\s{1,3})?"
 )
 _CORRECT = re.compile(
-    _BEFORE + _L + r"(?:[:)]?(?:[^\n.]|\.(?=\S)){0,80}?)\s(?i:is|seems|appears|would\sbe|must\sbe)\s"
-    r"(?i:(?:clearly|therefore|thus|indeed|definitely|also|likely|to\sbe)\s)?(?i:(?:the|our|my)\s)?(?i:(?:only|most|single)\s)?"
-    r"(?i:correct|right|best|accurate|appropriate|answer|true|plausible|most)(?![A-Za-z])(?!\s(?:only\s)?if)"
+    _BEFORE + _L + r"(?P<between>[:)]?(?:[^\n.;]|\.(?=\S)){0,80}?)\s(?:(?i:remains|is\sleft)(?![A-Za-z])"
+    r"|(?i:is|seems|appears|would\sbe|must\sbe)\s(?i:(?:clearly|therefore|thus|indeed|definitely|also|likely|to\sbe)\s)?"
+    r"(?i:(?:the|our|my)\s)?(?i:(?:only|most|single)\s)?"
+    r"(?i:correct|right|best|accurate|appropriate|answer|true|plausible|most)(?![A-Za-z])(?!\s(?:only\s)?if))"
 )
-_NEXT = r"(?=\s(?:because|since|as|and|for|due|based|is|here|with)\b|[^\w\s]|\s*+$|\s*+\n|\s[^A-Za-z])"
+_NEXT = (
+    r"(?:(?<=[)\]\"'`*_])"
+    r"|(?=\s(?:because|since|as|and|for|due|based|is|here|with)\b|[^\w\s]|\s*+$|\s*+\n|\s[^A-Za-z]))"
+)
 _PICKED = re.compile(
     r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\swith|opt\sfor|choosing|selecting|picking|answer\swith|mark))"
     r"\s(?i:(?:the\s)?(?:option|choice|answer|letter)\s)?" + _L + _NEXT
@@ -38,7 +42,18 @@ _IS = re.compile(
 )
 
 
-_REACH = {_CORRECT: (60, 200), _PICKED: (60, 30), _IS: (140, 30)}  # at most so far from its letter does a match go
+_CONCLUDED = re.compile(  # "therefore, B", "not A but C", "Solution: B": the phrase ends with the letter
+    r"(?:(?i:\b(?:therefore|thus|hence|so|consequently|it\sis|it['’]s|but)),?|(?:^|\n)[ \t*_#]{0,6}"
+    r"(?i:correct|solution|selection|conclusion|verdict|choice|option)[*_]{0,3}\s?:)[*_]{0,3}\s"
+    r"(?i:(?:it['’]s|it\sis|it\smust\sbe|only)\s)?(?i:(?:the\s)?(?:option|choice|letter|answer)\s)?" + _L
+    + r"(?=[.!;)]|,(?!\s?(?:and\s|or\s)?[A-J]\b)|\s*+$|\s*+\n|:\s)"
+)  # fmt: skip
+_REACH = {
+    _CORRECT: (60, 200),
+    _PICKED: (60, 30),
+    _IS: (140, 30),
+    _CONCLUDED: (60, 30),
+}  # at most so far from its letter does a match go
 _LONE = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z])")
 _OPENED = "([\"'`*_"
 _CLOSING = ")]\"'`*_"
@@ -75,20 +90,31 @@ def _places(text: str, letters: list[tuple[int, int]], before: int, after: int) 
 def picked(text: str) -> str | None:
     """The letter of the last sentence that says which option is correct or was chosen.
 
-    >>> told = ("So option B is correct.", "I choose C because", "The correct option is D", "A is incorrect")
-    >>> [picked(text) for text in told]
-    ['B', 'C', 'D', None]
+    >>> examples = ("So option B is correct.", "I choose C because", "The correct option is D", "A is incorrect")
+    >>> [picked(text) for text in examples], picked("A is wrong. Therefore, D"), picked("not A but C.")
+    (['B', 'C', 'D', None], 'D', 'C')
     """
     best, at = None, -1
     letters = _lone_letters(text)
     for pattern, reach in _REACH.items():
-        for found in (each for place in _places(text, letters, *reach) for each in pattern.finditer(text, *place)):
+        for found in (each for place in _places(text, letters, *reach) for each in _matches(pattern, text, *place)):
             word = found["letter"] in "AI" and not _JUDGED.match(text, found.end("letter"))  # "A" may be an article
             if found.start("letter") > at and not word:
                 best, at = found["letter"], found.start("letter")
     return best
 
 
+def _matches(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The matches of a pattern; "A: Rome is wrong, B: Paris is right" says nothing good of A."""
+    while match := pattern.search(text, start, end):
+        if _REJECTED.search(match.groupdict().get("between", "")):
+            start = match.end("letter")
+        else:
+            yield match
+            start = match.end()
+
+
+_REJECTED = re.compile(r"\b(?:not|wrong|incorrect|false|cannot|isn['’]t)\b|\b[A-J][:)]", re.IGNORECASE)
 _JUDGED = re.compile(
     r"[)\]\"'`*_.:,;]|\s(?:is|seems|appears|must|would|because|since|as)\b|\s*+$|\s*+\n", re.IGNORECASE
 )

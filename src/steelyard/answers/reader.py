@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from steelyard.answers.auto_kind import chosen_kind
+from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
+from steelyard.answers.decimal_commas import correct_with_point, settled_commas
 from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
+from steelyard.answers.gold_indices import CHOICE, golds_are_indices, letter_of
 from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
+from steelyard.answers.how_read import HowRead
 from steelyard.answers.letters import LETTERS
+from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
 from steelyard.answers.pattern import PREFIX
@@ -41,19 +45,24 @@ _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal for
 
 
 class AnswerReader:
-    """Reads answers of one kind: math, number, choice, text, code, json, exact, re:PATTERN, or auto (look and see)."""
+    """Reads answers of one kind: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN or auto."""
 
-    def __init__(self, kind: str = "math") -> None:
+    def __init__(self, kind: str = AUTO, *, named: bool = True) -> None:
+        """`named=False`: the kind is that of a plan, not one that the user has named (see `drops_placeholders`)."""
         self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
-        self._named = kind != AUTO
+        self._named = named and kind != AUTO
         self.placeholders: frozenset[str] | None = None  # words that are no answers; None: not settled yet
         self.replaced = 0  # answers that are such a word
+        self.choice: KindChoice | None = None  # what `look` decided, and why
         self.responses = self.unreadable = 0  # what was read so far
         self.undecided = 0  # pairs that nobody could decide, or that were not asked about
         self.apart: set[str] = set()  # keys that stay apart from one they may equal
         self.asked = 0  # questions that the equivalence checker's workers were asked
         self.until = math.inf  # by the monotonic clock: the checker is asked nothing after it
         self.costly = 0  # distinct answers that cost more steps than their length allows
+        self.doubtful = 0  # distinct answers that could be meant in two ways
+        self.how = HowRead()
+        self.gold_indices = False  # whether gold answers are indices of options: 0 is A
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._checker: EquivalenceChecker | None = None
@@ -61,7 +70,7 @@ class AnswerReader:
     @property
     def kind(self) -> Kind:
         """The kind of answers; `auto` that has seen nothing is math."""
-        return self._kind or kind_of("math")
+        return self._kind or kind_of(DEFAULT)
 
     @property
     def drops_placeholders(self) -> bool:
@@ -69,17 +78,43 @@ class AnswerReader:
         name = self.kind.name
         return not (name in KEEPING or name.startswith(PREFIX)) or (name == "text" and not self._named)
 
-    def look(self, table: pl.DataFrame) -> None:
-        """Choose the kind by the first rows of a table, where it is to be chosen, and say which it is."""
-        if self._kind is None:
-            name, reason = chosen_kind(table)
-            self._kind = kind_of(name)
-            warnings.warn(f"answers are read as {name}: {reason}", SteelyardNote, stacklevel=2)
+    def look(self, evidence: Callable[[], Evidence | KindChoice]) -> None:
+        """Decide the kind by what a table shows, unless it is known, and report it.
 
-    def extract(self, responses: pl.Series) -> list[Extracted]:
-        """Read the final answer out of every response."""
+        Math is not reported unless it is doubtful: it is what is expected.
+        """
+        if self._kind is not None:
+            return
+        shown = evidence()
+        self.choice = shown if isinstance(shown, KindChoice) else choose_kind(shown)
+        self._kind = kind_of(self.choice.kind)
+        message = f"answers are read as {self.choice.kind}: {self.choice.reason}"
+        if self.choice.doubtful:
+            fix = "name the kind with --answers (answers=), or split the file"
+            warnings.warn(f"{message}; {fix}", SteelyardWarning, stacklevel=2)
+        elif self.choice.kind != DEFAULT:
+            warnings.warn(message, SteelyardNote, stacklevel=2)
+
+    def look_at_golds(self, golds: pl.Series, texts: pl.Series) -> None:
+        """Find out by all golds of a file, and some of its responses, whether golds are indices of options."""
+        if self.kind.name == CHOICE:
+            distinct = golds.drop_nulls().unique().to_list()
+            self.gold_indices = golds_are_indices(distinct, texts.drop_nulls().to_list())
+            if self.gold_indices:
+                last = max(distinct).strip()[0]
+                text = f"the gold answers 0 to {last} are read as indices of the options: 0 is A, {last} is"
+                warnings.warn(f"{text} {letter_of(last)}", SteelyardNote, stacklevel=2)
+
+    def extract(self, responses: pl.Series, cut: pl.Series | None = None) -> list[Extracted]:
+        """Read the final answer out of every response; `cut` says which were cut off by their length limit."""
         kind = self.kind
-        return [NOTHING if text is None else kind.extract(text) for text in responses]
+        if cut is None:
+            readings = [NOTHING if text is None else kind.extract(text) for text in responses]
+        else:
+            rows = zip(responses, cut, strict=True)
+            readings = [NOTHING if text is None else kind.extract(text, cut=ended) for text, ended in rows]
+        self.how.add(readings)
+        return readings
 
     def keys(
         self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None, *, golds: int = 0
@@ -102,13 +137,18 @@ class AnswerReader:
             if text not in self._forms:
                 form = "" if as_word(text) in missing else kind.form(text)
                 self._forms[text] = found = form if form or kind.blank else None
+                self.doubtful += kind.doubt is not None and kind.doubt.concerns(text)
                 if kind.maths and found is not None:
                     self.costly += too_costly(found)
                     self._is_symbolic(found)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
+        voting = len(texts) - golds
+        if kind.name == TEXT:
+            return with_names(texts, keys, question, voting)
         if not kind.maths:
             return keys
-        return self._merged(settled(texts, keys, question, len(texts) - golds), question, votes)
+        keys = settled_commas(texts, settled(texts, keys, question, voting), question, voting)
+        return self._merged(keys, question, votes)
 
     def labelled(
         self, texts: pl.Series, question: Ints, gold: pl.Series, votes: Callable[[int], Ints] | None = None
@@ -119,7 +159,7 @@ class AnswerReader:
         one thing: a per cent and the bare number are both correct where the gold answer is one of them.
         `votes` is told how many accepted answers stand after the texts.
         """
-        lists = [[] if text is None else accepted(text, self.kind) for text in gold]
+        lists = [[] if text is None else self._accepted(text) for text in gold]
         owner = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
         golds = pl.Series(texts.name, [text for each in lists for text in each], pl.String)
         counted = None if votes is None else lambda: votes(len(golds))
@@ -131,14 +171,16 @@ class AnswerReader:
         found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
         correct: Bools = found.fill_null(False).to_numpy().copy()
         if self.kind.maths:
-            correct |= also_correct(texts, question, golds, owner)
+            correct |= also_correct(texts, question, golds, owner) | correct_with_point(texts, question, golds, owner)
+        if self.kind.name == TEXT:
+            correct |= correct_by_name(texts, keys, question, golds, owner)
         if self.kind.name == "choice":
             _check_options(keys, question, lists)
         return keys, correct
 
     def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
         """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
-        tell_unreadable(self.unreadable, self.responses, shown)
+        tell_unreadable(self.unreadable, self.responses, shown, self.how.cut)
         if self.replaced:
             warnings.warn(
                 f"{self.replaced:,} answers are words such as 'None', 'N/A' or '[invalid]' that stand for no answer, "
@@ -146,10 +188,16 @@ class AnswerReader:
                 SteelyardWarning,
                 stacklevel=2,
             )
+        self.how.tell()
+        if self.doubtful and self.kind.doubt:
+            warnings.warn(f"{self.doubtful:,} {self.kind.doubt.message}", SteelyardNote, stacklevel=3)
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:
             _warn(f"{self.costly:,} answers are too costly to read for their length and are compared as written")
+
+    def _accepted(self, gold: str) -> list[str]:
+        return [letter_of(gold)] if self.gold_indices else accepted(gold, self.kind)
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed."""

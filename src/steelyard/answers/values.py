@@ -10,6 +10,8 @@ from steelyard.answers.polynomials import TooHard, divide, number, render
 from steelyard.answers.scalars import scalar
 from steelyard.answers.step_budget import remembered
 
+_JOIN = re.compile(r",?+\s++(?:and|or)\s++")
+_NAME = re.compile(r"([A-Za-z])(?:_\{?\w{1,3}\}?)?+")
 _CHOICE = re.compile(r"\(?([A-J])\)?[.:]?")
 
 
@@ -19,7 +21,7 @@ def value_form(text: str) -> str | None:
     choice = _CHOICE.fullmatch(text)
     if choice:
         return choice[1]
-    for form in (matrix, union, listed, _plus_minus, _equation, scalar):
+    for form in (matrix, union, listed, _plus_minus, _solutions, _equation, scalar):
         try:
             found = form(text)
         except (TooHard, ZeroDivisionError, ValueError, RecursionError):
@@ -38,6 +40,19 @@ def _plus_minus(text: str) -> str | None:
         if len(both) > 1
         else both.pop()
     )
+
+
+def _solutions(text: str) -> str | None:
+    """Several solutions, x = 1 or x = 2: the set of values of one letter; of several letters each with its value."""
+    parts = split(_JOIN.sub(", ", text), ",")
+    sides = [split(part, "=") for part in parts]
+    if len(parts) < 2 or not all(len(side) == 2 and _NAME.fullmatch(side[0]) for side in sides):
+        return None
+    values = sorted({(_NAME.sub(r"\1", name), scalar(value)) for name, value in sides})
+    names = {name for name, _ in values}
+    if len(names) == 1:
+        return "{" + ",".join(sorted((value for _, value in values), key=lambda one: (len(one), one))) + "}"
+    return ",".join(f"{name}={value}" for name, value in values)
 
 
 def _equation(text: str) -> str | None:

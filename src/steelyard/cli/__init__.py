@@ -200,5 +200,5 @@ SPOKEN = [
     (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
     (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),
     (re.compile(r"\blabels='(\w+)'"), r"--labels \1"),
-    (re.compile(r"\banswers='(\w+)'"), r"--answers \1"),
+    (re.compile(r"\banswers='([\w-]+)'"), r"--answers \1"),
 ]

@@ -30,7 +30,7 @@ from steelyard.stores.address import Place, place_of
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLE = "Example: steelyard answers responses.jsonl --answers math -o read.parquet"
+EXAMPLE = "Example: steelyard answers responses.jsonl --answers choice -o read.parquet"
 SHOWN, MOST_SHOWN = 15, 40
 
 
@@ -43,7 +43,7 @@ def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
 
 def run(
     files: Files,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     output: Annotated[
         Path | None, output_option("the table with answer, rule and class; with --engine a folder")
     ] = None,
@@ -81,7 +81,8 @@ def run(
     size = found.table.height
     if json:
         show.as_json(
-            {"responses": size, "unreadable": found.unreadable, "undecided": found.undecided, "costly": found.costly}
+            {"answers": found.kind, "reason": found.reason, "responses": size, "unreadable": found.unreadable}
+            | {"undecided": found.undecided, "cut": found.cut, "costly": found.costly}
             | ({"responses_unreadable": _ends(lost)} if unreadable else {})
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
@@ -96,12 +97,15 @@ def run(
             else "Not saved: add -o unreadable.parquet to keep them all."
         )
         return
+    _show_kind(found.kind, found.reason)
     _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
     part = percent(found.unreadable / size)
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    _show_cut(found.cut)
     if found.unreadable:
         named = shlex.join(str(place_of(file)) for file in files)
-        show.say(f"To see them: steelyard answers {named} --answers {answers} --only-unreadable")
+        kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
+        show.say(f"To see them: steelyard answers {named}{kind} --only-unreadable")
     _show_doubts(found.undecided, found.costly)
     show.say(f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table.")
 
@@ -117,11 +121,18 @@ def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options
     if json:
         show.as_json(summary)
         return
+    _show_kind(found.kind, found.reason)
     _show_rules(found.responses, summary["rules"], found.classes, found.merged)
     part = percent(found.unreadable / max(1, found.responses))
     show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    _show_cut(found.cut)
     _show_doubts(found.undecided, found.costly)
     show.say(f"Tables written to {output}, one part for every part that was read")
+
+
+def _show_kind(kind: str | None, reason: str | None) -> None:
+    """Print which kind the answers were read as, and why."""
+    show.say(f"{kind}: {reason or 'named with --answers'}")
 
 
 def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: list[dict[str, Any]]) -> None:
@@ -134,6 +145,11 @@ def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: li
     if merges:
         title = f"The same answer in several spellings: the first of {classes:,}"
         show.table(title, ("question", "responses", "spellings"), merges)
+
+
+def _show_cut(cut: int) -> None:
+    if cut:
+        show.say(f"{cut:,} of these were cut off by their length limit before they marked an answer.")
 
 
 def _show_doubts(undecided: int, costly: int) -> None:

@@ -28,8 +28,8 @@ def arrivals(
 
     A cascade may ask fewer than all, so that how many come is not known before.
     """
-    from steelyard.answers.extract import extract_answer
     from steelyard.answers.normal import normal_form
+    from steelyard.jobs.ask import answer_of
 
     end = TimeLeft()
     end.at(0.0)
@@ -43,7 +43,7 @@ def arrivals(
 
     def keep(draw: Draw) -> None:
         came[key_of(draw)] = draw
-        answer = extract_answer(draw.choice.text, kind) if draw.choice else None
+        answer = answer_of(draw, kind)
         read[key_of(draw)] = answer if answer and normal_form(answer) else None
 
     if not sys.stderr.isatty():

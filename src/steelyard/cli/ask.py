@@ -74,15 +74,18 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.jobs.ask_question import SAMPLES, ask
+    from steelyard.jobs.plan_reading import answers_to_question
     from steelyard.llm.named_upstreams import names_of
     from steelyard.llm.prompts import read_template
     from steelyard.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
     each = SAMPLES if n is None else n
-    cascade = load(plan).cascade_ if plan else None
+    voter = load(plan) if plan else None
+    cascade = voter.cascade_ if voter else None
     names = names_of(asked_of["upstream"])
-    shown = Shown(lambda: arrivals(each, read_template(prompt).answers, names, cascade=cascade))
+    kind = answers_to_question(question, read_template(prompt), voter)
+    shown = Shown(lambda: arrivals(each, kind, names, cascade=cascade))
     asked = ask(
         question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
         top_p=top_p, max_tokens=max_tokens, seed=seed, verifier=verifier, verifier_upstream=verifier_upstream,

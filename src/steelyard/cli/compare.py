@@ -62,7 +62,7 @@ def run(
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,

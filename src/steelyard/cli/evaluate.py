@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import prices_of
+from steelyard.cli.doubtful_accuracy import warn_of_accuracy
 from steelyard.cli.engine_evaluation import check_engine, measured_by
 from steelyard.cli.frugal_view import check_frugal, frugal_view
 from steelyard.cli.options import (
@@ -99,7 +100,7 @@ def run(
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
     ] = False,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
@@ -159,7 +160,10 @@ def run(
         result, trust = _measured(listed, cal, test, **drawn)
     else:
         split = {"calibrate": PART if calibrate is None else calibrate, "shuffle_scores": shuffle_scores, **drawn}
-        result, trust = measured_by(engine, workers, listed, files, reading | {"need_score": scored}, **split)
+        result, trust = measured_by(
+            engine, workers, listed, files, reading | {"need_score": scored, "answers": pool.origin.answers}, **split
+        )
+    warn_of_accuracy(pool)
     about = {**sizes, "changes": _changes(listed, cal, test)}
     if json:
         found = {"rows": result.to_dicts(), **about, "score": pool.origin.score, "resamples": draws}

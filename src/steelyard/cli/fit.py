@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,7 +80,7 @@ def run(
     calibrate: Annotated[
         float, calibrate_option("Here all by default: nothing is tested, and a plan is for other questions.")
     ] = 1.0,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
@@ -124,7 +124,8 @@ def run(
         table = labelled_questions(named_files, layout=layout, rename=renames(rename))
         named_so = options if table is named_files else options | {"rename": {}, "layout": None}
         pool = sy.read(table, score=score, **reads, **named_so)
-    more = _unlabelled(voter, unlabelled, options)
+        pool = replace(pool, origin=replace(pool.origin, rename=tuple(renames(rename).items())))
+    more = _unlabelled(voter, unlabelled, options | {"answers": pool.origin.answers})
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
     if named is None and source is not None and len(pool.sources) < 2:

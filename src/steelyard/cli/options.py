@@ -51,7 +51,10 @@ LayoutName = Annotated[
         "--layout", metavar="NAME", help="Read the file by this layout of 'steelyard layouts'.", show_default=False
     ),
 ]
-KINDS = "Kind of answer: math, number, choice, text, code, json, exact, re:PATTERN or auto."
+KINDS = (
+    "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN; auto is that of "
+    "the plan, else decided by the golds, answers or responses."
+)
 Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS)]
 Labels = Annotated[
     str,
@@ -65,7 +68,8 @@ Labels = Annotated[
 ANSWERS_BY_PROMPT = typer.Option(
     "--answers",
     metavar="KIND",
-    help="Kind of answer: math, number, choice, text, code, json, exact or re:PATTERN. Default: that of the prompt.",
+    help="Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. Default: that of "
+    "the prompt, else of the golds.",
     show_default=False,
 )
 SERVER = "OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local."

@@ -113,7 +113,7 @@ def run(
     calibrate: Annotated[
         float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
     ] = 0.5,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,
@@ -123,6 +123,7 @@ def run(
 ) -> None:
     """Say when to stop sampling, whom to ask or what to score, what that saves, and write it into a plan."""
     import steelyard as sy
+    from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
     from steelyard.methods.base.enough import first_samples
     from steelyard.methods.base.plan import PLAN
     from steelyard.outputs import check_output
@@ -147,9 +148,9 @@ def run(
         raise sy.SettingError("prices are for sources: say who answered, as --source llm")
     options: dict[str, Any] = {
         "tokens": cost or named is not None,
-        "rename": renames(rename),
+        "rename": rename_of_plan(voter, source_of(files), renames(rename)),
         "layout": layout,
-        "answers": answers,
+        "answers": answers_of_plan(voter, answers),
         "labels": labels,
         "need_score": voter.scored or both is not None,
         "texts": both is not None,

@@ -29,6 +29,7 @@ def replay(
     """Read the labelled file as the plan needs it, and replay the plan's cascade."""
     import steelyard as sy
     from steelyard.evaluation.replay_cascade import cascade_of
+    from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
 
     voter = sy.load(plan)
     fitted = voter.fitted_on_
@@ -38,6 +39,8 @@ def replay(
         raise SettingError("the plan has no prices: give --cost COLUMN, or --price NAME=PRICE per million tokens")
     column = options.pop("source") or (fitted.source if fitted else None)
     score = options.pop("score") or (fitted.score if fitted and voter.reads_scores() else None)
+    options["answers"] = answers_of_plan(voter, options["answers"])
+    options["rename"] = rename_of_plan(voter, source_of(files), options["rename"])
     with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(
             source_of(files), score=score, source=column, tokens=cost or True, need_score=voter.reads_scores(),

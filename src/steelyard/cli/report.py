@@ -56,7 +56,7 @@ def run(
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
     layout: LayoutName = None,

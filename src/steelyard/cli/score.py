@@ -85,7 +85,7 @@ def run(
         ),
     ] = None,
     frugal: FrugalRule = None,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     rename: Rename = None,
     layout: LayoutName = None,
     engine: EngineName = None,

@@ -45,7 +45,7 @@ def run(
     plan: Plan = None,
     method: Annotated[str | None, method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
     n: Annotated[int, n_option("where a request does not say")] = 8,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     host: Host = "127.0.0.1",
     port: Port = 8000,
     key_env: KeyEnvs = None,

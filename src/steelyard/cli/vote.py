@@ -59,7 +59,7 @@ def run(
         float, typer.Option(metavar="P", help="With --risk: the probability with which the error must stay within it.")
     ] = 0.9,
     sure: Annotated[float | None, typer.Option(hidden=True)] = None,
-    answers: Answers = "math",
+    answers: Answers = "auto",
     rename: Rename = None,
     layout: LayoutName = None,
     engine: EngineName = None,

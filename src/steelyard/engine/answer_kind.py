@@ -3,29 +3,60 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
+from steelyard.answers.auto_kind import Evidence
 from steelyard.answers.extract import AUTO
 from steelyard.answers.placeholders import PLACEHOLDERS
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
-from steelyard.runs.parts import is_parted_run
+from steelyard.runs.parts import is_parted_run, part_tables
 from steelyard.stores.address import Place
+from steelyard.tables.kind_evidence import evidence_in, kind_of_run
 from steelyard.tables.placeholder_answers import settle_placeholders
-from steelyard.tables.reading import first_rows, named
+from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
 
-def reader_for(folder: Place, answers: str, layout: str | None, rename: dict[str, str] | None) -> AnswerReader:
+def reader_for(
+    folder: Place, answers: str, layout: str | None, rename: dict[str, str] | None, *, named_kind: bool = True
+) -> AnswerReader:
     """A reader that knows the kind of answers of all parts, by their first rows if need be, and the placeholders."""
-    reader = AnswerReader(answers)
-    if is_parted_run(folder) and answers != AUTO:
+    reader = AnswerReader(answers, named=named_kind)
+    if is_parted_run(folder) and _known(reader, folder, answers):
         return reader  # its answers were read out of its responses
     if answers == AUTO:
-        with named(str(folder)) as name, reading(name):
-            reader.look(first_rows(open_responses(str(folder), layout, rename)))
+        _look(reader, folder, layout, rename)
     with suppress(TableError), reading(folder):  # a part that cannot be read is reported by its worker
         settle_placeholders(open_responses(str(folder), layout, rename), reader)
     if reader.placeholders is None:
         reader.placeholders = PLACEHOLDERS if reader.drops_placeholders else frozenset()
     return reader
+
+
+def _known(reader: AnswerReader, folder: Place, answers: str) -> bool:
+    """Whether the kind of a run is named, or stored with the run."""
+    choice = kind_of_run(str(folder)) if answers == AUTO else None
+    if choice is not None:
+        reader.look(lambda: choice)
+    return answers != AUTO or choice is not None
+
+
+def _look(reader: AnswerReader, folder: Place, layout: str | None, rename: dict[str, str] | None) -> None:
+    """Decide the kind by all parts; if one cannot be read, which its worker reports, by the first that can."""
+    try:
+        with named(str(folder)) as name, reading(name):
+            reader.look(partial(_evidence, folder, layout, rename))
+    except TableError:
+        if is_parted_run(folder):
+            raise
+        for part in part_tables(folder)[1]:
+            with suppress(TableError), reading(part):
+                reader.look(partial(_evidence, part, layout, rename))
+                return
+        raise
+
+
+def _evidence(place: Place, layout: str | None, rename: dict[str, str] | None) -> Evidence:
+    return evidence_in(open_responses(str(place), layout, rename))

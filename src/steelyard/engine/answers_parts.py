@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers import annotated
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.engines import Engine
@@ -44,18 +45,23 @@ class AnswersOfParts:
     responses: int = 0
     unreadable: int = 0
     undecided: int = 0
+    cut: int = 0
     costly: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     classes: int = 0  # with several spellings
     merged: list[dict[str, Any]] = field(default_factory=list)  # the largest of these
+    kind: str | None = None
+    reason: str | None = None
 
     def summary(self) -> dict[str, Any]:
         """What summary.json says, in the words of `steelyard answers --json`."""
-        counts = {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
+        counts: dict[str, Any] = {"answers": self.kind, "reason": self.reason}
+        counts |= {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
         share = max(1, self.responses)
         rules = sorted(self.rules.items(), key=lambda each: (-each[1], each[0]))
         told = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
-        return counts | {"costly": self.costly, "rules": told, "classes": self.classes, "merged": self.merged}
+        counts |= {"cut": self.cut, "costly": self.costly}
+        return counts | {"rules": told, "classes": self.classes, "merged": self.merged}
 
 
 def answers_of_parts(
@@ -63,7 +69,7 @@ def answers_of_parts(
     target: Place,
     engine: Engine,
     *,
-    answers: str = "math",
+    answers: str = AUTO,
     only_unreadable: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
@@ -79,9 +85,10 @@ def answers_of_parts(
     )  # fmt: skip
     settings = {name: value for name, value in vars(order).items() if name != "placeholders"}
     job = PartsJob(parts_read(folder, engine, workers), target, "answers", settings, {})
-    found, told = AnswersOfParts(), ToldOnce()
+    reason = reader.choice.reason if reader.choice else None
+    found, told = AnswersOfParts(kind=reader.kind.name, reason=reason), ToldOnce()
     for part in job.run(engine, answer_part, order, workers=workers, progress=progress):
-        for name in ("responses", "unreadable", "undecided", "costly", "classes"):
+        for name in ("responses", "unreadable", "undecided", "cut", "costly", "classes"):
             setattr(found, name, getattr(found, name) + part[name])
         found.rules.update(part["rules"])
         largest = sorted([*found.merged, *part["merged"]], key=lambda each: (-each["responses"], each["question"]))
@@ -105,7 +112,7 @@ def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
             reader.close()
     summary = {
         "part": part.name, "responses": table.height, "unreadable": found.unreadable, "undecided": found.undecided,
-        "costly": found.costly, "rules": dict(found.rules.select("rule", "responses").rows()),
+        "cut": found.cut, "costly": found.costly, "rules": dict(found.rules.select("rule", "responses").rows()),
         "classes": found.merged.height, "merged": found.merged.head(KEPT).to_dicts(), "said": said,
     }  # fmt: skip
     lost = found.table.filter(pl.col("same_as").is_null())

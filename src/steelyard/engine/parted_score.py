@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO
 from steelyard.engine.board import Board
 from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
@@ -39,7 +40,7 @@ def score_parts(
     at: str | None = None,
     plan: Method | str | Path | None = None,
     frugal: str | bool | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     progress: Callable[[Progress], None] = lambda _: None,
     **options: Any,
 ) -> Scored:

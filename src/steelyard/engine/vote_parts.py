@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.confidence.risk_control import RiskControl
@@ -21,6 +22,7 @@ from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
 from steelyard.errors import SettingError
+from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
 from steelyard.jobs.vote_notes import check_several, note_unweighed_scores
 from steelyard.methods.base.method import Method
@@ -34,8 +36,9 @@ VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
-
-COUNTED = ("have no readable answer and cast no vote", "stand for no answer")  # warnings with the count of all parts
+COUNTED = (  # warnings with the count of all parts
+    "have no readable answer and cast no vote", "stand for no answer", "read only as the last number",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def vote_parts(
     n: int | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> VotedParts:
@@ -99,9 +102,11 @@ def vote_parts(
         )
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
-    options: dict[str, Any] = {"score": score, "source": source, "rename": rename or {}, "layout": layout or Long.name}
+    rename = rename_of_plan(voter, str(folder), rename)
+    options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout or Long.name}
     check_cut(folder, options)
-    reader = reader_for(folder, answers, options["layout"], rename)
+    kind = answers_of_plan(voter, answers)
+    reader = reader_for(folder, kind, options["layout"], rename, named_kind=answers != AUTO)
     at = str(plan.absolute()) if plan else None
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
@@ -151,6 +156,7 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
         "replaced": reader.replaced,
+        "how_read": [reader.how.extracted, reader.how.last_numbers, reader.how.cut],
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
         "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
@@ -172,6 +178,7 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
         setattr(found, name, getattr(found, name) + part[name])
     for name in ("responses", "unreadable", "undecided", "costly", "replaced"):
         setattr(reader, name, getattr(reader, name) + part[name])
+    reader.how.add_counts(*part["how_read"])
     decided = found.decided
     if not part["questions"]:
         return

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.answers.extract import check_kind
+from steelyard.answers.extract import AUTO, check_kind
 from steelyard.answers.reader import AnswerReader
 from steelyard.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.errors import SettingError, did_you_mean
@@ -19,6 +19,7 @@ from steelyard.jobs.ask import SCORE, planned, tell_rule
 from steelyard.jobs.ask_cascade import cascade_for
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.entry_pool import EntryPool
+from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
@@ -37,7 +38,7 @@ class Configuration:
     plan: Path | None = None
     method: str | None = None
     n: int = 8
-    answers: str = "math"
+    answers: str = AUTO
     host: str = "127.0.0.1"
     port: int = 8000
     key_env: str = "OPENAI_API_KEY"
@@ -51,7 +52,8 @@ class Configuration:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is started."""
-        check_kind(self.answers)
+        if self.answers != AUTO:
+            check_kind(self.answers)
         if self.plan and self.method:
             raise SettingError("--plan and --method exclude each other: a plan has its method")
         if self.method and self.method not in unfitted_methods():
@@ -130,6 +132,10 @@ class Configuration:
                 "drawn per request; lower -n, or raise --cap samples"
             )
         return found
+
+    def kind(self, method: Method | None) -> str:
+        """The kind of answers: the plan's, else the operator's; `auto` is settled by the text of each question."""
+        return self.answers if method is None else answers_of_plan(method, self.answers)
 
     def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str, Cascade | None]:
         """The plan or the method, None where it depends on the scores there are, its score and its cascade."""

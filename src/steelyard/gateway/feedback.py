@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from steelyard.answers.asked_kind import asked_kind
+from steelyard.answers.auto_kind import DEFAULT
+from steelyard.answers.extract import AUTO
 from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.confidence.drift import MOST_REFERENCES, score_drift
 from steelyard.counting.logit_weight import clipped_logit
@@ -94,6 +97,8 @@ class Feedback:
         if name is None:
             raise AssertionError(f"{reply} is an id of ours")
         record = request_record(name, decision, model=self.model, texts=self.texts)
+        if self.kind == AUTO:
+            record["answers_kind"] = asked_kind(decision.asked.question)
         self._know(name, None, [sample["score"] for sample in record["samples"]])
         writing = self.folder.add(record, lambda place: self._placed(name, place))
         self._pending[name] = task = asyncio.create_task(self._written(writing))
@@ -176,7 +181,8 @@ class Feedback:
     async def _flags(self, record: Record, correct: bool | None, answer: str | None) -> list[bool]:
         kept = record["answers"]
         if answer is not None:
-            kind = self.kind if record["policy"] == AnswerPolicy.name else "exact"
+            kind = record.get("answers_kind") or self.kind if record["policy"] == AnswerPolicy.name else "exact"
+            kind = DEFAULT if kind == AUTO else kind
             texts = [whole(each) for each in (*kept, answer)]
             try:
                 return await self.counting.run(kind, texts, lambda reader: correct_answers(record, answer, reader))

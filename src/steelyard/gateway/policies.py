@@ -14,7 +14,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from steelyard.answers.extract import extract_answer
+from steelyard.answers.asked_kind import asked_kind
+from steelyard.answers.extract import AUTO, extract_answer
+from steelyard.answers.how_read import is_cut
 from steelyard.answers.kinds.json import json_form
 from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.json_pointers import MISSING, pointed
@@ -49,7 +51,8 @@ class AnswerPolicy:
 
     def answer(self, sample: Sample) -> str | None:
         """Read the answer as `ask` does."""
-        return extract_answer(sample.choice.text, self.kind) if sample.choice else None
+        choice = sample.choice
+        return extract_answer(choice.text, self.kind, cut=is_cut(choice.finish)) if choice else None
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,11 @@ def _call(call: Any) -> list[str] | None:
 
 
 def policy_of(asked: ChatRequest, kind: str, vote_on: tuple[str, ...]) -> Policy:
-    """The policy of a request; `kind` is the operator's kind of answers."""
+    """The policy of a request; `kind` is the operator's kind of answers, `auto`: the one that the question asks for."""
     values = asked.members.values
     wanted = values.get("response_format")
     if vote_on or (isinstance(wanted, dict) and wanted.get("type") in ("json_schema", "json_object")):
         return JsonPolicy(vote_on)
     if values.get("tools") and values.get("tool_choice") != "none":
         return ToolPolicy()
-    return AnswerPolicy(kind)
+    return AnswerPolicy(asked_kind(asked.question) if kind == AUTO else kind)

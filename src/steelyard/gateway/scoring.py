@@ -176,7 +176,7 @@ def reduced(scores: Scores, spelling: Score) -> float:
     >>> reduced(Scores([0.9, 0.5, 0.7]), Score("prm", "min")), reduced(Scores([0.9, 0.5]), Score("prm", "mean"))
     (0.5, 0.7)
     """
-    if not (spelling.sigmoid or spelling.span or spelling.flipped):  # without a table where that is the same number
+    if not (spelling.function or spelling.span or spelling.flipped):  # without a table where that is the same number
         if len(scores.steps) == 1 or spelling.reducer == "last":
             return scores.steps[-1]
         if spelling.reducer == "min":

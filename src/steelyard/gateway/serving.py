@@ -75,7 +75,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             stack.push_async_callback(source.close)
             sources.append(source)
         scorer = _scorer(configuration, score, upstreams, sources[0].client.address, stack)
-        voter = Voter(method, scorer, configuration.answers, cascade, score)
+        voter = Voter(method, scorer, configuration.kind(method), cascade, score)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
             created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
@@ -110,7 +110,7 @@ async def _keep_feedback(
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
     kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
-    kept.open(configuration.feedback, FeedbackSettings(score, configuration.answers), configuration.caps.feedback)
+    kept.open(configuration.feedback, FeedbackSettings(score, state.voter.answers), configuration.caps.feedback)
     stack.push_async_callback(kept.close)
     state.feedback = kept
     state.finished.append(kept.decided)

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.answers.extract import AUTO
+from steelyard.answers.how_read import is_cut
 from steelyard.errors import CalibrationError, SettingError
 from steelyard.gateway.api_errors import ApiError, invalid, of_fault, public
 from steelyard.gateway.chat_request import ChatRequest
@@ -18,7 +20,7 @@ from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision, Party
 from steelyard.gateway.drawing import Drawing, Wanted
 from steelyard.gateway.drawn import DEADLINE, Drawn, Watch
-from steelyard.gateway.policies import TEXT, policy_of
+from steelyard.gateway.policies import TEXT, Policy, policy_of
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
@@ -44,7 +46,7 @@ class Voter:
 
     method: Method | None
     scorer: Scorer
-    answers: str = "math"
+    answers: str = AUTO  # the kind of answers; auto: by the text of each question
     cascade: Cascade | None = None
     score: str = SCORE
 
@@ -127,6 +129,7 @@ class Voting:
             notes += late
             notes += _unscored(chosen, drawn.samples, self.voter) if several else []
         kept = sorted(filter(drawn.is_counted, drawn.samples), key=lambda one: (one.number, one.source))
+        notes += _cut_off(policy, kept)
         used = [drawing for drawing in drawings if drawing.source.name in drawn.asked]
         came = drawn.came
         failed = [one for one in came if one.choice is None]
@@ -174,6 +177,13 @@ def _unscored(method: Method, samples: list[Sample], voter: Voter) -> list[str]:
         return []
     without = without_scores((sample.source, sample.choice) for sample in samples)
     return [unscored(without, voter.score)] if without else []
+
+
+def _cut_off(policy: Policy, samples: Sequence[Sample]) -> list[str]:
+    """Tell how many samples cast no vote because their length limit ended them before they marked an answer."""
+    ended = [one for one in samples if one.choice and is_cut(one.choice.finish) and policy.answer(one) is None]
+    why = "cut off by the length limit (max_tokens) before they marked an answer, and cast no vote"
+    return [f"{len(ended)} of {len(samples)} samples were {why}"] if ended else []
 
 
 def _threshold(method: Method | None, risk: float | None, cascade: Cascade | None) -> float | None:

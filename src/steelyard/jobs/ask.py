@@ -17,7 +17,9 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
+from steelyard.answers.auto_kind import DEFAULT
 from steelyard.answers.extract import extract_answer
+from steelyard.answers.how_read import is_cut
 from steelyard.errors import PlanError, SteelyardWarning
 from steelyard.jobs.ask_verifier import Verified
 from steelyard.jobs.ballot import Ballot
@@ -144,7 +146,7 @@ def count(
     voter: Method,
     *,
     by: str = SCORE,
-    answers: str = "math",
+    answers: str = DEFAULT,
     verified: Verified | None = None,
 ) -> Outcome:
     """Vote on samples in the order of their numbers; one that failed is there without an answer.
@@ -211,10 +213,11 @@ def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified |
             "question": ["asked"] * len(rows),
             "sample": [draw.sample for draw in rows],
             "response": [draw.choice.text if draw.choice else None for draw in rows],
+            "finish": [draw.choice.finish if draw.choice else None for draw in rows],
             SCORE: scores,
             COPY: [None if value is None else [value] for value in scores],
         },
-        schema_overrides={"response": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
+        schema_overrides={"response": pl.String, "finish": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
     )
     if several:
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
@@ -268,7 +271,7 @@ class Watch:
         """Count a sample; the rule goes by the samples in the order of their numbers, whoever came first."""
         if not self.ballot:
             return False
-        answer = extract_answer(draw.choice.text, self.kind) if draw.choice else None
+        answer = answer_of(draw, self.kind)
         return self.ballot.add(answer, score_of(draw), place_of(draw.sample, draw.source, self.sources)).stop
 
     def counted(self, draw: Draw) -> bool:
@@ -279,6 +282,11 @@ class Watch:
     def stopped(self) -> Standing | None:
         """How the question stood when the rule said stop; None if it did not."""
         return self.ballot.standing if self.ballot and self.ballot.standing.stop else None
+
+
+def answer_of(draw: Draw, kind: str) -> str | None:
+    """The answer of a sample; None where it failed, has none, or was cut off before it marked one."""
+    return extract_answer(draw.choice.text, kind, cut=is_cut(draw.choice.finish)) if draw.choice else None
 
 
 def score_of(draw: Draw) -> float | None:

@@ -11,9 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import aclosing
 from typing import Protocol, TypeVar
 
-from steelyard.answers.extract import extract_answer
 from steelyard.errors import PlanError, SettingError, SteelyardWarning, did_you_mean
-from steelyard.jobs.ask import in_order
+from steelyard.jobs.ask import answer_of, in_order
 from steelyard.jobs.ask_upstreams import Asking, together
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.standing import Standing
@@ -86,7 +85,7 @@ async def in_turn(
         async for draw in coming:
             progress(draw)
             came.append(draw)
-            answer = extract_answer(draw.choice.text, kind) if draw.choice else None
+            answer = answer_of(draw, kind)
             ballot.add(answer, sample=draw.sample, source=draw.source)
     return in_order(came)
 

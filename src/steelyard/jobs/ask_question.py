@@ -16,6 +16,7 @@ from steelyard.jobs.ask_verifier import ReadBy, verifying
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.cascade_outcome import CASCADE, CascadeAsked, cascade_outcome, turns_of
 from steelyard.jobs.interrupts import waits_for
+from steelyard.jobs.plan_reading import answers_to_question
 from steelyard.jobs.standing import Standing
 from steelyard.jobs.starting import started
 from steelyard.llm.draws import Draw
@@ -23,6 +24,7 @@ from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import Named, read_upstreams
 from steelyard.llm.prompts import read_template
 from steelyard.llm.upstream import Serve, served
+from steelyard.methods import load
 from steelyard.runs.parameters import Sampling
 
 TOKENS, LOCAL_TOKENS = 2048, 512
@@ -80,9 +82,10 @@ async def aask(
     upstreams = read_upstreams(upstream, model, key_env, each_n)
     names = tuple(each.name for each in upstreams if each.name)
     asked_of = ", ".join(names) or upstreams[0].model
+    kind = answers_to_question(question, template, None if plan is None else load(plan))
     reading = verifying(
         verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
-        frugal=frugal, answers=template.answers,
+        frugal=frugal, answers=kind,
     )  # fmt: skip
     by = reading.name if reading else None
     known: dict[str, Any] = {"n": each_n, "model": asked_of, "sources": names}
@@ -105,23 +108,23 @@ async def aask(
             address = await servers.enter_async_context(started(serve, each.url, each.key_env))
             asking.append(Asking(each.name, address, sampling, template.fill(question), None if names else needed))
         if voter and cascade:
-            ballot = servers.enter_context(Ballot(voter, answers=template.answers))
-            came = await in_turn(asking, ballot, cascade, template.answers, progress)
+            ballot = servers.enter_context(Ballot(voter, answers=kind))
+            came = await in_turn(asking, ballot, cascade, kind, progress)
             need_samples(came, asking)
             without_silent(came, asking)
-            pool = pool_of(came, by=SCORE, answers=template.answers)
+            pool = pool_of(came, by=SCORE, answers=kind)
             return Asked(
                 **vars(cascade_outcome(pool, entered(came), cascade, ballot.standing)), question=question,
                 model=asked_of, method=CASCADE, score=None, plan=str(plan), draws=came, stopped=ballot.standing,
                 upstreams=names, cascade=turns_of(pool, came, cascade, names),
             )  # fmt: skip
-        watch = servers.enter_context(Watch(None if reading else voter, template.answers, names))
+        watch = servers.enter_context(Watch(None if reading else voter, kind, names))
         came = await _sampled(asking, watch, progress)
-        verified = await reading.verified(question, came, template.answers, serve) if reading else None
+        verified = await reading.verified(question, came, kind, serve) if reading else None
     check_scored(came, names, needed)
     scored = reading is not None or any(draw.choice and draw.choice.logprob is not None for draw in came)
     method = voter or unplanned(scored, len(names) > 1 and not reading)
-    outcome = count(came, method, by=score, answers=template.answers, verified=verified)
+    outcome = count(came, method, by=score, answers=kind, verified=verified)
     read = scored and (by_score(method) or not method.weighs_sources)
     return Asked(
         **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
@@ -143,6 +146,7 @@ def ask() -> None:
     `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
     asked n times (8 if n is None), and one that gives nothing is told and does not vote. A plan with a cascade is
     followed: upstreams are asked in its turn and as often as it says, and `Asked.cascade` tells who was, and the cost.
+    Answers are read as the plan's were; without one `choice` where the prompt or the question has options, else math.
     Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when
     that says so.
     A `verifier` reads the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat server

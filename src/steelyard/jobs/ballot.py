@@ -17,11 +17,13 @@ from typing import Self
 
 import numpy as np
 
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import unusual
 from steelyard.errors import ColumnError, ScoreError, SettingError
 from steelyard.jobs.cascade_walk import CascadeWalk, Entry
 from steelyard.jobs.entry_pool import EntryPool
+from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.jobs.standing import Standing
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
@@ -45,12 +47,13 @@ class Ballot:
 
     `rule` overrides the plan's stopping rule; without either a ballot never says stop. Answers are texts as a table
     has them, None for one that could not be read (`extract_answer` reads them out of responses), and are
-    grouped as `read` groups them: `answers` is the kind, or an AnswerReader that several ballots share. Close a ballot
+    grouped as `read` groups them: `answers` is the kind (auto: the plan's, without one math), or an AnswerReader that
+    several ballots share. Close a ballot
     (or use `with`) that was given no reader: telling symbolic answers apart may have started worker processes.
     """
 
     def __init__(
-        self, plan: Method | str | Path, *, rule: Rule | None = None, answers: str | AnswerReader = "math"
+        self, plan: Method | str | Path, *, rule: Rule | None = None, answers: str | AnswerReader = AUTO
     ) -> None:
         self.method = plan if isinstance(plan, Method) else load(plan)
         if self.method.oracle:
@@ -58,7 +61,7 @@ class Ballot:
         self.rule = rule or self.method.stopping_
         self.standing = NOTHING
         self._mine = isinstance(answers, str)
-        self._reader = AnswerReader(answers) if isinstance(answers, str) else answers
+        self._reader = AnswerReader(answers_of_plan(self.method, answers)) if isinstance(answers, str) else answers
         self._given: dict[int, Entry] = {}
         self._pools = EntryPool(self.method, self._reader)
         self._cascade = None if rule else self.method.cascade_

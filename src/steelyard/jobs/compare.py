@@ -14,10 +14,13 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.equivalence import EquivalenceChecker
+from steelyard.answers.extract import AUTO, kind_of
 from steelyard.answers.grouping import same
+from steelyard.answers.kind import Kind
 from steelyard.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
 from steelyard.jobs.plan_fits import warn_of_plan
+from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.methods import default_method, load, method_class, method_names
 from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.enough import first_samples
@@ -77,7 +80,8 @@ def compare(
     """Decide the same questions by a and by b: each a method, a plan (.json), verdicts or responses.
 
     Methods and plans vote on the responses of `on`; verdicts take their labels from it; files of
-    responses are voted on by `method`. `options` are those of `read`: score, source, rename, answers.
+    responses are voted on by `method`. `options` are those of `read`: score, source, rename, answers; the kind of
+    answers is that of the plans, else that of the first file, for both sides.
 
     >>> import steelyard as sy
     >>> sy.write(sy.simulate(200, 8), "labelled.parquet")
@@ -86,7 +90,11 @@ def compare(
     (('pass-at-n', 'majority'), 140, True)
     """
     names = (_named(a), _named(b))
+    options.setdefault("answers", AUTO)
+    if on is not None:
+        options["answers"] = _kind_of_plans(names, options["answers"])
     pool = need_labels(read(on, **options)) if on is not None else None
+    options["answers"] = (pool.origin.answers if pool is not None else None) or options["answers"]
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
     sides = []
     with EquivalenceChecker() as checker:
@@ -96,9 +104,10 @@ def compare(
             elif not is_grid(name) and not Path(name).exists():
                 raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
             elif _is_decided(name):
-                sides.append(_decided(name, pool, checker))
+                sides.append(_decided(name, pool, _kind(options), checker))
             else:
                 own = need_labels(read(name, **options))
+                options["answers"] = own.origin.answers
                 chosen = default_method(own) if method is None else _named(method)
                 sides.append(_voted(chosen, *own.split(calibrate, seed=seed), n))
         table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
@@ -107,7 +116,20 @@ def compare(
                 f"{names[0]} and {names[1]} have no question in common: compare what decides the same questions"
             )
         named = table.rename({"answer": "answer_a", "correct": "correct_a"})
-        return Comparison(names, named, _differs(named, checker))
+        return Comparison(names, named, _differs(named, _kind(options), checker))
+
+
+def _kind_of_plans(names: tuple[str, str], answers: str) -> str:
+    """The kind of answers that the plans among these read; two that differ are refused."""
+    for name in names:
+        if name.endswith(".json"):
+            answers = answers_of_plan(load(name), answers)
+    return answers
+
+
+def _kind(options: dict[str, Any]) -> Kind:
+    """The kind that answers are compared by; files of verdicts alone do not say theirs."""
+    return kind_of("math" if options["answers"] == AUTO else options["answers"])
 
 
 def _named(voter: object) -> str:
@@ -141,7 +163,7 @@ def _is_decided(name: str) -> bool:
         return False
 
 
-def _decided(name: str, pool: LabelledPool | None, checker: EquivalenceChecker) -> pl.DataFrame:
+def _decided(name: str, pool: LabelledPool | None, kind: Kind, checker: EquivalenceChecker) -> pl.DataFrame:
     """A file of verdicts, labelled by the pool it is compared on, if there is one."""
     verdicts = open_table(name).select(pl.col("question", "answer").cast(pl.String)).collect()
     if verdicts["question"].n_unique() < verdicts.height:
@@ -151,14 +173,14 @@ def _decided(name: str, pool: LabelledPool | None, checker: EquivalenceChecker) 
     known = {str(q): pool.names[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
     correct = {str(q): pool.answer_correct[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
     shared = verdicts.filter(pl.col("question").is_in(list(known)))
-    labels = [_is_correct(answer, known[q].to_list(), correct[q], checker) for q, answer in shared.iter_rows()]
+    labels = [_is_correct(answer, known[q].to_list(), correct[q], kind, checker) for q, answer in shared.iter_rows()]
     return shared.with_columns(correct=pl.Series(labels, dtype=pl.Boolean))
 
 
-def _differs(table: pl.DataFrame, checker: EquivalenceChecker) -> pl.Series:
+def _differs(table: pl.DataFrame, kind: Kind, checker: EquivalenceChecker) -> pl.Series:
     """Whether the two answers of each row differ; two without an answer do not."""
     pairs = table.select("answer_a", "answer_b").iter_rows()
-    apart = [a != b and (a is None or b is None or not same(a, b, checker)) for a, b in pairs]
+    apart = [a != b and (a is None or b is None or not _same(a, b, kind, checker)) for a, b in pairs]
     return pl.Series(apart, dtype=pl.Boolean)
 
 
@@ -167,10 +189,14 @@ def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
     return begin, begin + int(pool.width[question])
 
 
-def _is_correct(answer: str | None, names: list[str], correct: Any, checker: EquivalenceChecker) -> bool:
-    """Whether an answer is one of those labelled right; spelled otherwise, it is compared as maths."""
+def _same(a: str, b: str, kind: Kind, checker: EquivalenceChecker) -> bool:
+    return same(a, b, checker) if kind.maths else kind.form(a) == kind.form(b)
+
+
+def _is_correct(answer: str | None, names: list[str], correct: Any, kind: Kind, checker: EquivalenceChecker) -> bool:
+    """Whether an answer is one of those labelled right; spelled otherwise, it is compared as its kind is."""
     if answer is None:
         return False
     if answer in names:
         return bool(correct[names.index(answer)])
-    return any(same(answer, name, checker) for name, good in zip(names, correct, strict=True) if good)
+    return any(_same(answer, name, kind, checker) for name, good in zip(names, correct, strict=True) if good)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from steelyard.answers.extract import AUTO
 from steelyard.asking import asking_names, asking_rule
 from steelyard.asking.rule import AskingRule
 from steelyard.errors import PlanError, SettingError, did_you_mean
+from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.runs.on_demand import BEGINS
@@ -30,7 +32,7 @@ class Frugal:
     rule: AskingRule
     score: Score
     plan: str
-    answers: str = "math"
+    answers: str = AUTO
 
     @property
     def note(self) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def frugal_rule(
     frugal: str | bool | None,
     plan: Method | str | Path | None,
     column: str,
-    answers: str = "math",
+    answers: str = AUTO,
     *,
     by_source: bool = False,
 ) -> Frugal | None:
@@ -83,7 +85,7 @@ def frugal_rule(
         rule.check(voter)
     except SettingError as error:
         raise SettingError(f"{name}: {error}") from None
-    return Frugal(voter, rule, score, name, answers)
+    return Frugal(voter, rule, score, name, answers_of_plan(voter, answers))
 
 
 def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.answers.extract import check_kind
-from steelyard.errors import SteelyardWarning
+from steelyard.answers.auto_kind import Evidence, choose_kind
+from steelyard.answers.extract import AUTO, check_kind
+from steelyard.errors import SteelyardNote, SteelyardWarning
 from steelyard.jobs.generate import How
 from steelyard.jobs.progress import Allowed
 from steelyard.jobs.request_batch import Limits
@@ -63,7 +64,7 @@ def read_order(
     )  # fmt: skip
     found = read_questions(questions, rename=rename, limit=limit)
     template = read_template(found.prompt if prompt is None else prompt)
-    kind = check_kind(template.answers if answers is None else answers)
+    kind = _kind(answers, template, found.table)
     if temperature == 0 and n > 1:
         what = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
         warnings.warn(what, SteelyardWarning, stacklevel=3)
@@ -78,3 +79,15 @@ def read_order(
         kind, alone.url if alone else "", Path(questions).name, sources=sources,
     )  # fmt: skip
     return GenerateOrder(upstreams, first, template, how, manifest), found.table
+
+
+def _kind(answers: str | None, template: Template, questions: pl.DataFrame) -> str:
+    """The kind of answers of a run: the one that is named, else that of the prompt, else that of the golds."""
+    if answers not in (None, AUTO):
+        return check_kind(str(answers))
+    if template.answers is not None:
+        return template.answers
+    kind, reason, _ = choose_kind(Evidence(questions["gold"].drop_nulls().to_list() if "gold" in questions else ()))
+    if kind != "math":
+        warnings.warn(f"answers are read as {kind}: {reason}", SteelyardNote, stacklevel=3)
+    return kind

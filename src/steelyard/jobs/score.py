@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO
 from steelyard.errors import SettingError
 from steelyard.jobs.frugal_rule import frugal_rule
 from steelyard.jobs.interrupts import waits_for
@@ -36,7 +37,7 @@ async def ascore(
     max_failures: str | int = "10%",
     plan: Method | str | Path | None = None,
     frugal: str | bool | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
     """Do as `score` does, in async code. When it is cancelled, what was scored is saved.
@@ -86,8 +87,8 @@ def score() -> None:
 
     With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier reads only what can still
     change the verdict of `plan`; other scores are not asked, and the same call without it asks for them later.
-    `answers` is the kind of answer that the vote groups by. The options are those of `steelyard score`, which lists the
-    verifiers.
+    `answers` is the kind of answer that the vote groups by; a plan has its own. The options are those of
+    `steelyard score`, which lists the verifiers.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")

@@ -13,11 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.confidence.drift import score_drift, some_question_means
 from steelyard.confidence.risk_control import RiskControl
 from steelyard.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.jobs.plan_fits import warn_of_plan
+from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.jobs.vote_notes import check_several, note_pooled_llms, note_unweighed_scores
 from steelyard.methods import load, method_class, method_names
 from steelyard.methods.base.configured import clone
@@ -53,14 +55,15 @@ def vote(
     confidence_level: float = 0.9,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
     """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
 
     Without either it is the majority vote; both together are refused. A table of any length is read in the memory of
     a batch. With `risk` an answer stands only where the error stays within it with probability `confidence_level`;
-    elsewhere it is null, and the column `answered` says so. The options are those of `steelyard vote`.
+    elsewhere it is null, and the column `answered` says so. Answers are read as the plan's were, unless `answers` names
+    the kind for a plan that has none. The options are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
@@ -165,7 +168,7 @@ def decide(
     n: int | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str | AnswerReader = "math",
+    answers: str | AnswerReader = AUTO,
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Decided:
@@ -174,8 +177,10 @@ def decide(
     trained = fitted.score if fitted else None
     if voter.reads_scores() and score is not None and trained and not same_scores(score, trained):
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
+    if isinstance(answers, str):
+        answers = AnswerReader(answers_of_plan(voter, answers), named=answers != AUTO)
     options: dict[str, Any] = {
-        "rename": rename,
+        "rename": rename_of_plan(voter, table, rename),
         "layout": layout,
         "answers": answers,
         "need_score": voter.reads_scores(),

@@ -14,19 +14,19 @@ BUILT_IN = {
     "where X is the letter of the correct option.",
     "plain": "{prompt}",
 }
-ANSWERS = {"choice": "choice"}  # the kind of answer that a prompt asks for, where it is not math
+ANSWERS = {"choice": "choice"}  # the kind of answer that a prompt asks for, where it asks for one
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template: its name or file, its text, and the kind of answer it asks for."""
+    """A template: its name or file, its text, and the kind of answer it asks for (None: whatever the question does)."""
 
     name: str
     text: str
 
     @property
-    def answers(self) -> str:
-        return ANSWERS.get(self.name, "math")
+    def answers(self) -> str | None:
+        return ANSWERS.get(self.name)
 
     def fill(self, prompt: str) -> str:
         r"""Put a question where {prompt} stands; other braces stay as they are.

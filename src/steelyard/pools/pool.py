@@ -45,6 +45,9 @@ class Origin:
     llm_column: str | None = None  # the column with the names of the LLMs
     score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
     single: str = ""  # where every question has one response: what is wrong with that, and what to do
+    answers: str | None = None  # the kind of answers they were read as
+    rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
+    split_from: int | None = None  # how many questions there were before `split`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,7 +313,8 @@ class Pool:
             )
         by_id = np.argsort(self.rank)
         order = np.random.default_rng(seed).permutation(self.n_questions)
-        return self.take(by_id[np.sort(order[:count])]), self.take(by_id[np.sort(order[count:])])
+        whole = replace(self, origin=replace(self.origin, split_from=self.n_questions))
+        return whole.take(by_id[np.sort(order[:count])]), whole.take(by_id[np.sort(order[count:])])
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))

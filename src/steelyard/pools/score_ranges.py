@@ -1,9 +1,11 @@
-"""Scores that run beyond [0, 1], and the three spellings that bring the likely ones inside."""
+"""Scores that run beyond [0, 1], and the spellings that bring the likely ones inside."""
 
 from __future__ import annotations
 
 import math
+import re
 
+LOG_PROBABILITY = re.compile(r"log_?p|log_?lik|(^|_)ll($|_)", re.IGNORECASE)
 CEILINGS = (1, 2, 3, 4, 5, 7, 9, 10, 20, 50, 100, 1000)  # where people let their scales end
 
 
@@ -13,12 +15,14 @@ def range_fixes(column: str, low: float, high: float, whole: str | None = None) 
     >>> range_fixes("judge", 1.0, 4.5)
     "if 5 is the best, read them with score='judge/5'; if a rating from 1 to 5, with score='(judge-1)/4'; if logits, \
 read them with score='sigmoid(judge)'"
+    >>> range_fixes("logprob", -2.5, -0.1)
+    "if log-probabilities, read them with score='exp(logprob)'"
     """
     name, _, reducer = column.partition(":")
     turned = "1-" if name.startswith("1-") else ""  # less is better
     if turned:
         name, low, high = name.removeprefix(turned), 1 - high, 1 - low
-    if "/" in name and not name.startswith("sigmoid("):
+    if "/" in name and not name.startswith(("sigmoid(", "exp(")):
         return "choose what it is divided by so that the highest score becomes 1"
     top = _ceiling(high)
 
@@ -26,7 +30,13 @@ read them with score='sigmoid(judge)'"
         fixed = f"{turned}{spelling}{':' * bool(reducer)}{reducer}"
         return f"score='{'+'.join(fixed if part == column else part for part in (whole or column).split('+'))}'"
 
+    if name.startswith("exp("):
+        return f"only log-probabilities, which are at most 0, can be read so; name {name[4:-1]!r} as it is instead"
     fixes = []
+    if high <= 0:
+        fixes.append(f"if log-probabilities, read them with {asked(f'exp({name})')}")
+    if fixes and LOG_PROBABILITY.search(name):
+        return fixes[0]
     if math.isfinite(top) and low >= 0:
         what = "these are percent" if top == 100 else f"{top} is the best"
         fixes.append(f"if {what}, read them with {asked(f'{name}/{top}')}")

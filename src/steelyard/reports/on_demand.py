@@ -11,6 +11,7 @@ import numpy as np
 from steelyard.errors import ScoreError, SettingError
 from steelyard.jobs.frugal_rule import fingerprint
 from steelyard.jobs.plan_fits import warn_of_plan
+from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.methods import load
 from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Bools, Ints
@@ -61,7 +62,11 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
     if voter.learns and voter.fitted_on_ is None:
         raise SettingError(f"{plan} is not fitted: fit it on labelled responses")
     trained = voter.fitted_on_.score if voter.fitted_on_ else None
-    pool = read(file, **{**options, "score": options["score"] or trained})
+    read_as = {
+        "answers": answers_of_plan(voter, options["answers"]),
+        "rename": rename_of_plan(voter, file, options["rename"]),
+    }
+    pool = read(file, **{**options, **read_as, "score": options["score"] or trained})
     score = spelled(pool.origin.score or "")
     column = score.column if score else ""
     note, bill = _told(file, column, price)

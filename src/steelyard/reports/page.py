@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from steelyard import look
+from steelyard.answers.extract import AUTO
 from steelyard.errors import SettingError
 from steelyard.files import write_atomically
 from steelyard.methods import default_method, method_class
@@ -46,7 +47,7 @@ def report(
     seed: int = 0,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     labels: str = MAJORITY,
     price_response: float | None = None,
     overwrite: bool = False,
@@ -104,6 +105,7 @@ def reported(
     parts, name = [], ""
     for i, file in enumerate(files):
         pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, spelled["source"])))
+        spelled["answers"] = pool.origin.answers  # the first file decides for all
         if pool.asked is not None and method is None and len(files) == 1:
             return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
         if price_response is not None:

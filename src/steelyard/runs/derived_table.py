@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
+from steelyard.answers.how_read import is_cut
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import RunError
 from steelyard.pools.arrays import Ints
@@ -34,7 +35,7 @@ FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
 NUMBER = (1 << WIDE) - 1  # of a sample, in a key of the index
-LAYOUT = 1  # of the table; another one is derived anew
+LAYOUT = 2  # of the table; another one is derived anew
 FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
 
 
@@ -131,7 +132,7 @@ class TableMaker:
         self.schema = pl.Schema(
             {"question": pl.String, "sample": pl.Int64}
             | dict.fromkeys(self.about, pl.String)
-            | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String}
+            | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String, "rule": pl.String}
             | ({"correct": pl.Boolean} if "gold" in self.about else {})
             | ({"self_logprob": pl.Float64} if index.logprobs else {})
             | dict.fromkeys(index.scores, pl.List(pl.Float64))
@@ -152,9 +153,9 @@ class TableMaker:
             "failure": [_tame(record.get("reason")) if record["kind"] == "failure" else None for record in records],
             "self_logprob": [_probability(record.get("logprob")) for record in records],
         }
-        columns["answer"] = [
-            found.answer for found in self.reader.extract(pl.Series(columns["response"], dtype=pl.String))
-        ]
+        cut = pl.Series([is_cut(finish) for finish in columns["finish"]], dtype=pl.Boolean)
+        readings = self.reader.extract(pl.Series(columns["response"], dtype=pl.String), cut)
+        columns["answer"], columns["rule"] = [one.answer for one in readings], [one.rule for one in readings]
         if "correct" in self.schema:
             columns["correct"] = self._correct(columns["answer"], columns["gold"], which)
         for verifier in self.index.scores:

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO, KINDS
 from steelyard.errors import RunError, SteelyardWarning
 from steelyard.files import make_folder, remove_leftovers, write_atomically
 from steelyard.runs.feedback_trim import trim
@@ -225,6 +226,7 @@ def _check(record: Record) -> None:
         _need(tokens is None or (type(tokens) is int and 0 <= tokens < 2**62), "tokens")
         _need(all(isinstance(sample.get(name), str | None) for name in ("llm", "response")), "llm")
     _need(isinstance(record.get("prompt"), str | None), "prompt")
+    _need(record.get("answers_kind") is None or record["answers_kind"] in KINDS, "answers_kind")
 
 
 def _need(holds: bool, name: str) -> None:
@@ -244,7 +246,7 @@ def _agreed(folder: Path, settings: FeedbackSettings) -> None:
         return
     there = read_settings(folder)
     for name, value in asdict(there).items():
-        if value != asdict(settings)[name]:
+        if value != asdict(settings)[name] and (name, asdict(settings)[name]) != ("answers", AUTO):
             raise RunError(
                 f"{folder} holds feedback with {name} {value!r}, and this server has {asdict(settings)[name]!r}: give "
                 "it another folder with --feedback"

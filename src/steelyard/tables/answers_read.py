@@ -7,11 +7,13 @@ from typing import Any
 
 from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading
+from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import TableError
 from steelyard.tables.columns import check_columns
+from steelyard.tables.kind_evidence import evidence_of
 from steelyard.tables.placeholder_answers import settle_placeholders
-from steelyard.tables.reading import first_rows, named
+from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
@@ -19,7 +21,7 @@ from steelyard.tables.sources.damage import reading
 def read_answers(
     source: Any,
     *,
-    answers: str = "math",
+    answers: str = AUTO,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     progress: Callable[[float], None] | None = None,
@@ -39,7 +41,7 @@ def read_answers(
             check_columns(table.schema)
             if not table.height:
                 raise TableError(f"{name} is empty: it has no rows to read")
-            reader.look(first_rows(table.lazy()))
+            reader.look(lambda: evidence_of(source, table.lazy()))
             settle_placeholders(table.lazy(), reader)
             return annotated.read_answers(table, reader, progress)
     finally:

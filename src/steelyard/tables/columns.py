@@ -9,11 +9,17 @@ from typing import Any
 import polars as pl
 
 from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, SteelyardWarning, did_you_mean
+from steelyard.tables.headerless import check_names
+from steelyard.tables.label_words import labels_of
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, spelled
 
-KNOWN = {"question", "sample", "response", "answer", "correct", "gold", "prompt", "domain", "llm", "tokens"}
+KNOWN = {
+    "question", "sample", "response", "answer", "rule", "correct", "gold", "prompt", "domain", "llm", "tokens",
+    "finish",
+}  # fmt: skip
 NO_SCORE = "none"
+RECORDED = "self_logprob"  # what a run has beside the scores of verifiers
 
 
 def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
@@ -87,15 +93,26 @@ def _is_score(kind: pl.DataType) -> bool:
 
 def _only(candidates: list[str], schema: pl.Schema) -> str:
     """The score when none is named: the only column of floats, else the only one that is called as scores are."""
-    if len(candidates) == 1 and (SCORE_LIKE.search(key(candidates[0])) or not NO_SCORES.search(key(candidates[0]))):
+    if len(candidates) == 1 and (_is_named(candidates[0]) or not NO_SCORES.search(key(candidates[0]))):
         return candidates[0]
     whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
-    known = [name for name in candidates if SCORE_LIKE.search(key(name))] if candidates else whole
+    known = [name for name in candidates if _is_named(name)] or whole
+    verified = [name for name in candidates if name != RECORDED and not NO_SCORES.search(key(name))]
+    if len(verified) == 1 and RECORDED in candidates:
+        note = f"the score is {verified[0]!r}, the verifier's; {RECORDED!r}, which every run records, is not weighed"
+        warnings.warn(note, SteelyardNote, stacklevel=2)
+        return verified[0]
     if len(known) == 1:
         others = [name for name in candidates if name != known[0]]
         beside = f", and none of {', '.join(others)}" if others else ""
         warnings.warn(f"the score is {known[0]!r}, by its name{beside}", SteelyardNote, stacklevel=2)
         return known[0]
+    texts = [name for name, kind in schema.items() if kind == pl.String and key(name) in SCORES]
+    if not candidates and not known and texts:
+        raise ScoreError(
+            f"the column {texts[0]!r} holds text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
+            f"score='{NO_SCORE}' for a majority vote"
+        )
     if not candidates and not known:
         raise ScoreError(
             "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
@@ -109,11 +126,17 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
     raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
 
 
+def _is_named(name: str) -> bool:
+    """Whether a column is called as scores are."""
+    return key(name) in SCORES or SCORE_LIKE.search(key(name)) is not None
+
+
 def check_columns(schema: pl.Schema) -> None:
     """Every table needs a question, and an answer or a response to read it out of; all that is missing is said."""
     missing = [] if "question" in schema else ["'question' (the id that responses to one question share)"]
     missing += [] if "answer" in schema or "response" in schema else ["'answer' (or 'response', the full text)"]
     if missing:
+        check_names(schema)
         ours = "question" if "question" not in schema else "answer"
         others = [name for name in schema.names() if name not in KNOWN]
         raise ColumnError(
@@ -128,10 +151,7 @@ def label_expression(schema: pl.Schema) -> pl.Expr | None:
         kind = schema["correct"]
         column = pl.col("correct")
         if kind == pl.String:
-            words = column.str.strip_chars().str.to_lowercase()
-            return words.replace_strict(
-                {"true": True, "false": False, "1": True, "0": False}, default=None, return_dtype=pl.Boolean
-            )
+            return labels_of(column)
         if kind in (pl.Boolean, pl.Null):
             return column.cast(pl.Boolean)
         if kind.is_numeric():

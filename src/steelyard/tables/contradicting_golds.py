@@ -43,6 +43,5 @@ def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
 def _with_answers(rows: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
     if "answer" in rows.columns:
         return rows
-    return rows.with_columns(
-        answer=pl.Series([each.answer for each in reader.extract(rows["response"])], dtype=pl.String)
-    )
+    answers = [reader.kind.extract(text).answer for text in rows["response"]]
+    return rows.with_columns(answer=pl.Series(answers, dtype=pl.String))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from steelyard.errors import ColumnError
+from steelyard.tables.label_words import are_labels, labels_of
 from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, key, named
 
 NO_RESPONSES = {
@@ -71,16 +72,23 @@ def check_answer_is_gold(frame: pl.LazyFrame) -> None:
 
 def check_label_of_questions(frame: pl.LazyFrame, label: str) -> None:
     """Refuse a column, taken for labels by its name, that calls all answers of a question the same: it is its class."""
-    if not {"question", "answer", "correct"} <= set(frame.collect_schema()):
+    schema = frame.collect_schema()
+    words = schema.get("correct") == pl.String
+    doubtful = words and not are_labels(frame, "correct", judged=True)  # "yes" may be the correct answer
+    text = next((name for name in ("answer", *(["response"] if doubtful else [])) if name in schema), None)
+    if text is None or not {"question", "correct"} <= set(schema):
         return
-    rows = frame.select("question", "answer", "correct").head(LOOKED_AT).collect().drop_nulls()
-    counts = rows.group_by("question").agg(pl.col("answer", "correct").n_unique(), pl.col("correct").max().alias("any"))
-    told = counts.filter(pl.col("answer") > 1, pl.col("any") == 1)
+    correct = labels_of(pl.col("correct")) if words else pl.col("correct")
+    rows = frame.select("question", text, correct).head(LOOKED_AT).collect().drop_nulls()
+    counts = rows.group_by("question").agg(pl.col(text, "correct").n_unique(), pl.col("correct").max().alias("any"))
+    told = counts.filter(pl.col(text) > 1, pl.col("any") == 1)
     if told.height >= FEWEST and told["correct"].max() == 1:
+        label_fix = (
+            "write it as true and false" if label == "correct" else f"read it with rename={{'{label}': 'correct'}}"
+        )
         raise ColumnError(
-            f"{label!r} is the same for different answers of each question, so it says nothing of an answer: if it is "
-            f"the correct answer, read it with rename={{'{label}': 'gold'}}; if it labels answers, with "
-            f"rename={{'{label}': 'correct'}}"
+            f"{label!r} is the same for different {text}s of each question, so it says nothing of one {text}: if it is "
+            f"the correct answer, read it with rename={{'{label}': 'gold'}}; if it labels {text}s, {label_fix}"
         )
 
 

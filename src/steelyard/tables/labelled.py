@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO
 from steelyard.errors import LabelError
 from steelyard.pools.label_conflicts import MAJORITY
 from steelyard.pools.pool import LabelledPool
@@ -21,7 +22,7 @@ def read_labelled(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,

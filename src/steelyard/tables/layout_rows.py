@@ -13,7 +13,7 @@ from steelyard.errors import TableError
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {
-    **dict.fromkeys(("question", "response", "answer", "gold", "prompt", "domain", "llm"), pl.String),
+    **dict.fromkeys(("question", "response", "answer", "gold", "prompt", "domain", "llm", "finish"), pl.String),
     **dict.fromkeys(("sample", "tokens"), pl.Int64),
     "correct": pl.Boolean,
 }

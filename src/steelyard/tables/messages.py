@@ -48,7 +48,7 @@ def prompt_of(messages: Any) -> str | None:
 def choices_of(body: dict[str, Any], where: str) -> list[dict[str, Any]]:
     """The rows of one completion: response, logprob and tokens of each choice, in the order of their indices."""
     if body.get("object") == "response" or ("output" in body and "choices" not in body):
-        return [{"response": _of_output(body.get("output")), "tokens": _usage(body, "output_tokens")}]
+        return [_of_response(body)]
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not all(isinstance(each, dict) for each in choices):
         raise TableError(f"{where} has no choices: it is no chat completion; remove it, or write the file again")
@@ -66,7 +66,9 @@ def _row(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice.get("message")
     text = text_of(message.get("content")) if isinstance(message, dict) else text_of(choice.get("text"))
     values = token_logprobs(choice.get("logprobs"))
-    return {"response": text, "logprob": likelihood(values), "tokens": len(values) or None}
+    reason = choice.get("finish_reason")
+    finish = reason if isinstance(reason, str) else None
+    return {"response": text, "finish": finish, "logprob": likelihood(values), "tokens": len(values) or None}
 
 
 def token_logprobs(logprobs: Any) -> list[float]:
@@ -93,11 +95,22 @@ def likelihood(values: Sequence[float]) -> float | None:
     return math.exp(min(mean, 0.0)) if math.isfinite(mean) else None
 
 
-def _of_output(output: Any) -> str | None:
-    """What a response of the Responses API says: the text of its messages."""
-    items = output if isinstance(output, list) else []
-    spoken = [text for item in items if isinstance(item, dict) and (text := text_of(item.get("content")))]
-    return "\n".join(spoken) or None
+def _of_response(body: dict[str, Any]) -> dict[str, Any]:
+    """What a response of the Responses API says: the text of its messages, with their likelihood if recorded."""
+    output = body.get("output")
+    items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
+    spoken = [text for item in items if (text := text_of(item.get("content")))]
+    contents = [item["content"] for item in items if isinstance(item.get("content"), list)]
+    parts = [part for content in contents for part in content if isinstance(part, dict)]
+    values = [value for part in parts for value in token_logprobs({"content": part.get("logprobs")})]
+    details = body.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else body.get("status")
+    return {
+        "response": "\n".join(spoken) or None,
+        "finish": reason if isinstance(reason, str) else None,
+        "logprob": likelihood(values),
+        "tokens": _usage(body, "output_tokens"),
+    }
 
 
 def _usage(body: dict[str, Any], name: str) -> int | None:

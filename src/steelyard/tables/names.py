@@ -28,7 +28,7 @@ TEXTS = {"question", "answer", "gold"} | QUESTION_IDS | ROW_IDS | QUESTION_TEXTS
 LLMS = ("llm", "model", "llm_name", "model_name", "llm_id", "model_id")  # who answered; the first that is there
 LATE_GOLDS = {"solution", "label"}  # taken when nothing else says what is correct; a label only as text
 LABELS = {"is_correct", "label", "acc", "exact_match", "correctness", "passed", "success", "answer_correct"}
-SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge"}
+SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge", "rating"}
 NO_SCORES = re.compile(
     r"(^|_)(temperature|temp|top_?p|top_?k|latency|seconds|secs?|ms|duration|elapsed|time|timestamp|cost|price|usd|loss|nll"
     r"|error|perplexity|ppl|entropy|distance|rank|seed|length|len|year|level|difficulty)(_|$)"
@@ -37,7 +37,7 @@ INVERTED = re.compile(
     r"(^|_)(error|err|risk|loss|uncertainty|perplexity|ppl|nll|entropy|wrong|incorrect|failure|fail|hallucination)(_|$)"
 )  # scores of which less is better
 SCORE_LIKE = re.compile(
-    r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge"
+    r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge|(?<![a-z])rating"
 )
 
 

@@ -11,6 +11,7 @@ from steelyard.answers.placeholders import words
 from steelyard.answers.reader import AnswerReader
 from steelyard.pools.label_conflicts import LabelConflicts
 from steelyard.pools.pool import Origin, Pool
+from steelyard.tables.how_answers_were_read import CUT, LAST
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
 
@@ -65,8 +66,12 @@ def pools(
 
 
 def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
-    """Read the answers out of the responses, where the table has only those."""
-    if "response" not in batch.columns:
-        return batch
-    answers = [answer for answer, _ in reader.extract(batch["response"])]
-    return batch.drop("response").with_columns(pl.Series("answer", answers, pl.String))
+    """Read the answers out of the responses, where the table has only those; count how they were read."""
+    cut = batch[CUT] if CUT in batch.columns else None
+    if "response" in batch.columns:
+        answers = [answer for answer, _ in reader.extract(batch["response"], cut)]
+        return batch.drop("response", CUT, strict=False).with_columns(pl.Series("answer", answers, pl.String))
+    last = batch[LAST] if LAST in batch.columns else None
+    lost = 0 if cut is None else int((cut & batch["answer"].is_null()).sum())
+    reader.how.add_counts(0 if last is None else batch.height, 0 if last is None else int(last.sum()), lost)
+    return batch.drop(CUT, LAST, strict=False)

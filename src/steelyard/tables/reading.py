@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.answers.auto_kind import LOOKED_AT
-from steelyard.answers.golds import ITEM, LIST
+from steelyard.answers.extract import AUTO
+from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
@@ -24,6 +24,8 @@ from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
 from steelyard.tables.contradicting_golds import check_golds
+from steelyard.tables.how_answers_were_read import how_read_expressions
+from steelyard.tables.kind_evidence import TEXT_ROWS, evidence_of, text_expression
 from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.question_batches import pools
@@ -49,7 +51,7 @@ def read(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str = "math",
+    answers: str = AUTO,
     labels: str = MAJORITY,
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -65,9 +67,10 @@ def read(
     so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
     of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
     which a verifier need not read twice. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer: math, number, choice, text, code, json, exact, re:PATTERN, or auto, which looks at
-    the first rows and says what it chose; it decides how answers are read out of a column `response` and which of them
-    are the same. A gold answer may be a worked solution, or a list of accepted answers.
+    `answers` is the kind of answer, which decides how answers are read out of a column `response` and which of them
+    are the same: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or auto, which decides by the
+    golds, else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
+    solution, or a list of accepted answers.
     An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
     refuses it.
     `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
@@ -100,7 +103,7 @@ def pools_of(
     texts: bool = False,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    answers: str | AnswerReader = "math",
+    answers: str | AnswerReader = AUTO,
     need_score: bool = True,
     labels: str | None = MAJORITY,
     on_demand: bool = False,
@@ -125,15 +128,19 @@ def pools_of(
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            origin = Origin(
-                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others)
-            )
-            sources = source_names(frame, schema, source)
-            reader.look(first_rows(frame))
+            reader.look(lambda: evidence_of(table, frame))
             settle_placeholders(frame, reader)
+            origin = Origin(
+                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others),
+                answers=reader.kind.name, rename=tuple((rename or {}).items()),
+            )  # fmt: skip
+            sources = source_names(frame, schema, source)
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
             wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
+            wanted += how_read_expressions(schema)
+            if labels is not None and _labels_by_gold(schema):
+                reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
                 wanted.append(source_code(source, sources))
             used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
@@ -174,13 +181,16 @@ def named(source: Any) -> Iterator[str]:
 def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     """What a pool needs: question, answer (or response) and, where there are such, sample, scores, labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
-    if labels and "correct" not in schema and "gold" in schema:
+    if labels and _labels_by_gold(schema):
         text.append("gold")
     for name in text:
         if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
             continue
         if schema[name].is_nested() or schema[name] == pl.Object:
-            raise ColumnError(f"the column {name!r} holds {schema[name]}, not one text or number a row")
+            raise ColumnError(
+                f"the column {name!r} holds {str(schema[name])[:60]}, not one text or number per row: write each value "
+                "as JSON text (json.dumps)"
+            )
     wanted = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
@@ -191,23 +201,6 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     if label is not None:
         wanted.append(label.alias("correct"))
     return wanted
-
-
-def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
-    """A column as text; a list of accepted gold answers is one text too."""
-    if isinstance(kind, pl.List | pl.Array):
-        items = pl.col(name).cast(pl.List(pl.String)).list.drop_nulls()
-        texts = items.list.join(ITEM)
-        blank = (texts == "") & (items.list.len() > 0)  # a list of one empty text accepts that; an empty list nothing
-        return (pl.lit(LIST) + pl.when(blank).then(pl.lit(ITEM)).otherwise(texts)).alias(name)
-    return pl.col(name) if kind == pl.String else pl.col(name).cast(pl.String)
-
-
-def first_rows(frame: pl.LazyFrame) -> pl.DataFrame:
-    """The first rows of what a kind of answer can be told by."""
-    schema = frame.collect_schema()
-    names = [name for name in ("gold", "response", "answer") if name in schema]
-    return frame.select(text_expression(name, schema[name]) for name in names).head(LOOKED_AT).collect()
 
 
 def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:
@@ -221,6 +214,21 @@ def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | 
     return frame.select(*columns, label.alias("correct")).head(LABELS_LOOKED_AT).collect()
 
 
+def _labels_by_gold(schema: pl.Schema) -> bool:
+    return "correct" not in schema and "gold" in schema
+
+
+def _golds_and_texts(frame: pl.LazyFrame, reader: AnswerReader) -> tuple[pl.Series, pl.Series]:
+    """The golds of a whole table, and the first of its responses; nothing where the kind of answers needs neither."""
+    nothing = pl.Series([], dtype=pl.String)
+    schema = frame.collect_schema()
+    if reader.kind.name != CHOICE or isinstance(schema["gold"], pl.List | pl.Array):
+        return nothing, nothing
+    golds = frame.select(text_expression("gold", schema["gold"]).unique()).collect(engine="streaming")["gold"]
+    name = "answer" if "answer" in schema else "response"
+    return golds, frame.select(text_expression(name, schema[name])).head(TEXT_ROWS).collect()[name]
+
+
 def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
     """The command that shows what could not be read."""
     files = [str(each) for each in (source if isinstance(source, list | tuple) else [source]) if _is_file(each)]
@@ -230,7 +238,7 @@ def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, l
         "answers",
         *(files or ["FILE"]),
         "--only-unreadable",
-        *(["--answers", kind] if kind != "math" else []),
+        *(["--answers", kind] if reader.choice is None else []),
     ]
     words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
     return shlex.join([*words, *(["--layout", layout] if layout else [])])

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
+from steelyard.tables.how_answers_were_read import with_finish
+from steelyard.tables.letter_case import in_our_case
 from steelyard.tables.recognition import LAYOUTS, Layout
 from steelyard.tables.renaming import Renamed, renamed
 from steelyard.tables.several_files import joined, parted
@@ -63,9 +65,11 @@ def open_unparted(source: Any, layout: str | None = None, rename: dict[str, str]
         columns = set(file.frame().collect_schema())
         file = Renamed(file, {old: new for old, new in rename.items() if old in columns})
         rename = {old: new for old, new in rename.items() if old not in columns}
+    if found is None or found.turn:
+        file = Renamed(file, in_our_case(file.frame().collect_schema()))
     found = found or next(each for each in _asked(1) if each.recognises(file))
     converted = found.read(file)
-    return Unparted(renamed(converted.frame, rename), file.paths, found, converted.found)
+    return Unparted(with_finish(renamed(converted.frame, rename)), file.paths, found, converted.found)
 
 
 def _asked(turn: int) -> list[Layout]:

@@ -8,11 +8,14 @@ from typing import Any
 
 from steelyard.tables.layout_rows import Row
 
+CONTEXT = ("instructions", "previous_response_id", "conversation")  # what the Responses API puts before the input
+
 
 def asked(request: dict[str, Any]) -> str | None:
     """What a request asks, exactly, images and all; None where it asks nothing."""
     found = next((request[name] for name in ("messages", "prompt", "input") if request.get(name)), None)
-    return None if found is None else json.dumps(found, sort_keys=True)
+    beside = {name: request[name] for name in CONTEXT if request.get(name)}
+    return None if found is None else json.dumps([found, beside] if beside else found, sort_keys=True)
 
 
 def join_same_requests(rows: Sequence[Row]) -> str:

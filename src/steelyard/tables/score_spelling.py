@@ -1,6 +1,6 @@
 """How a score is spelled: a column, what turns it into a number in [0, 1], and what reduces its steps.
 
-prm   prm:min   sigmoid(prm)   sigmoid(prm):min   score/100   (score-1)/4   (score+1)/2:last   1-score
+prm   prm:min   sigmoid(prm)   sigmoid(prm):min   exp(logprob)   score/100   (score-1)/4   (score+1)/2:last   1-score
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _SPELLINGS = [
     re.compile(r"(?P<flipped>1\s*-\s*)?" + pattern + r"(:(?P<reducer>[^:]*))?", re.DOTALL)
     for pattern in (
-        r"(?P<sigmoid>sigmoid)\((?P<column>.+?)\)",
+        r"(?P<function>sigmoid|exp)\((?P<column>.+?)\)",
         rf"\(\s*(?P<column>.+?)\s*(?P<shift>[+-]\s*{_NUMBER})\s*\)\s*/\s*(?P<span>{_NUMBER})",
         rf"(?P<column>.+?)\s*/\s*(?P<span>{_NUMBER})",
         r"(?P<column>.+?)",
@@ -31,18 +31,18 @@ _PLUS = re.compile(r"\+(?![^()]*\))")  # one that is in no parentheses
 
 @dataclass(frozen=True)
 class Score:
-    """A score as the user names it: `prm`, `prm:min`, `sigmoid(prm)`, `score/100`, `(score-1)/4`, `1-score`."""
+    """A score as the user names it: `prm`, `prm:min`, `sigmoid(prm)`, `exp(logprob)`, `score/100`, `1-score`."""
 
     column: str
     reducer: str | None
-    sigmoid: bool = False
+    function: str = ""  # "sigmoid" of logits, "exp" of log-probabilities
     shift: str = ""  # "-1"
     span: str = ""  # "4"
     flipped: bool = False  # less is better: a risk, an error, a distance
 
     @property
     def name(self) -> str:
-        inner = f"sigmoid({self.column})" if self.sigmoid else self.column
+        inner = f"{self.function}({self.column})" if self.function else self.column
         inner = f"({inner}{self.shift})" if self.shift else inner
         inner = f"{inner}/{self.span}" if self.span else inner
         inner = f"1-{inner}" if self.flipped else inner
@@ -54,14 +54,16 @@ class Score:
         if self.reducer is None:
             return self._scaled(column.cast(pl.Float64)).alias("score")
         steps = column.cast(pl.List(pl.Float64)).list.eval(pl.element().fill_nan(None))
-        if self.sigmoid or self.span or self.flipped:
+        if self.function or self.span or self.flipped:
             steps = steps.list.eval(self._scaled(pl.element()))
         some = steps.list.drop_nulls().list.len() > 0
         return pl.when(some).then(REDUCERS[self.reducer](steps)).alias("score")
 
     def _scaled(self, value: pl.Expr) -> pl.Expr:
-        if self.sigmoid:
+        if self.function == "sigmoid":
             scaled = 1.0 / (1.0 + (-value).exp())
+        elif self.function == "exp":
+            scaled = value.exp()
         else:
             shifted = value + float(self.shift) if self.shift else value
             scaled = shifted / float(self.span) if self.span else shifted
@@ -72,7 +74,7 @@ def spelled(text: str) -> Score | None:
     """What a text says, as far as that can be said without a table.
 
     >>> spelled("(judge-1)/4:min")
-    Score(column='judge', reducer='min', sigmoid=False, shift='-1', span='4', flipped=False)
+    Score(column='judge', reducer='min', function='', shift='-1', span='4', flipped=False)
     """
     for pattern in _SPELLINGS:
         if parts := pattern.fullmatch(text):
@@ -80,8 +82,8 @@ def spelled(text: str) -> Score | None:
             shift = "".join((given.get("shift") or "").split())
             span = given.get("span") or ""
             if not span or float(span) > 0:
-                sigmoid, flipped = given.get("sigmoid") is not None, given["flipped"] is not None
-                return Score(given["column"], given["reducer"], sigmoid, shift, span, flipped)
+                function, flipped = given.get("function") or "", given["flipped"] is not None
+                return Score(given["column"], given["reducer"], function, shift, span, flipped)
     return None
 
 

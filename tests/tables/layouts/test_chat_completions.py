@@ -49,7 +49,7 @@ def test_several_files_are_questions_by_their_names(tmp_path: Path) -> None:
 def test_single_choices_without_requests_could_be_anything_and_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "lines.jsonl", [row["response"] for row in records(REQUESTS)])
     assert refusal(path) == (
-        "every completion has one choice and no request beside it, so it is unknown which of them answer the same "
+        "no completion has its request beside it, so it is unknown which of them answer the same "
         "question: save the request too ({'request': ..., 'response': ...}), or ask with n above 1"
     )
 
@@ -62,7 +62,10 @@ def test_a_question_and_a_gold_beside_the_response_are_carried_over(tmp_path: Pa
 
 def test_a_completion_without_choices_is_named(tmp_path: Path) -> None:
     rows = [*json.loads(LIST.read_text()), {"error": {"message": "overloaded"}}]
-    assert refusal(written(tmp_path / "lines.jsonl", rows)) == "completion 3 has no choices: remove it, or ask again"
+    assert (
+        refusal(written(tmp_path / "lines.jsonl", rows))
+        == "completion 3 has no response in it: remove it, or ask again"
+    )
 
 
 def test_a_refusal_is_a_sample_without_a_response(tmp_path: Path) -> None:

@@ -22,10 +22,14 @@ TOOLS = {
     "zeroeval/*.json": ("zeroeval", ["5", "42", "4"]),
     "batch/openai_*.jsonl": ("batch", ["5", "42", "5", None, None]),
     "batch/vllm_*.jsonl": ("batch", ["5", "42", "5"]),
+    "anthropic_batch/re*": ("anthropic-batch", ["5", "42", "5"]),
+    "responses_api/requests.jsonl": ("responses-api", ["5", "42", "5"]),
+    "responses_api/metadata.json": ("responses-api", ["5", "42", "5"]),
     "chat_completions/list.json": ("chat-completions", ["5", "42", "5"]),
     "chat_completions/requests.jsonl": ("chat-completions", ["5", "42", "5"]),
 }
-LABELLED = [name for name, (layout, _) in TOOLS.items() if layout not in ("batch", "chat-completions")]
+UNLABELLED = ("batch", "anthropic-batch", "chat-completions", "responses-api")
+LABELLED = [name for name, (layout, _) in TOOLS.items() if layout not in UNLABELLED]
 
 
 def test_every_folder_of_golden_samples_belongs_to_a_layout() -> None:

@@ -18,7 +18,8 @@ ODD: list[Any] = [None, "", "x", 0, -1, 2.5, float("nan"), True, [], {}, [None],
 FILES = [
     "lm_eval/samples_sums_2026-11-16T04-00-00.000000.jsonl", "inspect_log/sums.json", "verifiers_traces/traces.jsonl",
     "batch/openai_output.jsonl", "batch/vllm_input.jsonl", "chat_completions/list.json",
-    "chat_completions/requests.jsonl", "zeroeval/mock-70b.json",
+    "chat_completions/requests.jsonl", "zeroeval/mock-70b.json", "responses_api/requests.jsonl",
+    "responses_api/metadata.json", "anthropic_batch/results.jsonl", "anthropic_batch/requests.json",
 ]  # fmt: skip
 TRIES = 30
 

@@ -13,6 +13,7 @@ from steelyard.answers.json_fields import json_field
 from steelyard.answers.kind import Kind, Named, short
 from steelyard.answers.kinds.text import text_form
 from steelyard.answers.letters import chosen
+from steelyard.answers.lower_case_letters import with_capitals
 from steelyard.answers.picked_letters import picked
 from steelyard.answers.sayings import sayings
 from steelyard.answers.statements import statement
@@ -20,6 +21,7 @@ from steelyard.answers.statements import statement
 _BOLD = re.compile(r"\*\*\s*+\(?([A-J])\)?[.:)]?(?:\s[^*\n]{0,200})?\s*+\*\*")
 _PAREN = re.compile(r"\(([A-J])\)")
 _LINE = re.compile(r"[>*_#\-\s(\[`]{0,8}([A-J])(?:[)\].:](?:[*_`]{0,3})(?:\s.{0,300})?|[*_`)\].]{0,4}\s?)")
+_ENDS_IN = re.compile(r"[.!?;:]\s++[(\[*_]{0,4}([A-J])[)\]*_]{0,4}[.!]?$")
 _JUDGED = re.compile(r"\b(?:incorrect|wrong|false|not|is|are|would|because|suggests|refers|let)\b", re.IGNORECASE)
 _ONE_LETTER = re.compile(r"[A-J]")
 
@@ -48,6 +50,11 @@ def _said(text: str) -> str | None:
     return next((letter for said in sayings(text) if (letter := chosen(said.text))), None)
 
 
+def _picked(text: str) -> str | None:
+    """The letter of the last sentence that chooses an option, in capitals or not."""
+    return picked(with_capitals(text))
+
+
 def _option_line(text: str) -> str | None:
     """A last line, or a first one, that is an option and says nothing of it."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
@@ -56,6 +63,12 @@ def _option_line(text: str) -> str | None:
         if found and not _JUDGED.search(line) and not (found[1] in "AI" and line[1:2] == " "):
             return found[1]
     return None
+
+
+def _last_sentence(text: str) -> str | None:
+    """A last sentence that is a letter and nothing else: "Not A. Not B. C!"."""
+    found = _ENDS_IN.search(text.rstrip()[-40:])
+    return found[1] if found else None
 
 
 def _bold(text: str) -> str | None:
@@ -83,9 +96,10 @@ def _words(text: str) -> str | None:
 
 
 MOST_WORDS = 3  # of a response that is the text of an option and nothing else
-MARKED: tuple[Named, ...] = (("boxed", _boxed), ("json", _field), ("said", _said), ("picked", picked))
+MARKED: tuple[Named, ...] = (("boxed", _boxed), ("json", _field), ("said", _said), ("picked", _picked))
 LOOSE: tuple[Named, ...] = (
-    ("line", _option_line), ("bold", _bold), ("parenthesis", _parenthesis), ("alone", _alone), ("words", _words),
+    ("line", _option_line), ("sentence", _last_sentence), ("bold", _bold), ("parenthesis", _parenthesis),
+    ("alone", _alone), ("words", _words),
 )  # fmt: skip
 
 
@@ -94,4 +108,4 @@ def _whole(text: str) -> str | None:
     return found and (chosen(found) or found)
 
 
-KIND = Kind("choice", MARKED, LOOSE, _whole, choice_form)
+KIND = Kind("choice", MARKED, LOOSE, _whole, choice_form, listed=True)

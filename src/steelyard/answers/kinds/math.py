@@ -1,7 +1,8 @@
 r"""math: an expression, number, tuple, set, interval, matrix or a few words.
 
 Marked: the last \boxed{..} or the `answer` field of a JSON reply, whichever is later; "final answer is .."; "#### ..";
-"Answer: .."; "the answer is ..". Loose: the maths or the value after "=" at the end; the last number.
+"Answer: .."; "the answer is ..". Loose: the maths, the interval, the solutions or the value
+after "=" at the end; the last number.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from steelyard.answers.json_fields import json_field, last_field
 from steelyard.answers.kind import Kind, Named, short
 from steelyard.answers.normal import normal_form
 from steelyard.answers.numbers import last_number
+from steelyard.answers.plain_intervals import solution_at_end
 from steelyard.answers.sayings import sayings
 from steelyard.answers.statements import maths_said
 
@@ -96,5 +98,7 @@ MARKED: tuple[Named, ...] = (
     ("json", field_after_box), ("boxed", boxed), ("json", json_field), ("final", final),
     ("hashes", hashes), ("label", label), ("said", said),
 )  # fmt: skip
-LOOSE: tuple[Named, ...] = (("maths", maths_at_end), ("equals", after_equals), ("number", last_number))
+LOOSE: tuple[Named, ...] = (
+    ("maths", maths_at_end), ("solution", solution_at_end), ("equals", after_equals), ("number", last_number),
+)  # fmt: skip
 KIND = Kind("math", MARKED, LOOSE, short, normal_form, maths=True)

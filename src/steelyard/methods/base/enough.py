@@ -13,6 +13,7 @@ from steelyard.pools.pool import LabelledPool, Pool
 
 P = TypeVar("P", bound=Pool)
 FEWEST_QUESTIONS = 10
+HALF = 0.5
 NAMED = 4  # LLMs in a message
 ENOUGH_QUESTIONS = 50
 
@@ -22,8 +23,9 @@ def check_calibration(pool: Pool) -> None:
     if not isinstance(pool, LabelledPool):
         raise LabelError("fitting needs labels: add a column 'correct' (true/false) or 'gold' (the correct answer)")
     if pool.n_questions < FEWEST_QUESTIONS:
+        of_all, fix = _larger_share(pool)
         raise CalibrationError(
-            f"{pool.n_questions} calibration questions are too few: label at least {FEWEST_QUESTIONS}, "
+            f"{pool.n_questions} calibration questions{of_all} are too few: {fix}label at least {FEWEST_QUESTIONS}, "
             f"better {ENOUGH_QUESTIONS} or more (the methods 'majority' and 'vanilla' need none)"
         )
     known = pool.readable if pool.scores is None else pool.readable & ~np.isnan(pool.scores)
@@ -53,6 +55,14 @@ def check_calibration(pool: Pool) -> None:
             SteelyardWarning,
             stacklevel=3,
         )
+
+
+def _larger_share(pool: LabelledPool) -> tuple[str, str]:
+    """What the questions were split from, and the share that would do, where half of them are enough."""
+    labelled = pool.origin.split_from
+    if labelled is None or labelled // 2 < FEWEST_QUESTIONS:
+        return "", ""
+    return f" of {labelled}", f"calibrate on half of them (--calibrate {HALF}, in Python split({HALF}, seed=0)), or "
 
 
 def check_all_asked(pool: Pool) -> None:

@@ -184,6 +184,12 @@ class Method(Stored, ABC):
                 f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.origin.score!r}: "
                 f"read it with score={fitted.score!r}, or fit a plan for {pool.origin.score!r}"
             )
+        if fitted and fitted.answers and pool.origin.answers not in (None, fitted.answers):
+            raise PlanError(
+                f"this plan was fitted on answers of the kind {fitted.answers!r}, the table was read with "
+                f"{pool.origin.answers!r}: read it with answers={fitted.answers!r}, or fit a plan for "
+                f"{pool.origin.answers!r}"
+            )
         if self.mix_ and pool.origin.parts != self.mix_.names:
             has = repr("+".join(pool.origin.parts)) if pool.origin.parts else "one score"
             raise PlanError(
@@ -247,7 +253,8 @@ class Method(Stored, ABC):
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
         reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()
         about = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
-        return Provenance(*about, accuracy, error, reference, pool.origin.source)
+        read = (pool.origin.source, pool.origin.answers, dict(pool.origin.rename))
+        return Provenance(*about, accuracy, error, reference, *read)
 
 
 def _of_mixed(weigh: Weigh) -> Weigh:

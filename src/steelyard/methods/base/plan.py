@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ class Provenance:
     standard_error: float | None
     reference_scores: tuple[float, ...] = ()  # mean logits of some of the questions, to tell when scores have moved
     source: str | None = None  # the column that said who answered
+    answers: str | None = None  # the kind of answers; None: an older plan, or a pool that was not read
+    rename: dict[str, str] = field(default_factory=dict)  # columns that were given our names
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Plan:
 
 
 KNOWN = tuple(f.name for f in fields(Provenance))
+OPTIONAL = ("source", "answers", "rename")  # left out of a plan where there is nothing to say
 
 
 def _wrote(path: Path) -> bool:
@@ -144,7 +147,8 @@ def read_plan(path: str | Path) -> Plan:
             None
             if fitted_on is None
             else _provenance(
-                {"reference_scores": (), "source": None, **renamed(fitted_on, [f.name for f in fields(Provenance)])}
+                {"reference_scores": (), "source": None, "answers": None, "rename": {}}
+                | renamed(fitted_on, [f.name for f in fields(Provenance)])
             ),
             _object(content["stopping"], "stopping") if "stopping" in content else None,
             _bounded(content.get("mix")),
@@ -172,7 +176,7 @@ def _name_now(key: str, found: Mapping[str, Any], known: Collection[str]) -> str
 
 def _told(fitted: Provenance) -> dict[str, Any]:
     """What is known, as a plan has it; a plan for one source says nothing of sources."""
-    return {name: value for name, value in asdict(fitted).items() if name != "source" or value is not None}
+    return {name: value for name, value in asdict(fitted).items() if name not in OPTIONAL or value}
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:
@@ -180,12 +184,14 @@ def _provenance(found: dict[str, Any]) -> Provenance:
     for name in ("n", "questions", "responses"):
         if type(found[name]) is not int or found[name] < 1:
             raise ValueError(f"{name} is {found[name]!r:.40}")
-    for name in ("score", "llm", "verifier", "source"):
+    for name in ("score", "llm", "verifier", "source", "answers"):
         if not isinstance(found[name], str | None):
             raise TypeError(f"{name} is {found[name]!r:.40}")
     for name in ("accuracy", "standard_error"):
         if type(found[name]) not in (int, float, type(None)) or not 0 <= (found[name] or 0) <= 1:
             raise ValueError(f"{name} is {found[name]!r:.40}")
+    if not isinstance(found["rename"], dict) or not all(isinstance(new, str) for new in found["rename"].values()):
+        raise TypeError(f"rename is {found['rename']!r:.40}")
     if not all(type(z) in (int, float) for z in found["reference_scores"]):
         raise ValueError("a reference score that is not a number")
     found["reference_scores"] = tuple(map(float, found["reference_scores"]))

@@ -14,7 +14,7 @@ from steelyard.confidence.drift import MOST_REFERENCES
 from steelyard.errors import PlanError, SettingError
 from steelyard.fitting.mixing import Mix
 from steelyard.methods.base.configured import Configured
-from steelyard.methods.base.plan import Plan, Provenance, renamed, write_plan
+from steelyard.methods.base.plan import OPTIONAL, Plan, Provenance, renamed, write_plan
 from steelyard.stopping import rule_from
 from steelyard.stopping.cascade import Cascade
 from steelyard.stopping.rule import Rule
@@ -112,8 +112,7 @@ class Stored(Configured):
         """What a person wants to know of a fitted method, as plain values."""
         fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
         fitted.pop("reference_scores", None)
-        if fitted.get("source") is None:
-            fitted.pop("source", None)
+        fitted = {name: value for name, value in fitted.items() if name not in OPTIONAL or value}
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
         return {"method": self.name, **self.settings(), **fitted, **mix}
 

@@ -83,10 +83,12 @@ def _row(sample: Record, where: str) -> Row:
         )
     text = text_of(within(choices[0], "message", "content")) if choices else None
     prompt = prompt_of(sample.get("input"))
+    reason = within(choices[0], "stop_reason") if choices else None
     target = sample.get("target")
     return {
         "question": _id(sample),
         "response": None if sample.get("error") else _attached(text, sample, where) or None,
+        "finish": reason if isinstance(reason, str) else None,
         "gold": target if isinstance(target, list) else (str(target) if target not in (None, "") else None),
         "prompt": _attached(prompt, sample, where),
     }

@@ -12,6 +12,9 @@ from steelyard.tables.gold_or_answer import (
     check_label_of_questions,
     check_unknown_lists,
 )
+from steelyard.tables.label_words import are_labels
+from steelyard.tables.letter_case import chosen_in_our_case
+from steelyard.tables.list_answers import with_list_answers
 from steelyard.tables.mixed_tasks import apart_by_task
 from steelyard.tables.names import (
     ANSWERS,
@@ -25,9 +28,11 @@ from steelyard.tables.names import (
     accepted_lists,
     first_of,
     is_label,
+    key,
     named,
     only,
 )
+from steelyard.tables.percentages import in_percent, with_shares
 from steelyard.tables.recognition import Converted, Layout, Opened
 
 
@@ -44,20 +49,23 @@ class Long(Layout):
         return True
 
     def read(self, opened: Opened) -> Converted:
-        frame = with_step_scores(flattened(opened.frame()))
+        frame = with_list_answers(with_step_scores(flattened(opened.frame())))
+        percent = in_percent(frame)
+        frame = with_shares(frame, percent)
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
-        meant = _texts(schema, flat) | _labels(frame, schema, flat)
+        meant = _texts(schema, flat) | _labels(frame, schema, flat) | chosen_in_our_case(schema)
         question = None if "question" in schema else _question(frame, flat)
         if question:
             meant["question"] = question
-        said = ", ".join(f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items())
+        notes = [f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items()]
+        notes += [f"{name!r} read as percent (87 % is 0.87)" for name in percent]
         frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
-        if "correct" in meant:
-            check_label_of_questions(frame, meant["correct"])
+        if "correct" in meant or schema.get("correct") == pl.String:
+            check_label_of_questions(frame, meant.get("correct", "correct"))
         check_answer_is_gold(frame)
         frame, apart = apart_by_task(frame)
-        return Converted(frame, ", ".join(each for each in (said, apart) if each))
+        return Converted(frame, ", ".join([*notes, *([apart] if apart else [])]))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
@@ -72,7 +80,7 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     """Where it stands what is correct, in a table that has neither `correct` nor `gold`."""
     if "correct" in schema or "gold" in schema:
         return {}
-    labels = [name for name in named(flat, LABELS) if is_label(schema[name]) and _is_binary(frame, name)]
+    labels = [name for name in named(flat, LABELS) if _has_labels(frame, name)]
     correct = only(labels, "correct")
     if correct:
         return {"correct": correct}
@@ -81,6 +89,14 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
     )
     gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
+
+
+def _has_labels(frame: pl.LazyFrame, name: str) -> bool:
+    """Whether a column labels responses: true and false, 1 and 0, or words that say so."""
+    kind = frame.collect_schema()[name]
+    if kind == pl.String:
+        return are_labels(frame, name, judged=key(name) in LATE_GOLDS)
+    return is_label(kind) and _is_binary(frame, name)
 
 
 def _is_binary(frame: pl.LazyFrame, name: str) -> bool:

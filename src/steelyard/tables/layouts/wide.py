@@ -9,6 +9,7 @@ import polars as pl
 
 from steelyard.errors import ColumnError
 from steelyard.tables.chat_texts import json_lists
+from steelyard.tables.list_answers import is_long
 from steelyard.tables.names import SCORE_LIKE, key
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened
@@ -25,7 +26,8 @@ class WideLists(Layout):
     def recognises(self, opened: Opened) -> bool:
         frame = opened.frame()
         schema = frame.collect_schema()
-        if not text_lists(schema) and not _written_as_json(frame, schema, RESPONSE_LISTS | ANSWER_LISTS):
+        lists = text_lists(schema) + _written_as_json(frame, schema, RESPONSE_LISTS | ANSWER_LISTS)
+        if not lists or is_long(frame, lists):
             return False
         check_not_both(schema)
         return True

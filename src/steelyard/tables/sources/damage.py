@@ -12,6 +12,13 @@ from steelyard.panics import unprinted
 from steelyard.stores.secrets import without_secrets
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+FIXES = {  # by words of a message of polars
+    "invalid utf-8": "its text is not UTF-8: save it as 'CSV UTF-8', or convert it, with: "
+    "iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8.csv",
+    "InvalidFooter": "it has no end, as an Arrow stream has none: write it as a file (write_ipc, not write_ipc_stream)",
+    "found more fields": "a row has more cells than there are names of columns: quote cells that contain the separator",
+    'could not parse `"': "a quote is opened and not closed: close it, or double the quotes within a cell",
+}
 
 
 @contextmanager
@@ -21,7 +28,16 @@ def reading(name: object) -> Iterator[None]:
         with unprinted():
             yield
     except DAMAGE as error:
-        raise TableError(f"{name} cannot be read: {first_line(error)}; write the file again") from None
+        raise TableError(f"{name} cannot be read: {with_fix(error, name)}") from None
+
+
+def with_fix(error: BaseException, name: object) -> str:
+    """Return what is wrong with a file and what to do, by another library's message."""
+    line = first_line(error)
+    return next(
+        (fix.replace("{name}", str(name)) for words, fix in FIXES.items() if words in line),
+        f"{line}; write the file again",
+    )
 
 
 def first_line(error: BaseException) -> str:

@@ -22,7 +22,7 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
     try:
         frame = _frame(rows)
     except UNLIKE:
-        return pl.DataFrame([_column(name, [row.get(name) for row in rows]) for name in names])
+        return pl.DataFrame([column_of_values(name, [row.get(name) for row in rows]) for name in names])
     odd = [name for name in names if is_lossy([row.get(name) for row in rows], frame[name])]
     return frame.with_columns(_texts(name, [row.get(name) for row in rows]) for name in odd)
 
@@ -44,7 +44,10 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
-def _column(name: str, values: list[Any]) -> pl.Series:
+def column_of_values(name: str, values: list[Any]) -> pl.Series:
+    """Return one column; values of different kinds as JSON text."""
+    if all(value is None or isinstance(value, str) for value in values):
+        return pl.Series(name, values, pl.String)
     try:
         column = _frame([{name: value} for value in values]).to_series()
     except UNLIKE:
@@ -53,5 +56,5 @@ def _column(name: str, values: list[Any]) -> pl.Series:
 
 
 def _texts(name: str, values: list[Any]) -> pl.Series:
-    texts = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
+    texts = [each if each is None or isinstance(each, str) else json.dumps(each, default=str) for each in values]
     return pl.Series(name, texts, pl.String)

@@ -16,6 +16,13 @@ LARGEST = 1 << 30  # bytes
 QUESTION_NAMES = {"question", "prompt", "problem", "input", "instruction", "query", "messages"}
 
 
+def is_json_list(path: Path) -> bool:
+    """Whether a file that is called JSON lines holds one list of objects."""
+    with path.open("rb") as file:
+        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").split()
+    return b"".join(start[:2]).startswith(b"[{")
+
+
 def json_value(path: Path) -> Any:
     """Return what a .json file holds; None where it is JSON lines by another name."""
     if path.stat().st_size > LARGEST:

@@ -92,6 +92,9 @@ def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             row = json.loads(text, object_pairs_hook=once_each)
         except (ValueError, RecursionError) as error:
+            if line.strip() in (b"{", b"["):
+                fix = f"write one object per line, with: jq -c . {path} > lines.jsonl"
+                raise TableError(f"{path}, line {number} begins an object that spans several lines: {fix}") from None
             what = re.sub(r": line \d+ (column \d+).*", r" at \1", first_line(error))
             raise TableError(f"{path}, line {number} is not JSON ({what}): correct or remove it") from None
         if not isinstance(row, dict):

@@ -12,7 +12,8 @@ import polars as pl
 from steelyard.errors import TableError
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.sources.damage import DAMAGE, reading
-from steelyard.tables.sources.json_files import json_records, json_value
+from steelyard.tables.sources.foreign_files import check_foreign
+from steelyard.tables.sources.json_files import is_json_list, json_records, json_value
 from steelyard.tables.sources.json_lines import json_line_records
 from steelyard.tables.sources.table_files import FORMATS, check_file, open_file
 from steelyard.tables.sources.unpacking import STDIN, Plain, plain_file, spoken
@@ -31,11 +32,17 @@ class OpenedFile(Opened):
     @cached_property
     def _plain(self) -> Plain:
         check_file(self._file)
-        return plain_file(self._file)
+        plain = plain_file(self._file)
+        with spoken(plain):
+            check_foreign(plain.path)
+        return plain
 
-    @property
+    @cached_property
     def _suffix(self) -> str:
-        return self._plain.path.suffix.lower()
+        """The suffix that says how the file is read."""
+        path = self._plain.path
+        suffix = path.suffix.lower()
+        return ".json" if suffix in LINES and is_json_list(path) else suffix
 
     @cached_property
     def _json(self) -> Any:

@@ -11,6 +11,7 @@ import polars as pl
 from steelyard.errors import TableError
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.pandas_frames import from_pandas, is_pandas
 
 ROWS = 1_000  # turned into Python objects at a time
 
@@ -51,6 +52,8 @@ def framed(source: Any) -> pl.LazyFrame:
     if isinstance(source, pl.DataFrame):
         return source.lazy()
     try:
+        if is_pandas(source):
+            return from_pandas(source).lazy()
         if hasattr(source, "__arrow_c_stream__"):
             return pl.DataFrame(source).lazy()
         if hasattr(source, "to_polars"):  # Hugging Face datasets

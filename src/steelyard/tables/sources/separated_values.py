@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from steelyard.errors import TableError
+from steelyard.tables.headerless import check_names
 from steelyard.tables.names import is_text, key
+from steelyard.tables.sources.csv_front import front_of
+from steelyard.tables.sources.csv_lines import check_lines
 from steelyard.tables.sources.encodings import check_utf8
-from steelyard.tables.sources.width import LONGEST_LINE, check_width
+from steelyard.tables.sources.width import check_width
 
-SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 1_000  # rows
-_QUOTED = re.compile(rb'"[^"]*"')
 _DECIMAL_COMMA = r"^\s*-?\d+(,\d+)?\s*$"
 _THOUSANDS = r"^\s*-?[1-9]\d{0,2},\d{3}\s*$"
 _TWICE = re.compile(r"(.*)_duplicated_\d+")  # what polars calls a column whose name was there before
@@ -23,15 +25,14 @@ _TWICE = re.compile(r"(.*)_duplicated_\d+")  # what polars calls a column whose 
 def open_separated(path: Path) -> pl.LazyFrame:
     """Read a table by the separator that its header has most often; blank lines are no rows."""
     check_utf8(path)
-    with path.open("rb") as file:
-        header = _QUOTED.sub(b"", file.readline(LONGEST_LINE))
-    counts = {each: header.count(each.encode()) for each in SEPARATORS}
-    separator = "\t" if path.suffix.lower() == ".tsv" else max(counts, key=lambda each: counts[each])
-    check_width(path, 1 + counts[separator])
-    names = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False).collect_schema().names()
+    front = front_of(path)
+    check_width(path, front.columns)
+    check_lines(path, front)
+    options: dict[str, Any] = {"separator": front.separator, "skip_lines": front.skipped, "glob": False}
+    names = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
     check_once(path, names)
     types = {name: pl.String for name in names if is_text(key(name))}
-    table = pl.scan_csv(path, separator=separator, schema_overrides=types, infer_schema_length=None, glob=False)
+    table = pl.scan_csv(path, schema_overrides=types, infer_schema_length=None, **options)
     return _with_decimal_points(table.filter(~pl.all_horizontal(pl.all().is_null())))
 
 
@@ -39,6 +40,12 @@ def check_once(path: Path, names: list[str]) -> None:
     """Refuse a header that names a column twice: nobody can tell which of the two is meant."""
     twice = next((found[1] for name in names if (found := _TWICE.fullmatch(name)) and found[1] in names), None)
     if twice is not None:
+        check_names(_TWICE.sub(r"\1", name) for name in names)
+        if not twice:
+            raise TableError(
+                f"{path} has several columns without a name: give each its name; if the line with the names stands "
+                "further down, remove those before it"
+            )
         raise TableError(f"{path} has two columns {twice!r}: remove one, or give it another name")
 
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from steelyard.errors import TableError
 from steelyard.panics import unprinted
-from steelyard.tables.sources.damage import DAMAGE, first_line
+from steelyard.tables.sources.damage import DAMAGE, with_fix
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
-from steelyard.tables.sources.json_files import json_rows, json_value
+from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
 from steelyard.tables.sources.separated_values import open_separated
 from steelyard.tables.sources.unpacking import STDIN
@@ -41,9 +41,7 @@ def open_file(path: Path) -> pl.LazyFrame:
             check_width(path, len(frame.collect_schema()))
         return frame
     except (*DAMAGE, ValueError, TypeError) as error:
-        raise TableError(
-            f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {first_line(error)}; write the file again"
-        ) from None
+        raise TableError(f"{str(path)!r:.200} cannot be read as {path.suffix[1:]}: {with_fix(error, path)}") from None
 
 
 def _open_json(path: Path) -> pl.LazyFrame:
@@ -51,6 +49,10 @@ def _open_json(path: Path) -> pl.LazyFrame:
     if value is None:
         return open_json_lines(path)
     return frame_of_rows(json_rows(path, value)).lazy()
+
+
+def _open_lines(path: Path) -> pl.LazyFrame:
+    return _open_json(path) if is_json_list(path) else open_json_lines(path)
 
 
 def _open_parquet(path: Path) -> pl.LazyFrame:
@@ -64,8 +66,8 @@ def _open_ipc(path: Path) -> pl.LazyFrame:
 FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
     ".parquet": _open_parquet,
     ".pq": _open_parquet,
-    ".jsonl": open_json_lines,
-    ".ndjson": open_json_lines,
+    ".jsonl": _open_lines,
+    ".ndjson": _open_lines,
     ".json": _open_json,
     ".csv": open_separated,
     ".tsv": open_separated,

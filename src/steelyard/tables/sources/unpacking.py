@@ -81,7 +81,9 @@ def _unpacked(path: Path, size: int, _changed: int) -> Path:
     try:
         _write(pieces, target, path, max(LARGEST, LARGEST_RATIO * size))
     except (OSError, EOFError, zlib.error, ValueError, RuntimeError) as error:
-        raise TableError(f"{path} cannot be unpacked: {reason(error)}; pack it again") from None
+        raise TableError(
+            f"{path} cannot be unpacked: {reason(error)}; pack it again, or name it without {path.suffix}"
+        ) from None
     return target if target.suffix else _with_suffix(target)
 
 

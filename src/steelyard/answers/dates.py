@@ -1,0 +1,112 @@
+"""Dates in running text -> ISO: 14 March 2020, March 14th, 2020, 2020-03-14, 3/14/2020, Saturday, 14.3.2020.
+
+A date may lack its day (March 2020) or its year (14 March). In figures with slashes or hyphens the month is first, as
+in the United States, unless it cannot be (25/12/2020); with points the day is first. Years of two figures are those
+from 1970 to 2069. What is no date of the calendar (30 February) is none.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from typing import NamedTuple
+
+LEAP_YEAR = 2000  # a date without a year may be 29 February
+_NAMES = "january|february|march|april|may|june|july|august|september|october|november|december"
+_SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
+_MONTH = rf"(?:{_NAMES}|(?:{_SHORT})(?![a-z])\.?)"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_YEAR = r"\d{4}(?!\d)"
+_PATTERNS = (
+    re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?!\d)(?:T[\d:.]{4,15}Z?)?"),
+    re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d\d)(?![\d-])"),
+    re.compile(r"(?<![\w-])--(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])"),
+    re.compile(r"(?<![\d/])(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"),
+    re.compile(
+        rf"\b(?P<day>{_DAY})\s{{1,3}}(?:day\s)?(?:of\s)?(?P<month>{_MONTH})(?:,?\s(?P<year>{_YEAR}))?(?!\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<month>{_MONTH})\s(?:the\s)?(?P<day>{_DAY})(?![\d:]|,?\d)(?:,?\s(?:in\s)?(?P<year>{_YEAR}))?(?!\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?<!\d\s)\b(?P<month>{_MONTH})(?:,|\sof)?\s(?P<year>{_YEAR})(?!\w)", re.IGNORECASE),
+    re.compile(r"(?<![\d./-])(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})(?![\d.])"),
+    re.compile(
+        r"(?<![\d/.-])(?P<first>\d{1,2})(?P<sign>[/-])(?P<second>\d{1,2})(?P=sign)(?P<year>\d{4}|\d{2})(?![\d/-])"
+    ),
+)
+_YEAR_ALONE = re.compile(r"(?<![\d.,/:$-])(?:1[0-9]|20)\d\d(?![\d.,/:%-]\d|\d)")
+_ORDER = {name: number for number, name in enumerate(_NAMES.split("|"), 1)}
+_ALSO_WORDS = ("may", "march", "mar")  # "we may 5 times", without a capital and a year
+
+
+class Dated(NamedTuple):
+    """A date of a text: where it stands, its ISO spelling, and whether its day and its month could be exchanged."""
+
+    start: int
+    end: int
+    iso: str
+    ambiguous: bool = False
+
+
+def dates_in(text: str) -> list[Dated]:
+    """The dates of a text in their order; where two overlap, the longer one.
+
+    >>> [one.iso for one in dates_in("born March 14th, 1879, died on 18 April 1955 in Princeton")]
+    ['1879-03-14', '1955-04-18']
+    >>> [one.iso for one in dates_in("3/14/2020 or 14.3.2020 or 25/12/2020, not 2020-02-30, in May 2021")]
+    ['2020-03-14', '2020-03-14', '2020-12-25', '2021-05']
+    """
+    matches = [dated for pattern in _PATTERNS for match in pattern.finditer(text) if (dated := _dated(match))]
+    matches.sort(key=lambda one: (one.start, -one.end))
+    apart: list[Dated] = []
+    for one in matches:
+        if not apart or one.start >= apart[-1].end:
+            apart.append(one)
+    return apart
+
+
+def years_in(text: str) -> list[str]:
+    """The numbers of a text that are years and belong to no date.
+
+    >>> years_in("in 1921, on page 1,921 of $2000")
+    ['1921']
+    """
+    return [match[0] for match in _YEAR_ALONE.finditer(text)]
+
+
+def _dated(match: re.Match[str]) -> Dated | None:
+    parts = match.groupdict()
+    ambiguous = False
+    if parts.get("first"):
+        month, day = int(parts["first"]), int(parts["second"])
+        ambiguous = month <= 12 and day <= 12 and month != day
+        if month > 12:
+            month, day = day, month
+    else:
+        month = _month(parts["month"])
+        day = int(re.sub(r"\D", "", parts["day"])) if parts.get("day") else 0
+    year = _year(parts.get("year"))
+    if year is None and parts["month"] in _ALSO_WORDS:
+        return None
+    if year == 0 or not 1 <= month <= 12 or day > calendar.monthrange(year or LEAP_YEAR, month)[1]:
+        return None
+    if not day and parts.get("day"):
+        return None
+    iso = f"{year:04}-{month:02}" if year is not None else f"--{month:02}"
+    return Dated(match.start(), match.end(), f"{iso}-{day:02}" if day else iso, ambiguous)
+
+
+def _month(name: str) -> int:
+    if name.isdecimal():
+        return int(name)
+    short = name.lower().rstrip(".")[:3]
+    return next(number for month, number in _ORDER.items() if month.startswith(short))
+
+
+def _year(year: str | None) -> int | None:
+    if year is None:
+        return None
+    number = int(year)
+    return number if len(year) == 4 else number + (1900 if number >= 70 else 2000)

@@ -1,0 +1,57 @@
+"""Gold answers of a choice that are given as the index of the option: 0 is A, 1 is B, 2 is C, ..
+
+MMLU, ARC and HellaSwag are published like this. Whether it is so is decided by all golds of a file together: each is a
+whole number, the smallest is 0 and the largest is at most 9, and the responses choose letters. Numbers that start at 1
+may count from 1 as well as be an index that happens never to be 0: they are refused, with the fix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from steelyard.answers.extract import kind_of
+from steelyard.errors import LabelError
+
+FIRST = "A"
+_INDEX = re.compile(r"\s*+\d(?:\.0)?\s*+", re.ASCII)  # one figure: options are A to J; a column with gaps holds floats
+NEARLY_ALL = 0.95
+CHOICE = "choice"
+
+
+def golds_are_indices(golds: Collection[str], responses: Collection[str]) -> bool:
+    """Whether the golds of a file are indices of options; `responses` are some of its responses, or its answers.
+
+    >>> golds_are_indices(["0", "2", "3"], ["The answer is C.", "B"]), golds_are_indices(["0", "2"], ["It is 2.", "0"])
+    (True, False)
+    >>> golds_are_indices(["A", "0"], ["A"])
+    False
+    """
+    numbers = [_index(gold) for gold in golds if _INDEX.fullmatch(gold)]
+    if not numbers or len(numbers) < len(golds) or not _choose_letters(responses):
+        return False
+    if min(numbers) > 0:
+        raise LabelError(
+            f"the gold answers are the numbers {min(numbers)} to {max(numbers)} and the responses choose letters: an "
+            f"index counts from 0, and none is 0; give gold as the letter ({FIRST}, B, ..)"
+        )
+    return True
+
+
+def letter_of(index: str) -> str:
+    """The letter of an option by its index.
+
+    >>> letter_of("0"), letter_of("3.0")
+    ('A', 'D')
+    """
+    return chr(ord(FIRST) + _index(index))
+
+
+def _index(gold: str) -> int:
+    return int(gold.strip()[0])
+
+
+def _choose_letters(responses: Collection[str]) -> bool:
+    read = [answer for text in responses if (answer := kind_of(CHOICE).extract(text).answer)]
+    letters = sum(len(answer) == 1 and not answer.isdecimal() for answer in read)
+    return bool(read) and letters >= NEARLY_ALL * len(read)

@@ -1,0 +1,79 @@
+"""Lines of separated values that are no rows: comments among the rows, NUL bytes, a last line that was cut off."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.errors import TableError
+from steelyard.tables.sources.csv_front import Front
+
+LONGEST = 1 << 16  # bytes of a line that is looked at
+CHUNK = 1 << 24  # bytes that are looked at together
+NEWLINE, QUOTE, HASH = b'\n"#'
+
+
+def check_lines(path: Path, front: Front) -> None:
+    """Refuse what polars would read as a row with missing cells."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        nul = content.find(b"\0")
+        if nul >= 0:
+            raise TableError(
+                f"{path} contains NUL bytes (the first at byte {nul:,}), so it is damaged or no text: write it again, "
+                f"or remove them, with: tr -d '\\000' < {path} > clean{path.suffix}"
+            )
+        for start in _comments(content):
+            line = _line(content, start + 1)
+            if not _is_short(line, front):
+                continue
+            number = _lines_before(content, start) + 2
+            if number > front.skipped + 1:
+                raise TableError(
+                    f"{path}, line {number} looks like a comment ({_shown(line)}), and comments are skipped only "
+                    "before the header: remove it, or quote it if it is a row"
+                )
+        _check_end(path, content, front)
+
+
+def _check_end(path: Path, content: mmap.mmap, front: Front) -> None:
+    """Refuse a last line without its end that has fewer cells than there are columns."""
+    start = content.rfind(b"\n") + 1
+    last = content[start : start + LONGEST].strip()
+    if start and last and _is_short(last, front):
+        raise TableError(
+            f"{path} ends within a line ({_shown(last)} has fewer cells than there are columns): write it again, or "
+            "remove that line"
+        )
+
+
+def _is_short(line: bytes, front: Front) -> bool:
+    """Whether a line has fewer cells than the header; one with quotes may go on in the next line."""
+    return b'"' not in line and line.count(front.separator.encode()) < front.columns - 1
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:30].decode(errors="replace").strip())
+
+
+def _comments(content: mmap.mmap) -> Iterator[int]:
+    """Where a line that begins with # ends the one before it, outside quotes: behind an even number of them."""
+    quotes = 0
+    for begin in range(0, len(content), CHUNK):
+        part = np.frombuffer(content[begin : begin + CHUNK + 1], np.uint8)  # one more, for what follows a line's end
+        places = np.flatnonzero(part[:CHUNK] == QUOTE)
+        ends = np.flatnonzero((part[:-1] == NEWLINE) & (part[1:] == HASH))
+        outside = (quotes + np.searchsorted(places, ends)) % 2 == 0
+        yield from (begin + int(end) for end in ends[outside])
+        quotes += len(places)
+
+
+def _line(content: mmap.mmap, start: int) -> bytes:
+    end = content.find(b"\n", start)
+    return content[start : min(end if end >= 0 else len(content), start + LONGEST)]
+
+
+def _lines_before(content: mmap.mmap, end: int) -> int:
+    return sum(content[i : min(i + CHUNK, end)].count(b"\n") for i in range(0, end, CHUNK))

@@ -1,0 +1,63 @@
+"""Golds of a choice as letters in any case, and as indices: decided by all golds of a file."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+
+LETTERS = ["a", "b", "c", "d"]
+PHRASED = ["The answer is {}.", "option {} is correct", "({})", "I would go with {}) Rome", "A is wrong. Therefore, {}"]
+
+
+def table(golds: list[object], answers: list[str]) -> pl.DataFrame:
+    rows = [
+        {"question": str(i), "gold": gold, "response": phrase.format(answer.upper())}
+        for i, (gold, answer) in enumerate(zip(golds, answers, strict=True))
+        for phrase in PHRASED
+    ]
+    return pl.DataFrame(rows)
+
+
+def correct(golds: list[object], answers: list[str]) -> float:
+    pool = sy.read_labelled(table(golds, answers), score="none", answers="choice")
+    return float(pool.correct.mean())
+
+
+def test_lower_case_golds_are_letters() -> None:
+    assert correct([*LETTERS], LETTERS) == 1.0
+    assert correct(["(a)", "b)", "c.", "D"], LETTERS) == 1.0
+
+
+@pytest.mark.parametrize("golds", [[0, 1, 2, 3], ["0", "1", "2", "3"], [0.0, 1.0, 2.0, 3.0]])
+def test_golds_0_to_3_are_indices_where_the_responses_choose_letters(golds: list[object]) -> None:
+    with pytest.warns(
+        sy.SteelyardNote, match="the gold answers 0 to 3 are read as indices of the options: 0 is A, 3 is D"
+    ):
+        assert correct(golds, LETTERS) == 1.0
+    with pytest.warns(sy.SteelyardNote, match="indices"):
+        assert correct(golds, [*LETTERS[1:], "a"]) == 0.0
+
+
+def test_all_golds_decide_also_those_after_the_first_rows() -> None:
+    golds: list[object] = [*[1, 2, 3] * 60, 0]
+    letters = ["abcd"[int(str(gold))] for gold in golds]
+    with pytest.warns(sy.SteelyardNote, match="0 is A"):
+        assert correct(golds, letters) == 1.0
+
+
+def test_numbers_that_never_are_0_are_refused_with_the_fix() -> None:
+    with pytest.raises(sy.LabelError, match="numbers 1 to 4 and the responses choose letters: an index counts from 0"):
+        correct([1, 2, 3, 4], LETTERS)
+
+
+def test_a_letter_among_the_golds_keeps_numbers_what_they_are() -> None:
+    with pytest.raises(sy.LabelError, match="give gold as the letter"):
+        correct(["0", "b", "c", "d"], LETTERS)
+
+
+def test_golds_in_figures_for_options_in_figures_are_no_indices() -> None:
+    rows = pl.DataFrame({"question": ["a", "b"], "gold": [0, 1], "response": ["The answer is 0.", "The answer is 0."]})
+    pool = sy.read_labelled(rows, score="none", answers="choice")
+    assert pool.correct.tolist() == [True, False]

@@ -1,0 +1,100 @@
+"""Separated values: what may stand before the header, a header that is missing, and text that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import steelyard as sy
+from tests.running import steelyard
+
+HEADER = "question,answer,score\n"
+ROWS = "a,4,0.75\na,5,0.25\nb,4,0.5\n"
+
+READ = {
+    "comments": "# made by us, on 3 machines\n# columns: question, answer, score\n" + HEADER + ROWS,
+    "comments behind a byte order mark": "\ufeff# made by us\n" + HEADER + ROWS,
+    "a separator as Excel writes it": "sep=;\r\n" + (HEADER + ROWS).replace(",", ";"),
+    "blank lines": "\n\n" + HEADER + ROWS,
+    "a column that is called #": "#," + HEADER + "".join(f"{i},{row}\n" for i, row in enumerate(ROWS.split())),
+    "ids that begin with #": HEADER + '#1,4,0.75\n#1,"5",0.25\n#2,"# It is\n4",0.5\n',
+    "commas in a .tsv": HEADER + ROWS,
+    "a response with # in it": HEADER + 'a,"#### 4",0.75\na,5,0.25\nb,"#\n4",0.5\n',
+}
+REFUSED = {
+    "names behind #": ("# " + HEADER + ROWS, "line 1 has '#' before the names of the columns: remove it"),
+    "no header": (ROWS, "its first line holds values (a, 4, 0.75), not the names of columns"),
+    "no header, twice the same": ("q,4,4\nq,5,5\n", "its first line holds values (q, 4, 4)"),
+    "sentences": ("q1,So the answer is 4\nq1,It is 5\n", "put a line with the names before it"),
+    "only a header": (HEADER, "is empty: it has the names of columns, and no rows"),
+    "only blank lines": ("\n\n\n", "is empty: it has no rows to read"),
+    "lines of old Macs": ((HEADER + ROWS).replace("\n", "\r"), "tr '\\r' '\\n' <"),
+    "more cells than names": (HEADER + "a,1,234,0.5\n", "a row has more cells than there are names of columns"),
+    "a comment among the rows": (HEADER + "a,4,0.5\n# checked, twice\nb,4,0.5\n", "line 3 looks like a comment"),
+    "NUL bytes at the end": (HEADER + ROWS + "\0" * 99, "contains NUL bytes"),
+    "a last line that was cut off": (HEADER + ROWS + "b,5", "ends within a line ('b,5' has fewer cells"),
+    "a title above the header": ("Our results,,\n,,\n" + HEADER + ROWS, "several columns without a name"),
+    "a quote that stays open": (HEADER + 'a,"4,0.5\nb,5,0.5\n', "a quote is opened and not closed"),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_it_is_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / ("t.tsv" if kind.endswith(".tsv") else "t.csv")
+    path.write_text(READ[kind], newline="")
+    pool = sy.read(path)
+    assert (pool.n_questions, pool.n_responses) == (2, 3)
+    assert pool.scores is not None
+    assert pool.scores.tolist() == [0.75, 0.25, 0.5]
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_it_is_refused_in_one_line_with_the_fix(tmp_path: Path, kind: str) -> None:
+    content, words = REFUSED[kind]
+    path = tmp_path / "t.csv"
+    path.write_text(content, newline="")
+    done = steelyard("vote", path)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert words in done.err
+
+
+def test_text_that_is_not_utf8_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes((HEADER + ROWS + "é,4,0.5\n").encode("latin-1"))
+    done = steelyard("vote", path)
+    assert done.code == 2
+    assert (
+        f"its text is not UTF-8: save it as 'CSV UTF-8', or convert it, with: iconv -f WINDOWS-1252 -t UTF-8 {path}"
+        in done.err
+    )
+
+
+def test_columns_that_pandas_numbered_can_still_be_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("0,1,2\n" + ROWS)
+    assert "rename one" in steelyard("vote", path).err
+    assert sy.read(path, rename={"0": "question", "1": "answer"}, score="2").n_responses == 3
+
+
+def test_objects_over_several_lines_are_offered_the_command_that_joins_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{\n "question": "a",\n "answer": "4"\n}\n' * 2)
+    with pytest.raises(sy.TableError, match=r"line 1 begins an object that spans several lines: .* jq -c \."):
+        sy.read(path)
+
+
+def test_utf32_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes((HEADER + ROWS).encode("utf-32"))
+    with pytest.raises(sy.TableError, match="iconv -f UTF-32 -t UTF-8"):
+        sy.read(path)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_json_list_that_is_called_json_lines_is_read(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "t.jsonl"
+    text = pl.read_csv((HEADER + ROWS).encode()).write_json()
+    path.write_text(text if indent is None else text.replace("[{", "[\n {\n").replace("},{", "},\n{"))
+    assert sy.read(path).n_responses == 3
