@@ -66,7 +66,8 @@ def _extracted(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[fl
         if progress:
             progress(len(found) / table.height)
     return table.with_columns(
-        pl.Series("answer", [answer for answer, _ in found], pl.String), pl.Series("rule", [rule for _, rule in found])
+        pl.Series("answer", [answer for answer, _ in found], pl.String),
+        pl.Series("rule", [rule for _, rule in found], pl.String),
     )
 
 
