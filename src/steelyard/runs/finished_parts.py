@@ -91,8 +91,8 @@ def columns_of_all(schemas: Sequence[Mapping[str, pl.DataType]]) -> pl.Schema:
     """The columns of all parts in the order of the table of a run; a verifier may have read only some of the parts."""
     every = {name: kind for schema in schemas for name, kind in schema.items()}
     scores = sorted(name for name, kind in every.items() if isinstance(kind, pl.List))
-    first = ["question", "sample", "prompt", "gold", "domain", "llm", *FIELDS, "failure", "answer", "rule"]
-    first += ["correct", "self_logprob"]
+    first = ["question", "sample", "prompt", "gold", "domain", "llm", *FIELDS, "failure", "answer", "rule", "correct"]
+    first.append("self_logprob")
     asked = sorted(name for name in every if name not in {*first, *scores})
     return pl.Schema({name: every[name] for name in (*first, *scores, *asked) if name in every})
 
