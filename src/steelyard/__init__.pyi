@@ -14,6 +14,7 @@ from steelyard.engine.public_tables import vote as vote
 from steelyard.errors import CalibrationError as CalibrationError
 from steelyard.errors import ColumnError as ColumnError
 from steelyard.errors import LabelError as LabelError
+from steelyard.errors import NothingToLearnError as NothingToLearnError
 from steelyard.errors import PlanError as PlanError
 from steelyard.errors import RunError as RunError
 from steelyard.errors import ScoreError as ScoreError

@@ -246,7 +246,9 @@ def _agreed(folder: Path, settings: FeedbackSettings) -> None:
         return
     there = read_settings(folder)
     for name, value in asdict(there).items():
-        if value != asdict(settings)[name] and (name, asdict(settings)[name]) != ("answers", AUTO):
+        if name == "answers" and AUTO in (value, settings.answers):
+            continue  # one of them leaves the kind to the question
+        if value != asdict(settings)[name]:
             raise RunError(
                 f"{folder} holds feedback with {name} {value!r}, and this server has {asdict(settings)[name]!r}: give "
                 "it another folder with --feedback"
