@@ -84,13 +84,13 @@ def test_a_process_that_chose_plain_loops_votes_the_same_without_numba(
     code = (
         "import json, sys; from steelyard.plain_loops import choose_plain_loops; choose_plain_loops()\n"
         "import steelyard as sy\n"
-        f"ballot = sy.Ballot({str(plan)!r}, answers='exact')\n"
+        f"ballot = sy.Ballot({str(plan)!r})\n"
         f"standings = [ballot.add(str(answer), score) for answer, score in {entries!r}]\n"
         "print(json.dumps([[each.verdict, each.confidence] for each in standings] + ['numba' in sys.modules]))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=unmeasured(), capture_output=True, text=True, check=True)
     *plain_votes, numba = json.loads(done.stdout)
-    with sy.Ballot(plan, answers="exact") as ballot:
+    with sy.Ballot(plan) as ballot:
         compiled = [ballot.add(str(answer), score) for answer, score in entries]
     assert not numba
     assert plain_votes == [[each.verdict, each.confidence] for each in compiled]

@@ -66,7 +66,7 @@ def test_a_pair_that_cannot_be_calibrated_is_said_and_the_others_are_measured(tm
     names = ["table1", "fig-scaling", "table-transfer", "fig-offset"]
     cache = Cache(tmp_path / "cache")
     made = reproduce(names, GridSource.at(grid), SETTINGS, cache)
-    assert "easy with prm_a cannot be measured and is left out: the calibration set has" in " ".join(made.problems)
+    assert "easy with prm_a cannot be measured and is left out: every scored response" in " ".join(made.problems)
     assert [result.missing for result in made.results] == [None] * 4
     assert set(next(r for r in made.results if r.name == "table1").rows["llm"]) == {"alpha"}
     assert reproduce(names, GridSource.at(grid), SETTINGS, cache).problems == made.problems
