@@ -167,11 +167,11 @@ def test_that_there_is_nothing_to_learn_is_reported_once_for_several_methods(her
 
 
 def test_the_command_line_says_the_same_warning_once_and_counts(here: Path) -> None:
-    sy.write(sy.simulate(60, 4, seed=1), "small.parquet")
-    done = steelyard("report", "small.parquet", "--method", "logit", "-o", "r.html")
+    alike = sy.simulate(60, 4, seed=1).with_columns(answer=pl.lit("1"), correct=pl.lit(value=True))
+    sy.write(alike, "alike.parquet")
+    done = steelyard("evaluate", "alike.parquet", "--methods", "logit,calibrated", "--resamples", 0)
     assert done.code == 0
-    lines = [line for line in done.err.splitlines() if "calibration questions are few" in line]
-    assert len([line for line in lines if line.startswith("warning: 18 calibration questions are few")]) == 1
-    counted = r"warning: that came [2-9] times: 18 calibration questions are few: .+…"
-    assert all(re.fullmatch(counted, line) for line in lines[1:])
-    assert len(lines) <= 2
+    lines = [line for line in done.err.splitlines() if "every scored response to the 18" in line]
+    assert len([line for line in lines if line.startswith("warning: every scored response to the 18")]) == 1
+    (counted,) = lines[1:]
+    assert re.fullmatch(r"warning: that came [2-9] times: every scored response to the 18 .+…", counted)
