@@ -160,7 +160,7 @@ def test_that_there_is_nothing_to_learn_is_reported_once_for_several_methods(her
     assert done.code == 0, done.err
     lines = [line for line in done.err.splitlines() if "there is nothing to learn" in line]
     assert len(lines) == 1
-    assert "majority vote is used" in lines[0]
+    assert "beyond majority vote" in lines[0]
     few = steelyard("evaluate", "easy.parquet", "--methods", "logit,linear,kde", "--calibrate", 0.1)
     assert few.code == 2
     assert "left out" not in few.err, "an error needs no list of warnings before it"

@@ -346,6 +346,6 @@ def test_a_useful_verifier_passes_the_guard_with_50_labels() -> None:
 def test_labels_that_are_all_alike_leave_the_majority_vote(correct: bool) -> None:
     pool = labelled(sy.simulate(30, 8, seed=1))
     alike = pool.unlabelled().labelled(np.full(pool.n_responses, correct) & pool.readable)
-    with pytest.warns(sy.SteelyardWarning, match="there is nothing to learn, and majority vote is used"):
+    with pytest.warns(sy.SteelyardWarning, match="there is nothing to learn beyond majority vote"):
         vote = sy.CalibratedVote().fit(alike)
     assert np.array_equal(vote.predict(pool).code, sy.MajorityVote().predict(pool).code)

@@ -157,7 +157,7 @@ def test_labels_that_are_all_alike_leave_the_majority_vote_with_a_warning(correc
     path = _write(lambda t: t.with_columns(correct=pl.lit(correct)))(tmp_path)
     done = steelyard("fit", path, "--method", "calibrated", "-o", tmp_path / "plan.json")
     assert done.code == 0, done.err
-    assert "there is nothing to learn, and majority vote is used; check the labels" in done.err
+    assert "there is nothing to learn beyond majority vote; check the labels" in done.err
 
 
 WRONG: list[tuple[tuple[Any, ...], str]] = [

@@ -36,7 +36,7 @@ def check_calibration(pool: Pool) -> None:
     if not correct or not incorrect:
         raise NothingToLearnError(
             f"every scored response to the {pool.n_questions:,} calibration questions is "
-            f"{'correct' if correct else 'incorrect'}: there is nothing to learn, and majority vote is used; "
+            f"{'correct' if correct else 'incorrect'}: there is nothing to learn beyond majority vote; "
             f"check the labels, or add questions with {'incorrect' if correct else 'correct'} responses"
         )
     if pool.n_questions < ENOUGH_QUESTIONS:
