@@ -118,7 +118,7 @@ VLLM := 0.32.0
 .venv-ray/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
-	  -e '.[ray,remote]' hypothesis pytest pyarrow uvloop 'moto[s3]' flask flask-cors
+	  -e '.[ray,remote]' hypothesis pytest pytest-timeout pyarrow uvloop 'moto[s3]' flask flask-cors
 	touch $@
 
 clean:

@@ -41,13 +41,13 @@ def ask(running: Gateway, path: str, body: dict[str, Any]) -> None:
 def test_when_the_time_to_end_is_over_no_task_is_left_behind(
     upstream: FaultUpstream, caplog: pytest.LogCaptureFixture, path: str, more: dict[str, Any]
 ) -> None:
-    prompt = f"now {path} {more}"
-    body = {"model": VOTE, "messages": [{"role": "user", "content": prompt}], **more}
+    prompts = [f"now {path} {more} {client}" for client in range(4)]
+    bodies = [{"model": VOTE, "messages": [{"role": "user", "content": prompt}], **more} for prompt in prompts]
     with ThreadPoolExecutor(4) as clients:
         with gateway(upstream.url, model=MODEL, caps=Caps(drain=DRAIN)) as running:
             assert running.send("GET", "/readyz").status == 200
-            asked = [clients.submit(ask, running, path, body) for _ in range(4)]
-            until(lambda: attempts(upstream, prompt) >= 4)
+            asked = [clients.submit(ask, running, path, body) for body in bodies]
+            until(lambda: all(attempts(upstream, prompt) for prompt in prompts))  # none waits to be accepted
             began = time.monotonic()
         assert time.monotonic() - began >= DRAIN
         for each in asked:

@@ -236,10 +236,10 @@ def test_a_folder_of_other_scores_or_of_other_files_is_refused(upstream: FaultUp
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     assert "holds other files (thesis.txt" in steelyard(*words, "--feedback", tmp_path / "mine").err
-    with gateway(upstream.url, feedback=tmp_path / "kept"):
+    with gateway(upstream.url, feedback=tmp_path / "kept", answers="math"):
         pass
     refused = steelyard(*words, "--feedback", tmp_path / "kept", "--answers", "exact")
-    assert (refused.code, "holds feedback with answers 'auto'" in refused.err) == (2, True)
+    assert (refused.code, "holds feedback with answers 'math'" in refused.err) == (2, True)
     assert "has no labels yet" in steelyard("fit", tmp_path / "kept", "-o", tmp_path / "plan.json").err
 
 
