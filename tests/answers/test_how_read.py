@@ -33,6 +33,13 @@ def test_what_was_cut_off_and_marks_no_answer_casts_no_vote(name: str, finish: s
     assert sy.MajorityVote().predict(pool).to_polars()["answer"].to_list() == ["7", "7"]
 
 
+def test_a_column_that_says_truncated_or_not_is_read_as_well() -> None:
+    told = table().drop("finish").with_columns(is_truncated=pl.Series([True, True, True, False] * 2))
+    with pytest.warns(sy.SteelyardWarning, match="6 of them were cut off"):
+        pool = sy.read(told, score="none")
+    assert sy.MajorityVote().predict(pool).to_polars()["answer"].to_list() == ["7", "7"]
+
+
 def test_a_response_that_stopped_by_itself_is_read_as_before() -> None:
     pool = sy.read(table("stop"), score="none")
     assert sy.MajorityVote().predict(pool).to_polars()["answer"].to_list() == ["3", "3"]

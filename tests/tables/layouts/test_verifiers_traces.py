@@ -68,3 +68,12 @@ def test_a_key_of_its_own_is_the_name_of_the_question(tmp_path: Path) -> None:
 def test_a_reward_can_be_chosen_as_the_label() -> None:
     pool = sy.read(TRACES, score="none", rename={"exact": "correct"})
     assert isinstance(pool, sy.LabelledPool)
+
+
+def test_the_last_call_that_did_not_fail_says_how_a_response_ended(tmp_path: Path) -> None:
+    rows = records(TRACES)
+    rows[0]["traces"][0]["calls"] = [{"finish_reason": "tool_calls"}, {"finish_reason": "length"}, {"error": {}}]
+    rows[1]["traces"][0]["calls"] = [{"finish_reason": "length"}, {"finish_reason": "stop"}]
+    rows[2]["traces"][0]["calls"] = "none"
+    read = table(written(tmp_path / "traces.jsonl", rows))
+    assert sorted(read["finish"].drop_nulls()) == ["length", "stop"]

@@ -88,7 +88,15 @@ def _reply(trace: Record) -> Row:
     model = within(trace, "agent", "config", "model")
     root = within(trace, "root_reply")
     text = root if isinstance(root, str) else text_of(within(sampled[-1], "message", "content")) if sampled else None
-    return {"response": text or None, "llm": str(model) if model else None}
+    return {"response": text or None, "llm": str(model) if model else None, "finish": _finish(trace)}
+
+
+def _finish(trace: Record) -> str | None:
+    """Why the last call that did not fail ended."""
+    calls = within(trace, "calls")
+    made = [call for call in (calls if isinstance(calls, list) else []) if within(call, "error") is None]
+    reason = within(made[-1], "finish_reason") if made else None
+    return reason if isinstance(reason, str) else None
 
 
 def _marks(trace: Record) -> Marks:
