@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.runs.manifest import Manifest
+from steelyard.runs.run import Run
 
 LETTERS = ["a", "b", "c", "d"]
 PHRASED = ["The answer is {}.", "option {} is correct", "({})", "I would go with {}) Rome", "A is wrong. Therefore, {}"]
@@ -61,3 +65,14 @@ def test_golds_in_figures_for_options_in_figures_are_no_indices() -> None:
     rows = pl.DataFrame({"question": ["a", "b"], "gold": [0, 1], "response": ["The answer is 0.", "The answer is 0."]})
     pool = sy.read_labelled(rows, score="none", answers="choice")
     assert pool.correct.tolist() == [True, False]
+
+
+def test_a_run_reads_golds_as_indices_too(tmp_path: Path) -> None:
+    questions = pl.DataFrame({"question": ["p", "q"], "prompt": ["?", "?"], "gold": ["2", "0"]})
+    with Run.start(tmp_path / "run", Manifest("0" * 64, "m", 1, answers="choice"), questions) as run:
+        run.add_now(
+            [{"kind": "sample", "question": name, "sample": 0, "response": f"It is ({letter}).", "attempts": 1}
+             for name, letter in (("p", "C"), ("q", "B"))]
+        )  # fmt: skip
+    with pytest.warns(sy.SteelyardNote, match="0 is A, 2 is C"):
+        assert sy.read_labelled(tmp_path / "run", score="none").correct.tolist() == [True, False]

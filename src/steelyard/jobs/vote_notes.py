@@ -8,6 +8,7 @@ from steelyard.errors import SteelyardNote, SteelyardWarning, TableError
 from steelyard.methods.base.enough import listed
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Origin
+from steelyard.tables.columns import more_is_better
 
 NAMED = 4  # columns in a message
 
@@ -29,7 +30,7 @@ def note_unweighed_scores(origin: Origin) -> None:
     warnings.warn(
         f"this is a majority vote, and the scores in {columns} are not weighed: fit a plan on labelled responses "
         "('steelyard fit') and vote by it (--plan plan.json), or weigh each response by its raw score (--method "
-        f"vanilla --score {origin.score_columns[0]}); --method majority leaves this note out",
+        f"vanilla --score {more_is_better(origin.score_columns[0])}); --method majority leaves this note out",
         SteelyardNote,
         stacklevel=3,
     )

@@ -34,6 +34,7 @@ from steelyard.surrogates import whole
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
+LOOKED_AT = 500  # responses, to find out what gold answers are
 NUMBER = (1 << WIDE) - 1  # of a sample, in a key of the index
 LAYOUT = 2  # of the table; another one is derived anew
 FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
@@ -126,6 +127,7 @@ class TableMaker:
         self.manifest = manifest
         self.index = index
         self.reader = AnswerReader(manifest.answers)
+        self._looked = False
         self.sources = list(manifest.sources)
         self._check_places()
         self.about = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
@@ -157,6 +159,7 @@ class TableMaker:
         readings = self.reader.extract(pl.Series(columns["response"], dtype=pl.String), cut)
         columns["answer"], columns["rule"] = [one.answer for one in readings], [one.rule for one in readings]
         if "correct" in self.schema:
+            self._look_at_golds(columns["response"])
             columns["correct"] = self._correct(columns["answer"], columns["gold"], which)
         for verifier in self.index.scores:
             said = self.index.scored(file, verifier, part)
@@ -185,6 +188,12 @@ class TableMaker:
     def close(self) -> None:
         """Let go of the reader of answers."""
         self.reader.close()
+
+    def _look_at_golds(self, responses: list[str | None]) -> None:
+        """Find out by the first responses whether gold answers are indices of options."""
+        if not self._looked:
+            self.reader.look_at_golds(self.questions["gold"], pl.Series(responses, dtype=pl.String).head(LOOKED_AT))
+            self._looked = True
 
     def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
         """Whether each answer is the gold one; null only where there is no gold answer."""

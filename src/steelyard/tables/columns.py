@@ -64,6 +64,15 @@ def _warn_of_name(score: Score) -> None:
         )
 
 
+def more_is_better(column: str) -> str:
+    """A score as the user may name it, turned round where by its name less of it is better.
+
+    >>> more_is_better("prm"), more_is_better("error_prob")
+    ('prm', '1-error_prob')
+    """
+    return f"1-{column}" if INVERTED.search(key(column)) else column
+
+
 def score_columns(schema: pl.Schema) -> tuple[str, ...]:
     """The columns that hold scores, by what is in them and by their names."""
     floats = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
