@@ -68,6 +68,15 @@ def test_another_kind_is_refused_in_one_line(plan: Path) -> None:
         sy.Ballot(plan, answers="math")
 
 
+def test_ask_refuses_a_prompt_for_another_kind_than_the_plan_s(plan: Path) -> None:
+    sy.write(letters(60).rename({"score": "self_logprob"}), plan.with_name("own.jsonl"))
+    words = ("--answers", "text", "--score", "self_logprob", "-o", plan.with_name("own.json"))
+    assert steelyard("fit", plan.with_name("own.jsonl"), *words).code == 0
+    asked = ("ask", "1 + 1?", "--upstream", "http://127.0.0.1:9", "--model", "m", "--plan", plan.with_name("own.json"))
+    done = steelyard(*asked, "--prompt", "choice")
+    assert (done.code, "answers of the kind 'text', not 'choice'" in done.err) == (2, True), done.err
+
+
 def test_a_ballot_groups_answers_as_its_plan_does(plan: Path) -> None:
     with sy.Ballot(plan) as ballot:
         ballot.add("(b)", 0.5)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import steelyard as sy
+from steelyard.tables.sources import csv_lines
+from steelyard.tables.sources.csv_front import front_of
 from tests.running import steelyard
 
 HEADER = "question,answer,score\n"
@@ -98,3 +104,31 @@ def test_one_json_list_that_is_called_json_lines_is_read(tmp_path: Path, indent:
     text = pl.read_csv((HEADER + ROWS).encode()).write_json()
     path.write_text(text if indent is None else text.replace("[{", "[\n {\n").replace("},{", "},\n{"))
     assert sy.read(path).n_responses == 3
+
+
+ODD = [
+    'a,"4\n5",0.5\n', 'a,"4,\n,""5""",0.5\n', "a,5 inches,0.5\n", 'a,5" wide,0.5\n', "\n", "a,,\r\n", "a,4,0.5\r\n",
+    "\r\n",
+]  # fmt: skip
+
+
+@given(rows=st.lists(st.sampled_from([*ODD, "a,4\n", "a\n", 'a,"4\n"\n']), max_size=8), chunk=st.integers(1, 60))
+def test_rows_with_too_few_cells_are_counted_and_no_others(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[str], chunk: int
+) -> None:
+    path = tmp_path_factory.mktemp("short") / "rows.csv"
+    path.write_text(HEADER + "".join(rows) + "a,4,0.5\n", newline="")
+    short = len([row for row in rows if row not in ODD])
+    with patch.object(csv_lines, "CHUNK", chunk), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        csv_lines.check_lines(path, front_of(path))
+    if any('5" wide' in row for row in rows):  # nobody can tell what a quote within a cell opens
+        return
+    assert [f"(short rows in all: {short})" in str(each.message) for each in told] == [True] * bool(short)
+
+
+def test_a_short_row_is_reported_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("# ours\n" + HEADER + 'a,"4\n4",0.5\na,5\nb,4,0.5\n')
+    with pytest.warns(sy.SteelyardWarning, match=r"rows.csv, line 5 has 2 cells and the header 3"):
+        sy.read(path, score="none", answers="exact")

@@ -1,14 +1,17 @@
-"""Lines of separated values that are no rows: comments among the rows, NUL bytes, a last line that was cut off."""
+"""Lines of separated values that are no whole rows: comments among them, NUL bytes, too few cells, a cut last line."""
 
 from __future__ import annotations
 
+import csv
 import mmap
+import warnings
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from steelyard.errors import TableError
+from steelyard.errors import SteelyardWarning, TableError
 from steelyard.tables.sources.csv_front import Front
 
 LONGEST = 1 << 16  # bytes of a line that is looked at
@@ -36,6 +39,47 @@ def check_lines(path: Path, front: Front) -> None:
                     "before the header: remove it, or quote it if it is a row"
                 )
         _check_end(path, content, front)
+        suspect = _may_have_short_rows(content, front)
+    if suspect:
+        _warn_of_short_rows(path, front)
+
+
+def _warn_of_short_rows(path: Path, front: Front) -> None:
+    """Say how many rows have fewer cells than the header, and which is the first."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.reader(islice(file, front.skipped, None), delimiter=front.separator)
+        short = [(rows.line_num, len(row)) for row in rows if 0 < len(row) < front.columns]
+    if short:
+        line, cells = short[0]
+        warnings.warn(
+            f"{path}, line {front.skipped + line:,} has {cells} cells and the header {front.columns} (short rows in "
+            f"all: {len(short):,}), so the last columns are read as empty there: complete such rows, or remove them",
+            SteelyardWarning,
+            stacklevel=4,
+        )
+
+
+def _may_have_short_rows(content: mmap.mmap, front: Front) -> bool:
+    """Whether some row seems to have fewer cells than the header; a quote within a cell may mislead this."""
+    separator = front.separator.encode()
+    if len(separator) > 1:
+        return False
+    quotes = cells = length = 0  # all quotes so far; separators and bytes of the row that the last part left unfinished
+    for begin in range(0, len(content), CHUNK):
+        part = np.frombuffer(content[begin : begin + CHUNK], np.uint8)
+        places = np.flatnonzero(part == QUOTE)
+        ends, separators = (
+            found[(quotes + np.searchsorted(places, found)) % 2 == 0]
+            for found in (np.flatnonzero(part == NEWLINE), np.flatnonzero(part == separator[0]))
+        )
+        before = np.searchsorted(separators, ends)
+        counts, lengths = np.diff(before, prepend=-cells), np.diff(ends, prepend=-1 - length) - 1
+        if np.any((counts < front.columns - 1) & (lengths > 0)):
+            return True
+        cells = len(separators) - int(before[-1]) if len(ends) else cells + len(separators)
+        length = len(part) - 1 - int(ends[-1]) if len(ends) else length + len(part)
+        quotes += len(places)
+    return False
 
 
 def _check_end(path: Path, content: mmap.mmap, front: Front) -> None:
