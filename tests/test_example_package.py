@@ -131,7 +131,8 @@ def test_its_verifier_is_listed_and_scores_a_run(installed: Installed) -> None:
 
 
 def test_its_layout_is_listed_and_recognises_a_file_that_is_read_by_every_verb(installed: Installed) -> None:
-    lines = [{"asked": f"{i} + 2?", "heard": ["It is 4.", "It is 4.", "It is 5."], "truth": "4"} for i in range(3)]
+    heard = [f"The answer is {number}." for number in (4, 4, 5)]
+    lines = [{"asked": f"{i} + 2?", "heard": heard, "truth": "4"} for i in range(3)]
     (installed.folder / "survey.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     code = (
         "import steelyard as sy; print(sy.layouts()['survey']); pool = sy.read('survey.jsonl', score='none')\n"

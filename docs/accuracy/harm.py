@@ -1,18 +1,21 @@
 """Does the default harm? Its gain over majority vote on real sets: scores as they are, dealt at random, turned round.
 
-python -m docs.accuracy.harm FOLDER measures and writes docs/accuracy/harm.csv. FOLDER holds the real sets, which are
-not part of this repository: boinf_gpqa_half, boinf_math500_half and boinf_aime2024 (question, llm, sample, answer,
-length, correct; the score is 1 / (1 + length / the LLM's median length)) and math500_prm_half (responses with the
-scores of a process reward model), all .parquet. Without FOLDER only the bundled grid is measured.
+python -m docs.accuracy.harm FOLDER [SET ..] measures and writes docs/accuracy/harm.csv; the stored figures of sets that
+are not named stay. FOLDER holds the real sets, which are not part of this repository, all .parquet: boinf_gpqa_half,
+boinf_math500_half and boinf_aime2024 (question, llm, sample, answer, length, correct; the score is 1 / (1 + length /
+the LLM's median length)), math500_prm_half (responses with the scores of a process reward model), and with one response
+of each of many LLMs mmlupro_llms_confidence (their confidences), simpleqa_even (the length) and rewardmath_even (the
+scores of process reward models; each solution is an answer of its own). Without FOLDER only the grid is measured.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,9 @@ LENGTHS = {
 }
 REWARDS = "MATH-500 x PRM"
 GRID = "the grid, 35 pairs"
+MMLU, SIMPLE, SOLUTIONS = "MMLU-Pro x confidence", "SimpleQA x length", "RewardMATH x PRM"
+MMLU_QUESTIONS = 1_000
+KEYS = ("set", "scores", "labels")
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,32 @@ def by_reward(path: Path) -> Iterator[Cell]:
     table = pl.read_parquet(path)
     for column in ("prm_last", "prm_min", "prm_mean", "prm_prod"):
         yield from variants(REWARDS, column, sy.read_labelled(table, score=column, answers="math"))
+
+
+def by_confidence(path: Path) -> Iterator[Cell]:
+    """What 83 LLMs answer, each with three kinds of confidence."""
+    table = pl.read_parquet(path).rename({"question_id": "question", "response_id": "sample"})
+    chosen = table["question"].unique(maintain_order=True).sample(MMLU_QUESTIONS, seed=0)
+    table = table.filter(pl.col("question").is_in(chosen.implode()))
+    for column in ("score_verbal_numeric", "score_verbal_linguistic", "score_logit_ppl"):
+        columns = table.select("question", "sample", "answer", "correct", score=column)
+        yield from variants(MMLU, column, sy.read_labelled(columns, score="score", answers="exact"))
+
+
+def by_words(path: Path) -> Iterator[Cell]:
+    """What 36 LLMs answer in free text, scored by how short they are for their LLM."""
+    table = pl.read_parquet(path).filter(pl.col("output_tokens") >= 0)  # some logs have negative counts
+    short = 1 / (1 + pl.col("output_tokens") / pl.col("output_tokens").median().over("llm"))
+    columns = table.select("question", "response", "correct", score=short)
+    yield from variants(SIMPLE, "length", sy.read_labelled(columns, score="score", answers="text"))
+
+
+def by_solution(path: Path) -> Iterator[Cell]:
+    """Ten solutions of each problem, of which one is right, by four process reward models."""
+    table = pl.read_parquet(path).with_columns(answer="sample")
+    for name in ("easy_to_hard", "math_shepherd", "reasoneval_7b", "reasoneval_34b"):
+        columns = table.select("question", pl.col("answer").cast(pl.String), "correct", score=f"score_{name}")
+        yield from variants(SOLUTIONS, name, sy.read_labelled(columns, score="score:min", answers="exact"))
 
 
 def grid() -> Iterator[Cell]:
@@ -107,7 +139,7 @@ def measure(cell: Cell) -> list[dict[str, Any]]:
 
 def summarised(rows: pl.DataFrame) -> pl.DataFrame:
     """Mean gain over pools and splits, its standard error over pools, the worst split of any pool, in points."""
-    keys = ["set", "scores", "labels"]
+    keys = list(KEYS)
     pools = rows.group_by(*keys, "pool", maintain_order=True).agg(pl.col("gain").mean())
     errors = pools.group_by(keys, maintain_order=True).agg(se=100 * pl.col("gain").std() / pl.len().sqrt())
     means = rows.group_by(keys, maintain_order=True).agg(
@@ -121,17 +153,21 @@ def summarised(rows: pl.DataFrame) -> pl.DataFrame:
 
 def harm_table(after: pl.DataFrame, before: pl.DataFrame) -> str:
     """The table of the page."""
-    both = after.join(before, on=["set", "scores", "labels"], how="left", suffix="_before", maintain_order="left")
+    both = after.join(before, on=KEYS, how="left", suffix="_before", maintain_order="left")
     rows = [
         [
             row["set"], row["scores"], str(row["labels"]),
             f"{row['gain']:+.2f} ± {row['se']:.2f} ({row['worst']:+.1f})", f"{100 * row['by_majority']:.0f} %",
-            f"{row['gain_before']:+.2f} ({row['worst_before']:+.1f})",
+            _before(row),
         ]
         for row in both.iter_rows(named=True)
     ]  # fmt: skip
     head = ["set", "scores", "labels", "gain (worst split)", "unchanged", "before the guard"]
     return markdown(head, rows, text=2)
+
+
+def _before(row: dict[str, Any]) -> str:
+    return "refused" if row["gain_before"] is None else f"{row['gain_before']:+.2f} ({row['worst_before']:+.1f})"
 
 
 def harm_sentences(after: pl.DataFrame, before: pl.DataFrame) -> dict[str, str]:
@@ -159,24 +195,42 @@ def _extent(table: pl.DataFrame) -> str:
     return f"mean {table['gain'].to_numpy().mean():+.2f} points, worst split {table['worst'].to_numpy().min():+.1f}"
 
 
-def main(folder: Path | None) -> None:
+def cells(folder: Path | None, names: Collection[str]) -> Iterator[Cell]:
+    """The pools of the sets that are named, or of all."""
+    sets: dict[str, Callable[[], Iterator[Cell]]] = {GRID: grid}
+    if folder is not None:
+        sets |= {
+            title: partial(by_length, title, folder / f"{file}.parquet") for title, file in LENGTHS.items()
+        } | {
+            REWARDS: partial(by_reward, folder / "math500_prm_half.parquet"),
+            MMLU: partial(by_confidence, folder / "mmlupro_llms_confidence.parquet"),
+            SIMPLE: partial(by_words, folder / "simpleqa_even.parquet"),
+            SOLUTIONS: partial(by_solution, folder / "rewardmath_even.parquet"),
+        }  # fmt: skip
+    for title, made in sets.items():
+        if not names or title in names:
+            yield from made()
+
+
+def store(found: pl.DataFrame, path: Path) -> None:
+    """Write what was measured before the stored figures of the sets that were not."""
+    kept = pl.read_csv(path, schema=dict(found.schema)).join(found, on="set", how="anti", maintain_order="left")
+    pl.concat([kept, found]).write_csv(path, float_precision=6)
+
+
+def main(folder: Path | None, *names: str) -> None:
     """Measure, and store a row per set, kind of scores and number of labels, and one per pool."""
     warnings.simplefilter("ignore")
-    cells = list(grid())
-    if folder is not None:
-        for title, file in LENGTHS.items():
-            cells += by_length(title, folder / f"{file}.parquet")
-        cells += by_reward(folder / "math500_prm_half.parquet")
     with ProcessPoolExecutor() as workers:
-        rows = pl.DataFrame([row for found in workers.map(measure, cells) for row in found])
+        rows = pl.DataFrame([row for found in workers.map(measure, cells(folder, names)) for row in found])
     summary = summarised(rows)
-    summary.write_csv(HERE / "harm.csv", float_precision=6)
+    store(summary, HERE / "harm.csv")
     alone = rows.filter(scores="as they are").group_by("set", "pool", "labels", maintain_order=True)
     by_pool = alone.agg(gain=100 * pl.col("gain").mean(), worst=100 * pl.col("gain").min())
-    by_pool.write_csv(HERE / "harm_pools.csv", float_precision=6)
+    store(by_pool, HERE / "harm_pools.csv")
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):
         print(summary, by_pool.filter(pl.col("set") != GRID))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else None)
+    main(Path(sys.argv[1]) if sys.argv[1:] else None, *sys.argv[2:])

@@ -64,7 +64,7 @@ def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
     """The votes of a pair of the grid, fitted with another machine's log and exp, in Python and in compiled loops."""
     code = (
         "import tests.nudging, numpy as np, math, steelyard as sy, json\n"
-        "cal, test = sy.load_grid('tiny-scratch', 'orm_token').first(16).split(0.2, seed=0)\n"
+        "cal, test = sy.load_grid('smol-misled', 'prm_hard').first(16).split(0.2, seed=0)\n"
         "votes = [vote.fit(cal) for vote in (sy.CalibratedVote(), sy.LogitVote(), sy.KDEVote(), sy.PlattVote())]\n"
         "verdicts = [vote.predict(test) for vote in votes]\n"
         f"raw = [float(getattr(m, name)(0.3)) for name in {NAMES!r} for m in (np, math)]\n"
