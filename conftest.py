@@ -1,10 +1,23 @@
-"""What the examples in docstrings may use: a folder of their own, and `upstream`, the address of a server."""
+"""The environment of all tests, and what examples in docstrings may use: a folder of their own, and a server."""
 
 from __future__ import annotations
 
+import os
+import re
+import time
 from collections.abc import Iterator
 
 import pytest
+
+# What the shell says of servers, proxies, colours, language and time must not decide whether a test passes.
+OF_THE_SHELL = re.compile(
+    r"STEELYARD_.*|.*_PROXY|NO_COLOR|(FORCE|CLICOLOR)_.*|.*_CA_BUNDLE|SSL_CERT_.*|OPENAI_.*|LC_.*|LANG.*|COLUMNS|PYTHONWARNINGS",
+    re.IGNORECASE,
+)
+for name in [name for name in os.environ if OF_THE_SHELL.fullmatch(name)]:
+    del os.environ[name]
+os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+time.tzset()
 
 
 @pytest.fixture(autouse=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -76,15 +77,22 @@ def test_tab_separated_values_and_other_suffixes(tmp_path: Path) -> None:
         lambda t: t.to_arrow(),
         lambda t: t.to_arrow().to_batches()[0],
         lambda t: t.to_pandas(),
-        lambda t: duckdb.from_arrow(t.to_arrow()),
         lambda t: t.to_dicts(),
         lambda t: t.to_dict(as_series=False),
         lambda t: type("Dataset", (), {"to_polars": lambda self: t})(),
     ],
-    ids=["lazy", "pyarrow", "record batch", "pandas", "duckdb", "rows", "columns", "datasets"],
+    ids=["lazy", "pyarrow", "record batch", "pandas", "rows", "columns", "datasets"],
 )
 def test_every_table_in_memory_reads_alike(convert: Any) -> None:
     _same(sy.read(convert(TABLE)), sy.read(TABLE))
+
+
+def test_a_relation_of_duckdb_is_read(tmp_path: Path) -> None:
+    """In a process of its own: at its end duckdb reports objects that it has leaked, which looks like a failure."""
+    TABLE.write_parquet(tmp_path / "t.parquet")
+    code = "import duckdb, steelyard as sy; print(sy.read(duckdb.from_parquet('t.parquet')).n_responses)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True)
+    assert int(done.stdout) == len(TABLE)
 
 
 def test_pandas_and_pyarrow_objects_are_what_they_say() -> None:

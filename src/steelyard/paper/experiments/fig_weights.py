@@ -13,6 +13,7 @@ from steelyard.paper.figures_in_words import listed
 from steelyard.paper.measuring import splits
 from steelyard.paper.pair_grid import Grid, Pair
 from steelyard.paper.settings import Settings
+from steelyard.pools.arrays import Ints
 from steelyard.reports.style import colour
 
 PAIRS = 6
@@ -30,13 +31,24 @@ def spaced(pairs: list[Pair]) -> list[Pair]:
     return [order[place] for place in places]
 
 
+def between(low: float, high: float) -> Ints:
+    """The points of SCORES from low to high; where there is none, the two around them.
+
+    >>> between(0.5004, 0.5006).tolist(), between(0.2, 0.22).tolist()
+    ([49, 50], [19, 20, 21])
+    """
+    inside = np.flatnonzero((low <= SCORES) & (high >= SCORES))
+    after = min(max(int(np.searchsorted(SCORES, low)), 1), len(SCORES) - 1)
+    return inside if len(inside) else np.array([after - 1, after])
+
+
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def one(pair: Pair) -> list[dict[str, Any]]:
         cal = splits(pair.pool, settings)[0][0]
         _, function = global_function(cal)
         known = cal.readable & ~np.isnan(cal.known_scores)
         low, high = np.quantile(cal.known_scores[known], OUTER)
-        seen = np.flatnonzero((low <= SCORES) & (high >= SCORES))  # beyond, the densities are guesses
+        seen = between(low, high)  # beyond, the densities are guesses
         zero = zero_crossing(function, seen)
         about = {"pair": f"{pair.llm} · {pair.verifier}", "auroc_within": pair.auroc, "zero": zero}
         rows = [about | {"kind": "weight", "score": float(SCORES[i]), "value": float(function[i])} for i in seen]
@@ -128,7 +140,7 @@ def _weight(part: pl.DataFrame) -> Any:
     weight = part.filter(pl.col("kind") == "weight")
     x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
     low, high = float(weight["value"].to_numpy().min()), float(weight["value"].to_numpy().max())
-    room = 0.3 * (high - low)  # for the words above the line
+    room = 0.3 * max(high - low, 1e-6)  # for the words above the line
     scale = alt.Scale(domain=[low - 0.1 * room, high + room], nice=False)
     y = alt.Y("value:Q", title="weight, nats", scale=scale, axis=alt.Axis(minExtent=INDENT, tickCount=4))
     base = alt.Chart(weight).encode(x, y)
