@@ -157,13 +157,18 @@ def harm_table(after: pl.DataFrame, before: pl.DataFrame) -> str:
     rows = [
         [
             row["set"], row["scores"], str(row["labels"]),
-            f"{row['gain']:+.2f} ± {row['se']:.2f} ({row['worst']:+.1f})", f"{100 * row['by_majority']:.0f} %",
+            _gain(row), f"{100 * row['by_majority']:.0f} %",
             _before(row),
         ]
         for row in both.iter_rows(named=True)
     ]  # fmt: skip
     head = ["set", "scores", "labels", "gain (worst split)", "unchanged", "before the guard"]
     return markdown(head, rows, text=2)
+
+
+def _gain(row: dict[str, Any]) -> str:
+    error = "" if row["se"] is None else f" ± {row['se']:.2f}"
+    return f"{row['gain']:+.2f}{error} ({row['worst']:+.1f})"
 
 
 def _before(row: dict[str, Any]) -> str:
@@ -188,6 +193,7 @@ def harm_sentences(after: pl.DataFrame, before: pl.DataFrame) -> dict[str, str]:
         "harm_random": f"{_extent(noise)}; before {_extent(noise_before)}.",
         "harm_length": f"{_extent(length)}; before {_extent(length_before)}.",
         "harm_useful": "; ".join(kept) + ".",
+        "harm_words": ", ".join(f"{row['gain']:+.1f}" for row in of(after, weak, SIMPLE).iter_rows(named=True)),
     }
 
 
