@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-# What the shell says of servers, proxies, colours, language and time must not decide whether a test passes.
+# Servers, proxies, colours, language and time zone of the shell must not decide whether a test passes.
 OF_THE_SHELL = re.compile(
     r"STEELYARD_.*|.*_PROXY|NO_COLOR|(FORCE|CLICOLOR)_.*|.*_CA_BUNDLE|SSL_CERT_.*|OPENAI_.*|LC_.*|LANG.*|COLUMNS|PYTHONWARNINGS",
     re.IGNORECASE,

@@ -122,7 +122,7 @@ def test_rows_with_too_few_cells_are_counted_and_no_others(
     with patch.object(csv_lines, "CHUNK", chunk), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         csv_lines.check_lines(path, front_of(path))
-    if any('5" wide' in row for row in rows):  # nobody can tell what a quote within a cell opens
+    if any('5" wide' in row for row in rows):  # what a quote within a cell opens is undefined
         return
     assert [f"(short rows in all: {short})" in str(each.message) for each in told] == [True] * bool(short)
 

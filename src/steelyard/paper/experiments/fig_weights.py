@@ -32,7 +32,7 @@ def spaced(pairs: list[Pair]) -> list[Pair]:
 
 
 def between(low: float, high: float) -> Ints:
-    """The points of SCORES from low to high; where there is none, the two around them.
+    """The indices of SCORES from low to high; if there are none, the two around them.
 
     >>> between(0.5004, 0.5006).tolist(), between(0.2, 0.22).tolist()
     ([49, 50], [19, 20, 21])
