@@ -13,6 +13,9 @@ LOST = Event()  # an interrupt came where it could not be raised
 
 def main() -> None:
     """Run the command line."""
+    if os.name == "nt":
+        print("error: Steelyard runs on Linux and macOS: on Windows, install it in WSL", file=sys.stderr)
+        sys.exit(2)
     sys.unraisablehook = _sent_again
     try:
         from steelyard.cli import main as run

@@ -70,7 +70,7 @@ class Journal:
                 written = 0
                 while written < len(content):
                     written += os.write(self._file, memoryview(content)[written:])
-                os.fdatasync(self._file)
+                getattr(os, "fdatasync", os.fsync)(self._file)  # macOS has only fsync
             except OSError as error:
                 self._error = self._refused(error, len(content))
                 raise self._error from None
