@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, TableError, did_you_mean, need_numbers
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
-from steelyard.fitting.inverted_scores import warn_of_inverted_scores
-from steelyard.fitting.leaked_labels import warn_of_leaked_labels
+from steelyard.fitting.suspicious_scores import warn_of_suspicious_scores
 from steelyard.methods import method_class, method_names
 from steelyard.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.methods.base.method import Method
@@ -127,8 +126,7 @@ def curves(
         raise SettingError(f"unknown recalibrate {recalibrate!r}: {did_you_mean(recalibrate, RECALIBRATE)}")
     _warn(cal, test)
     if any(method.scored for method in chosen):
-        warn_of_leaked_labels(test)
-        warn_of_inverted_scores(test)
+        warn_of_suspicious_scores(test)
     if recalibrate == "full":
         voters: list[list[Method | None]] = [[fit_or_majority(m, cal, test.n) for m in chosen]] * len(sizes)
     else:

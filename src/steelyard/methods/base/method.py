@@ -33,9 +33,8 @@ from steelyard.errors import (
     SteelyardWarning,
     TableError,
 )
-from steelyard.fitting.inverted_scores import warn_of_inverted_scores
-from steelyard.fitting.leaked_labels import warn_of_leaked_labels
 from steelyard.fitting.mixing import Mix
+from steelyard.fitting.suspicious_scores import warn_of_suspicious_scores
 from steelyard.methods.base.enough import check_all_asked, check_calibration, first_samples
 from steelyard.methods.base.plan import Provenance
 from steelyard.methods.base.stored import Stored
@@ -106,8 +105,7 @@ class Method(Stored, ABC):
         if self.scored and np.isnan(pool.known_scores).all():
             raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
         if self.scored and isinstance(pool, LabelledPool):
-            warn_of_leaked_labels(pool)
-            warn_of_inverted_scores(pool)
+            warn_of_suspicious_scores(pool)
         before = dict(vars(self))
         try:
             self._fit(pool)
