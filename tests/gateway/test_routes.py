@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+import steelyard as sy
+from steelyard.gateway.configuration import Configuration
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
 
@@ -84,6 +86,22 @@ def test_a_request_id_is_echoed_or_made(served: Gateway) -> None:
     assert served.send("GET", "/healthz", headers={"x-request-id": "mine-7"}).headers["x-request-id"] == "mine-7"
     made = served.send("GET", "/healthz", headers={"x-request-id": "a b\tc"}).headers["x-request-id"]
     assert made.startswith("req_")
+
+
+def test_a_name_that_a_proxy_passes_on_is_answered_and_no_other(upstream: FaultUpstream) -> None:
+    for host in ("127.0.0.1", "0.0.0.0"):
+        with gateway(upstream.url, host=host, allow_hosts=("Votes.example.org",)) as running:
+            passed = {"Host": "votes.example.org", "Origin": "https://votes.example.org"}
+            assert running.send("GET", "/v1/models", headers=passed).status == 200
+            assert running.send("GET", "/v1/models", headers={"Host": "votes.example.org:8443"}).status == 200
+            assert running.send("GET", "/v1/models", headers={"Host": "evil.example"}).error["code"] == "wrong_host"
+            assert running.send("GET", "/v1/models", headers={"Host": "localhost"}).status == 200
+
+
+@pytest.mark.parametrize("name", ["https://votes.example.org", "votes.example.org:443", "*.example.org", "", "a b"])
+def test_a_name_to_allow_is_a_plain_name(name: str) -> None:
+    with pytest.raises(sy.SettingError, match="--allow-host takes a name such as"):
+        Configuration("http://127.0.0.1:9", model="m", method="majority", allow_hosts=(name,))
 
 
 def test_names_and_origins_of_other_sites_are_refused(served: Gateway) -> None:

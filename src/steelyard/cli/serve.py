@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.serve_options import (
+    AllowHost,
     FeedbackFolder,
     Host,
     KeepTexts,
@@ -48,6 +49,7 @@ def run(
     answers: Answers = "auto",
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    allow_host: AllowHost = None,
     key_env: KeyEnvs = None,
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
@@ -76,7 +78,8 @@ def run(
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
-        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port, key_file=key_file,
+        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
+        allow_hosts=tuple(allow_host or ()), key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
         feedback=feedback, keep_texts=keep_texts,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,

@@ -9,6 +9,15 @@ import typer
 
 Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen at.")]
 Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen at; 0: any that is free.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="Name under which a reverse proxy passes requests on (the Host header); may be given several times.",
+        show_default=False,
+    ),
+]
 KeyFile = Annotated[
     Path | None,
     typer.Option(

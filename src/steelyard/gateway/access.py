@@ -21,17 +21,22 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Access:
-    """Lets requests in; without keys all of them, by their Host alone."""
+    """Lets requests in; without keys all of them, by their Host alone. `allowed` are names that a proxy passes on."""
 
-    def __init__(self, keys: tuple[str, ...], host: str) -> None:
+    def __init__(self, keys: tuple[str, ...], host: str, allowed: tuple[str, ...] = ()) -> None:
         self._digests = tuple(_digest(key) for key in keys)
-        self._hosts = None if host in EVERYWHERE else {host.lower(), *(LOOPBACK if is_loopback(host) else ())}
+        everywhere = host in EVERYWHERE
+        own = LOOPBACK if everywhere or is_loopback(host) else frozenset[str]()
+        names = {name.lower() for name in allowed}
+        self._hosts = None if everywhere and not names else {host.lower(), *own, *names}
 
     def check(self, request: web.BaseRequest) -> int:
         """Refuse a request that may not ask; return the number of the key that it has, 0 where it needs none."""
         host = (_host_of(request.headers.get("Host", "")) or "").lower()
         if self._hosts is not None and host not in self._hosts:
-            raise ApiError(403, "this server does not answer under that name", code="wrong_host")
+            raise ApiError(
+                403, "this server does not answer under that name (--allow-host adds one)", code="wrong_host"
+            )
         origin = request.headers.get("Origin")
         if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
             raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from steelyard.stopping.cascade import Cascade
 
 LEAST_KEY = 8  # characters
 MODEL_PREFIX = "steelyard/"
+HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]+")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Configuration:
     answers: str = AUTO
     host: str = "127.0.0.1"
     port: int = 8000
+    allow_hosts: tuple[str, ...] = ()
     key_env: str = "OPENAI_API_KEY"
     key_file: Path | None = None
     unauthenticated: bool = False
@@ -66,6 +69,11 @@ class Configuration:
             )
         if self.caps.cost is not None and not self.prices:
             raise SettingError("a cap on the cost needs the prices: give them with --token-price IN,OUT")
+        for name in self.allow_hosts:
+            if not HOST_NAME.fullmatch(name):
+                raise SettingError(
+                    f"--allow-host takes a name such as votes.example.org, without scheme and port: {name!r}"
+                )
         if not 0 <= self.port <= 65535:
             raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:

@@ -126,7 +126,7 @@ async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
 async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
     """Take the port, and at the end let no request in and wait for those that are there."""
     host, loop = configuration.host, asyncio.get_running_loop()
-    app = application(state, Access(configuration.keys(), host))
+    app = application(state, Access(configuration.keys(), host, configuration.allow_hosts))
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=CLOSING)
     await runner.setup()
     made = runner.server
