@@ -69,3 +69,10 @@ def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> Non
         assert steelyard(*words, "-o", tmp_path / run).code == 0
     for file in sorted((tmp_path / "one").iterdir()):
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
+
+
+@pytest.mark.long
+def test_the_quick_run_of_every_experiment_that_the_help_names_ends_well(tmp_path: Path) -> None:
+    done = steelyard("reproduce", "all", "--quick", "--no-cache", "-o", tmp_path / "all")
+    assert done.code == 0, done.err
+    assert {file.stem for file in (tmp_path / "all").glob("*.csv")} >= set(experiment_names())

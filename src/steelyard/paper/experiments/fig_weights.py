@@ -140,7 +140,7 @@ def _weight(part: pl.DataFrame) -> Any:
     weight = part.filter(pl.col("kind") == "weight")
     x = alt.X("score:Q", title="score", scale=alt.Scale(domain=[0, 1]))
     low, high = float(weight["value"].to_numpy().min()), float(weight["value"].to_numpy().max())
-    room = 0.3 * max(high - low, 1e-6)  # for the words above the line
+    room = 0.3 * ((high - low) or 1.0)  # for the words above the line
     scale = alt.Scale(domain=[low - 0.1 * room, high + room], nice=False)
     y = alt.Y("value:Q", title="weight, nats", scale=scale, axis=alt.Axis(minExtent=INDENT, tickCount=4))
     base = alt.Chart(weight).encode(x, y)
