@@ -87,6 +87,7 @@ def run(
 
     def tell(address: str) -> None:
         served = {"model": configuration.name, "url": f"{address}/v1", "page": f"{address}/"}
-        print(dumps(served) if json else f"Steelyard serves {configuration.name} at {address}/v1", flush=True)
+        lines = f"Steelyard serves {configuration.name} at {address}/v1\nIts page: {address}/"
+        print(dumps(served) if json else lines, flush=True)
 
     raise typer.Exit(exit_code(asyncio.run(serve_forever(configuration, tell, opened))))
