@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import steelyard as sy
+from steelyard import __main__ as command
 from tests.runs.runs_small import small_run
 
 
@@ -19,10 +19,11 @@ def test_a_run_needs_only_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert sy.read(small_run(tmp_path / "run"), score="none").n_responses == 32
 
 
-def test_the_command_on_windows_names_the_way_out_in_one_line() -> None:
-    code = "import os; import steelyard.__main__ as command; os.name = 'nt'; command.main()"
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: Steelyard runs on Linux and macOS: on Windows, install it in WSL\n",
-    )
+def test_the_command_on_windows_names_the_way_out_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "os", SimpleNamespace(name="nt"))
+    with pytest.raises(SystemExit) as end:
+        command.main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "error: Steelyard runs on Linux and macOS: on Windows, install it in WSL\n"
