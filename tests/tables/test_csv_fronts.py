@@ -132,3 +132,10 @@ def test_a_short_row_is_reported_by_its_line(tmp_path: Path) -> None:
     path.write_text("# ours\n" + HEADER + 'a,"4\n4",0.5\na,5\nb,4,0.5\n')
     with pytest.warns(sy.SteelyardWarning, match=r"rows.csv, line 5 has 2 cells and the header 3"):
         sy.read(path, score="none", answers="exact")
+
+
+def test_a_short_row_beside_a_very_long_response_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(HEADER + 'a,"' + "so " * 100_000 + '4",0.5\na,5\nb,4,0.5\n')
+    with pytest.warns(sy.SteelyardWarning, match=r"line 3 has 2 cells and the header 3"):
+        sy.read(path, score="none", answers="exact")

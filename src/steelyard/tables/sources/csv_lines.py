@@ -46,14 +46,19 @@ def check_lines(path: Path, front: Front) -> None:
 
 def _warn_of_short_rows(path: Path, front: Front) -> None:
     """Say how many rows have fewer cells than the header, and which is the first."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.reader(islice(file, front.skipped, None), delimiter=front.separator)
-        short = [(rows.line_num, len(row)) for row in rows if 0 < len(row) < front.columns]
-    if short:
-        line, cells = short[0]
+    limit = csv.field_size_limit(path.stat().st_size + 1)  # a response may be longer than the csv module expects
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = csv.reader(islice(file, front.skipped, None), delimiter=front.separator)
+            short = ((rows.line_num, len(row)) for row in rows if 0 < len(row) < front.columns)
+            line, cells = next(short, (0, 0))
+            others = sum(1 for _ in short)
+    finally:
+        csv.field_size_limit(limit)
+    if line:
         warnings.warn(
             f"{path}, line {front.skipped + line:,} has {cells} cells and the header {front.columns} (short rows in "
-            f"all: {len(short):,}), so the last columns are read as empty there: complete such rows, or remove them",
+            f"all: {others + 1:,}), so the last columns are read as empty there: complete such rows, or remove them",
             SteelyardWarning,
             stacklevel=4,
         )
