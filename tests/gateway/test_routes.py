@@ -98,7 +98,9 @@ def test_a_name_that_a_proxy_passes_on_is_answered_and_no_other(upstream: FaultU
             assert running.send("GET", "/v1/models", headers={"Host": "localhost"}).status == 200
 
 
-@pytest.mark.parametrize("name", ["https://votes.example.org", "votes.example.org:443", "*.example.org", "", "a b"])
+@pytest.mark.parametrize(
+    "name", ["https://votes.example.org", "votes.example.org:443", "cafe:443", "*.example.org", "", "a b"]
+)
 def test_a_name_to_allow_is_a_plain_name(name: str) -> None:
     with pytest.raises(sy.SettingError, match="--allow-host takes a name such as"):
         Configuration("http://127.0.0.1:9", model="m", method="majority", allow_hosts=(name,))

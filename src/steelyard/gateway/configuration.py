@@ -28,7 +28,7 @@ from steelyard.stopping.cascade import Cascade
 
 LEAST_KEY = 8  # characters
 MODEL_PREFIX = "steelyard/"
-HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]+")
+HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # or an IPv4 address
 
 
 @dataclass(frozen=True)
