@@ -10,7 +10,7 @@ from steelyard.tables.names import key
 FINISH, RULE = "finish", "rule"
 CUT, LAST = "was cut off", "is the last number"  # columns of a batch that is being read
 FINISHES = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
-TRUNCATED = ("is_truncated", "truncated")  # true or false, as verifiers writes it
+TRUNCATED = "is_truncated"  # true or false, as verifiers writes it; `truncated` often means the prompt
 
 
 def with_finish(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -19,7 +19,7 @@ def with_finish(frame: pl.LazyFrame) -> pl.LazyFrame:
     if FINISH in schema:
         return frame
     theirs = next((name for name in schema if key(name) in FINISHES and schema[name] == pl.String), None)
-    flag = next((name for name in schema if key(name) in TRUNCATED and schema[name] == pl.Boolean), None)
+    flag = next((name for name in schema if key(name) == TRUNCATED and schema[name] == pl.Boolean), None)
     if theirs is not None:
         return frame.with_columns(pl.col(theirs).alias(FINISH))
     return frame if flag is None else frame.with_columns(pl.when(flag).then(pl.lit("length")).alias(FINISH))
