@@ -6,8 +6,8 @@ In an environment of its own, as lm-eval and Inspect pin other versions than we 
     python benchmarks/harness_outputs.py tests/answers/harness
 
 Inspect asks SmolLM2-135M questions of MMLU and of reasoning-gym, with its own solvers and scorers. So weak an LLM is
-hardly ever right; what is right comes from lm-eval: the worked answers in the prompts of its tasks (MMLU and BIG-bench
-Hard, both MIT), which its filters read.
+never right; what is right comes from lm-eval: the worked answers in the prompts of its tasks (MMLU and BIG-bench Hard,
+both MIT), read by its filters and labelled by its metric. Their gold is the one that the authors wrote at the end.
 """
 
 from __future__ import annotations
@@ -87,35 +87,32 @@ def mmlu() -> dict[str, list[tuple[str, str, str]]]:
 
 
 def worked() -> dict[str, list[Row]]:
-    """The worked answers in lm-eval's prompts, as their authors wrote them: all are correct by its filters."""
+    """The worked answers in lm-eval's prompts, as their authors wrote them, read by the filter of their task."""
     rows = defaultdict(list)
-    for subject, found in mmlu().items():
-        for number, (_, said, letter) in enumerate(found):
-            rows["lm_eval_mmlu_worked"].append(
-                {
-                    "question": f"{subject}_{number}",
-                    "response": said,
-                    "gold": letter,
-                    "correct": True,
-                    "found": f"({letter})",
-                }
-            )
+    task = shared(_tasks() / "mmlu" / "flan_cot_fewshot" / "_mmlu_flan_cot_fewshot_template_yaml")
+    for subject, examples in mmlu().items():
+        for number, (_, text, letter) in enumerate(examples):
+            rows["lm_eval_mmlu_worked"].append(labelled(f"{subject}_{number}", text, f"({letter})", task))
     for kind, names in BBH.items():
         for name in names:
-            for number, each in enumerate(
-                shared(_tasks() / f"bbh/cot_fewshot/{name}.yaml")["fewshot_config"]["samples"]
-            ):
-                gold = each["target"].split("the answer is ")[-1].rstrip(".")
-                rows[f"lm_eval_bbh_{kind}_worked"].append(
-                    {
-                        "question": f"{name}_{number}",
-                        "response": each["target"],
-                        "gold": gold,
-                        "correct": True,
-                        "found": gold,
-                    }
-                )
+            task = shared(_tasks() / "bbh" / "cot_fewshot" / f"{name}.yaml")
+            for number, example in enumerate(task["fewshot_config"]["samples"]):
+                gold = example["target"].split("the answer is ")[-1].rstrip(".")
+                rows[f"lm_eval_bbh_{kind}_worked"].append(labelled(f"{name}_{number}", example["target"], gold, task))
     return rows
+
+
+def labelled(question: str, text: str, gold: str, task: Row) -> Row:
+    """A response with what lm-eval's own filter finds in it, and the label that its own metric gives."""
+    from lm_eval.api.metrics import exact_match_hf_evaluate
+    from lm_eval.filters.extraction import RegexFilter
+
+    [filters] = task["filter_list"]
+    [[answer]] = RegexFilter(filters["filter"][0]["regex_pattern"]).apply([[text]], [{}])
+    [metric] = task["metric_list"]
+    options = {name: metric[name] for name in ("ignore_case", "ignore_punctuation") if name in metric}
+    score = exact_match_hf_evaluate([answer], [gold], **options)["exact_match"]
+    return {"question": question, "response": text, "gold": gold, "correct": bool(score == 1.0), "found": answer}
 
 
 def inspect_tasks() -> dict[str, list[Row]]:

@@ -1,8 +1,9 @@
 """Real responses in lm-eval and Inspect: labels derived from gold answers are those that the harness gave.
 
 harness/NAME.jsonl was written by benchmarks/harness_outputs.py: the response, the gold answer, whether the harness
-calls it correct, and what it found in it. Half of the files were looked at while the reading of answers was worked
-on; of the others (COUNTED) only the agreement was.
+calls it correct, and what it found in it. The differences of half of the files may be looked at when the reading of
+answers is worked on; of the others (COUNTED) a failure shows only how many there are. The LLM of Inspect's tasks was
+never right, so these show that nothing wrong is taken for right, and lm-eval's the opposite.
 """
 
 from __future__ import annotations
