@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.diagnosis.server import _there
+from steelyard.errors import SettingError
 from steelyard.llm import embedded as local
 from steelyard.llm.address import Address, read_address
 from tests.upstreams import CANARY
@@ -68,3 +69,21 @@ class Named:
 def test_doctor_lists_models_without_the_key() -> None:
     finding = asyncio.run(_there(Named()))  # type: ignore[arg-type]
     assert "its models: model of ***" in finding.found
+
+
+def test_a_key_is_read_from_a_file_where_the_variable_is_not_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "key"
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(file))
+    with pytest.raises(SettingError, match=r"\$OPENAI_API_KEY_FILE names: No such file"):
+        read_address("http://h/v1")
+    for content, problem in ((b"", "is empty"), (b"\xff\xfe", "not UTF-8"), (b"two words", "holds blanks")):
+        file.write_bytes(content)
+        with pytest.raises(SettingError, match=problem):
+            read_address("http://h/v1")
+    file.write_text(f"{CANARY}\n")
+    assert read_address("http://h/v1").key == CANARY
+    monkeypatch.setenv("OPENAI_API_KEY", "another-key")
+    assert read_address("http://h/v1").key == "another-key"

@@ -14,6 +14,7 @@ KEY_ENV = "OPENAI_API_KEY"
 NO_KEY = "no key"  # in the place of a variable's name: the upstream is sent none
 HIDDEN = "***"
 LEAST_MASKED = 8  # characters of a key that is looked for in messages
+LONGEST_KEY = 65536  # characters that are read of a file
 LEAST_REAL = 16  # characters of a key that no sample may hold
 CHAT = "/chat/completions"
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/]))')
@@ -104,7 +105,8 @@ def read_address(text: str, key_env: str = KEY_ENV) -> Address:
 def read_key(name: str) -> str | None:
     """The key in an environment variable, None if there is none; one that no header can hold is an error.
 
-    A name that is no variable's is not shown: it may be the key itself.
+    Where VARIABLE is not set, VARIABLE_FILE may name a file that holds the key, such as a secret of a container. A
+    name that is no variable's is not shown: it may be the key itself.
     """
     if name == NO_KEY:
         return None
@@ -112,13 +114,30 @@ def read_key(name: str) -> str | None:
         raise SettingError(
             "--key-env is the name of an environment variable, such as OPENAI_API_KEY, not the key itself"
         )
-    key = os.environ.get(name, "").strip()
+    key = os.environ.get(name, "").strip() or _key_in_file(f"{name}_FILE")
     if not key and name != KEY_ENV:
         raise SettingError(
             "the environment has no variable of the name given by --key-env, or it is empty: set it "
-            "(it is a name, not the key), or leave --key-env away for a server that wants none"
+            "(it is a name, not the key), put the key's file into the variable of that name and _FILE, or leave "
+            "--key-env away for a server that wants none"
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SettingError(f"the key in ${name} holds blanks or characters that no header can carry: set it again")
     KEY_NAMES.add(name)
     return key or None
+
+
+def _key_in_file(variable: str) -> str:
+    """The key in the file that a variable names; empty where the variable is not set."""
+    path = os.environ.get(variable, "")
+    if not path:
+        return ""
+    try:
+        with open(path, encoding="utf-8") as file:
+            key = file.read(LONGEST_KEY).strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise SettingError(f"cannot read the key in the file that ${variable} names: {reason}") from None
+    if not key:
+        raise SettingError(f"the file that ${variable} names is empty: write the key into it")
+    return key
