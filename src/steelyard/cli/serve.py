@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.serve_options import (
+    AccessLogFile,
     AllowHost,
     FeedbackFolder,
     Host,
@@ -57,6 +58,7 @@ def run(
     price: PriceOption = None,
     feedback: FeedbackFolder = None,
     keep_texts: KeepTexts = False,
+    access_log: AccessLogFile = "-",
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
@@ -81,7 +83,7 @@ def run(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
         allow_hosts=tuple(allow_host or ()), key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
-        feedback=feedback, keep_texts=keep_texts,
+        feedback=feedback, keep_texts=keep_texts, access_log=access_log,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip
 

@@ -47,7 +47,8 @@ PriceOption = Annotated[
     typer.Option(
         "--token-price",
         metavar="IN,OUT",
-        help="What a million tokens of prompts and of responses cost, for the cost of a reply and the cap cost. "
+        help="What a million tokens of prompts and of responses cost, for the cost of a reply and the cap cost, in USD "
+        "unless a currency follows: IN,OUT,EUR. "
         "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own "
         "server.",
         show_default=False,
@@ -85,6 +86,15 @@ FeedbackFolder = Annotated[
         metavar="FOLDER",
         help="Folder that keeps the votes and the labels of POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
         show_default=False,
+    ),
+]
+AccessLogFile = Annotated[
+    str,
+    typer.Option(
+        "--access-log",
+        metavar="FILE",
+        help="Where one JSON line per request goes, without prompts and responses; -: stderr. 5xx replies are always "
+        "on stderr.",
     ),
 ]
 KeepTexts = Annotated[

@@ -30,8 +30,8 @@ class Access:
         names = {name.lower() for name in allowed}
         self._hosts = None if everywhere and not names else {host.lower(), *own, *names}
 
-    def check(self, request: web.BaseRequest) -> int:
-        """Refuse a request that may not ask; return the number of the key that it has, 0 where it needs none."""
+    def check(self, request: web.BaseRequest) -> int | None:
+        """Refuse a request that may not ask; return the number of the key that it has, None where it needs none."""
         host = (_host_of(request.headers.get("Host", "")) or "").lower()
         if self._hosts is not None and host not in self._hosts:
             raise ApiError(
@@ -41,7 +41,7 @@ class Access:
         if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
             raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")
         if not self._digests or request.rel_url.raw_path in OPEN:
-            return 0
+            return None
         kind, _, given = request.headers.get("Authorization", "").partition(" ")
         digest = _digest(given.strip())
         known = [hmac.compare_digest(digest, each) for each in self._digests]

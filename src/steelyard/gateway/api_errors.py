@@ -10,12 +10,30 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.llm.faults import NO_CREDIT, BusyError, LateError, RefusedError, SpentError, TryError
+from steelyard.llm.faults import (
+    NO_CREDIT,
+    BusyError,
+    GoneError,
+    LateError,
+    RefusedError,
+    SpentError,
+    TooLargeError,
+    TryError,
+)
 
 INVALID = "invalid_request_error"
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
 LEAST_WAIT = 1  # seconds
+_STATUS = re.compile(r"HTTP [1-5]\d\d\b")
+CAUSES: dict[type[TryError], str] = {
+    BusyError: "the upstream is busy",
+    GoneError: "no connection to the upstream",
+    LateError: "the upstream did not answer in time",
+    SpentError: "the upstream did not answer in time",
+    TooLargeError: "the upstream's reply is too long",
+    RefusedError: "the upstream refused the request",
+}
 _ADDRESS = re.compile(
     r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]\w)",
     re.IGNORECASE,
@@ -24,7 +42,10 @@ _FILE = re.compile(r"(?<![\w.:/\\-])(?:~|/[\w.+-]+)/[\w.+-][\w.+/-]*")  # of a s
 
 
 class ApiError(Exception):
-    """A request that is answered with an error; `param` names the field that is wrong."""
+    """A request that is answered with an error; `param` names the field that is wrong.
+
+    `cause` is for the log, where a message that quotes the upstream does not belong.
+    """
 
     def __init__(
         self,
@@ -34,9 +55,11 @@ class ApiError(Exception):
         param: str | None = None,
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
+        cause: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status, self.message, self.param, self.code = status, message, param, code
+        self.cause = cause
         self.headers = dict(headers or {})
 
     @property
@@ -83,6 +106,13 @@ def of_fault(error: TryError) -> ApiError:
 
     We have tried again already where that could help, so the client shall not.
     """
+    answer = _answer_to(error)
+    status = _STATUS.match(error.reason)
+    answer.cause = CAUSES.get(type(error), "the upstream gave no usable reply") + (f" ({status[0]})" if status else "")
+    return answer
+
+
+def _answer_to(error: TryError) -> ApiError:
     told = f"the upstream gave no response: {public(error.reason)}"
     if isinstance(error, RefusedError):
         if error.status == NO_CREDIT:

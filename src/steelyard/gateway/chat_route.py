@@ -33,7 +33,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
         settings = vote_settings(state, asked)
         if asked.stream:
             return await stream_vote(request, asked, settings)
-        reply = state.replied(await state.voting.decide(asked, settings, request[REQUEST_ID]))
+        reply = state.replied(request, await state.voting.decide(asked, settings, request[REQUEST_ID]))
         await state.kept(reply)
         return web.Response(body=json_bytes(reply), content_type="application/json")
 

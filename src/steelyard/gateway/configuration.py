@@ -50,6 +50,7 @@ class Configuration:
     verifier: VerifierSettings | None = None
     keep_texts: bool = False
     feedback: Path | None = None
+    access_log: str | None = None  # a file, or - for stderr
     price: Price | Prices | None = None  # by the name of an upstream, or one for all
     caps: Caps = field(default_factory=Caps)
 

@@ -10,11 +10,13 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from steelyard.gateway.access import Access
+from steelyard.gateway.access_log import FIELDS, log_error
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.page_route import refused
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
@@ -36,6 +38,8 @@ def enveloped(access: Access) -> Middleware:
         began = time.monotonic()
         given = request.headers.get("x-request-id", "")
         request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
+        fields: dict[str, Any] = {}
+        request[FIELDS] = fields
         status = LEFT
         try:
             with _connection(request):
@@ -46,7 +50,10 @@ def enveloped(access: Access) -> Middleware:
             return response
         finally:
             route = getattr(request.match_info.route.resource, "canonical", "none")
-            request.app[STATE].metrics.duration.add(time.monotonic() - began, route=route, status=str(status))
+            state, seconds = request.app[STATE], time.monotonic() - began
+            state.metrics.duration.add(seconds, route=route, status=str(status))
+            if state.access_log:
+                state.access_log.write(route, status, seconds, request[REQUEST_ID], fields)
 
     return envelope
 
@@ -59,18 +66,27 @@ def _connection(request: web.Request) -> AbstractContextManager[None]:
 
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
     try:
-        request[CLIENT] = access.check(request)
+        number = access.check(request)
+        request[CLIENT] = number or 0
+        if number is not None:
+            request[FIELDS]["key"] = number + 1
         return await handler(request)
     except ApiError as error:
+        log_error(request, error)
         return refused(request, error)
     except web.HTTPException as error:
-        return _of_http(error, request).response()
+        other = _of_http(error, request)
+        log_error(request, other)
+        return other.response()
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
         where = "".join(traceback.format_tb(error.__traceback__))
         LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, where)
-        return ApiError(500, f"a defect of this server; its log knows it as {request[REQUEST_ID]}").response()
+        told = f"a defect of this server; its log knows it as {request[REQUEST_ID]}"
+        defect = ApiError(500, told, code="defect", cause=f"a defect of this server: {type(error).__name__}")
+        log_error(request, defect)
+        return defect.response()
 
 
 def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:

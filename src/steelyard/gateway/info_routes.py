@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import FIELDS
 from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import unknown_model
 from steelyard.gateway.state import STATE, State
@@ -46,6 +47,8 @@ async def readyz(request: web.Request) -> web.Response:
         await asyncio.wait({state.warming})
     found = {source.name or source.model: _found(source) for source in state.sources}
     ready = any(source.abilities for source in state.sources)
+    if not ready:
+        request[FIELDS] |= {"error": "not_ready", "cause": "no upstream could be probed"}
     told = {"status": "ready" if ready else "not ready", "model": state.name, "upstreams": found}
     return web.json_response(told, status=200 if ready else 503)
 

@@ -79,6 +79,8 @@ class Metrics:
         self.repaired = Counter("steelyard_dropped_events_total", "Events of upstream streams that were no JSON.")
         self.feedback = Counter("steelyard_feedback_total", "Labels of verdicts, by whether the verdict was correct.")
         self.lost = Counter("steelyard_feedback_lost_total", "Requests that could not be kept for feedback.")
+        self.unlogged = Counter("steelyard_access_log_lost_total", "Lines of the access log that were not written.")
+        self.unlogged.add(0)  # the thread of the log adds no new key while the metrics are read
 
     def decided(self, _: str, decision: Decision) -> None:
         """Count a request that was voted on."""

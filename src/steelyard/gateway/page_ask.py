@@ -14,6 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import log_error
 from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.chat_request import OURS, read_chat
 from steelyard.gateway.chat_route import read_body, vote_settings
@@ -21,7 +22,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import PING, begun, event
 from steelyard.gateway.live_vote import LiveVote, without_rule
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
+from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import HEARTBEAT
 from steelyard.jobs.standing import Standing
 
@@ -48,7 +49,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
             await response.write(event({"begun": begin}))
             while (came := await _next(news, response)) is not None:
                 await response.write(event(await live.add(*came)))
-            await response.write(event(await _ended(deciding, state, live, began)))
+            await response.write(event(await _ended(request, deciding, live, began)))
             await response.write_eof()
             return response
         finally:
@@ -66,14 +67,17 @@ async def _next(news: asyncio.Queue[News], response: web.StreamResponse) -> News
             await response.write(PING)
 
 
-async def _ended(deciding: asyncio.Task[Decision], state: State, live: LiveVote, began: float) -> dict[str, Any]:
+async def _ended(
+    request: web.Request, deciding: asyncio.Task[Decision], live: LiveVote, began: float
+) -> dict[str, Any]:
     """The last event: the decision, or the error that there is in its place."""
     try:
         decision = await deciding
     except ApiError as error:
+        log_error(request, error)
         return error.body
-    seconds = time.monotonic() - began
-    reply = state.replied(decision)
+    seconds, state = time.monotonic() - began, request.app[STATE]
+    reply = state.replied(request, decision)
     await state.kept(reply)
     message = reply["choices"][0]["message"]
     return {

@@ -15,7 +15,7 @@ from steelyard.gateway.api_errors import of_fault
 from steelyard.gateway.billed_tries import BilledTries
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.json_text import json_bytes
-from steelyard.gateway.relay import Relay, rate_limits
+from steelyard.gateway.relay import NO_VOTE, Relay, log_reply, rate_limits
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices
@@ -51,7 +51,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
         body = asked.members.text(without=frozenset({OURS}), **model, **limit).encode("utf-8", "surrogatepass")
         if asked.stream:
             return await _streamed(request, asked, source, body, headers, tries)
-        return await _whole(asked, source, body, headers, tries)
+        return await _whole(request, asked, source, body, headers, tries)
 
     try:
         if limit is None or asked.max_tokens is not None:
@@ -62,7 +62,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 
 
 async def _whole(
-    asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
+    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
 ) -> web.Response:
     async def send() -> tuple[Written, bytes]:
         with tries.billed.one(tries.samples):
@@ -70,7 +70,9 @@ async def _whole(
             return reply, _relayed(reply, asked, source)
 
     reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
-    return web.Response(body=relayed, content_type="application/json", headers=rate_limits(reply.headers))
+    log_reply(request, source, reply.content)
+    headers_sent = NO_VOTE | rate_limits(reply.headers)
+    return web.Response(body=relayed, content_type="application/json", headers=headers_sent)
 
 
 def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:

@@ -6,9 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import log_error, log_usage
 from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
@@ -17,7 +19,9 @@ from steelyard.gateway.json_text import is_strict
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
+from steelyard.gateway.usage import added
 from steelyard.gateway.vote_stream import chunks
+from steelyard.gateway.worst_case import currency_of, price_of
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import LateError, TooLargeError, TryError
@@ -26,12 +30,20 @@ from steelyard.llm.wire import WireError
 
 IDLE = 120.0  # seconds between two parts of a stream
 RATE_LIMIT = "x-ratelimit-"
+NO_VOTE = {"x-steelyard-note": "passed through to the upstream's own model: there was no vote"}
 CUT = "the upstream's stream ended before its response did"
 
 
 def rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
     """What the upstream says of its limits, which is true for the client where one request was one of his."""
     return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
+
+
+def log_reply(request: web.Request, source: Source, reply: dict[str, Any]) -> None:
+    """Put the samples, tokens and cost of a reply that is passed through into the line of its request."""
+    prices, usage = request.app[STATE].prices, added([reply.get("usage")])
+    price = price_of(prices, source.name)
+    log_usage(request, usage, len(reply["choices"]), price.of(usage) if price else None, currency_of(prices))
 
 
 class Relay:
@@ -45,7 +57,7 @@ class Relay:
 
     async def all(self, upstream: HttpReply, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
-        self.headers = rate_limits(upstream.headers)
+        self.headers = NO_VOTE | rate_limits(upstream.headers)
         if "text/event-stream" not in upstream.headers.get("content-type", "").lower():
             return await self._plain(upstream, until)
         try:
@@ -96,6 +108,8 @@ class Relay:
             self.request.app[STATE].metrics.repaired.add()
             return None
         choices = chunk["choices"]
+        if isinstance(chunk.get("usage"), dict):
+            log_reply(self.request, self.source, chunk | {"choices": range(self.asked.sent_back)})
         for choice in choices:
             self.choices.note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
@@ -113,6 +127,7 @@ class Relay:
         content = parsed(body)
         reply = checked_reply(content, self.asked.sent_back, self.source.client.address)
         self.response = await begun(self.request, self.headers)
+        log_reply(self.request, self.source, content)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):
@@ -123,6 +138,9 @@ class Relay:
         return self.response
 
     async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
-        await response.write(event(ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error").body))
+        cause = "the upstream's stream failed"
+        error = ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error", cause=cause)
+        log_error(self.request, error)
+        await response.write(event(error.body))
         break_off(self.request)
         return response

@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import log_error
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.chat_request import MOST_TOKENS, OURS, ChatRequest, read_chat, unknown_model, whole_number
@@ -33,7 +34,7 @@ async def responses(request: web.Request) -> web.StreamResponse:
         asked = _read(await read_body(request, state), state.caps)
         if asked.stream:
             return await _streamed(request, asked)
-        reply = state.replied(await _decided(request, asked))
+        reply = state.replied(request, await _decided(request, asked))
         await state.kept(reply)
         return web.Response(body=json_bytes(as_response(reply)), content_type="application/json")
 
@@ -55,11 +56,12 @@ async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamRespo
         except ApiError as error:
             if response is None:
                 raise
+            log_error(request, error)
             await response.write(_event({**error.body["error"], **error.body, "type": "error"}, 0))
             break_off(request)
             return response
         response = response or await begun(request)
-        reply = request.app[STATE].replied(decision)
+        reply = request.app[STATE].replied(request, decision)
         await request.app[STATE].kept(reply)
         for number, told in enumerate(events(as_response(reply))):
             await response.write(_event(told, number))

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from steelyard.errors import SettingError
 from steelyard.gateway.access import Access
+from steelyard.gateway.access_log import AccessLog
 from steelyard.gateway.application import application
 from steelyard.gateway.collecting import settle
 from steelyard.gateway.configuration import Configuration
@@ -82,6 +83,8 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             keys=len(configuration.keys()) or 1,
         )  # fmt: skip
         stack.callback(state.counting.close)
+        state.access_log = AccessLog(configuration.access_log, state.metrics.unlogged.add)
+        stack.callback(state.access_log.close)
         if configuration.feedback:
             await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
         state.finished.append(state.metrics.decided)

@@ -9,17 +9,20 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import AccessLog, log_usage
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
+from steelyard.gateway.chat_request import OURS
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.draining import UnderWay
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.source import Source
+from steelyard.gateway.spending import billed
 from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Voter, Voting
-from steelyard.gateway.worst_case import Prices
+from steelyard.gateway.worst_case import Prices, currency_of
 
 Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
 
@@ -45,15 +48,19 @@ class State:
     feedback: Feedback | None = None
     prices: Prices = field(default_factory=dict)
     warming: asyncio.Task[None] | None = None  # what the first vote would have to wait for
+    access_log: AccessLog | None = None
 
     def __post_init__(self) -> None:
         self.under_way = UnderWay()
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counting)
 
-    def replied(self, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
+    def replied(self, request: web.Request, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""
         reply = completion(decision, self.prices, named)
+        cost = reply[OURS]["cost"] or {"samples": None}
+        total = None if cost["samples"] is None else cost["samples"] + (cost["verifier"] or 0)
+        log_usage(request, billed(decision), len(decision.good), total, currency_of(self.prices))
         for told in self.finished if decision.asked.model == self.name else ():
             told(reply["id"], decision)
         return reply

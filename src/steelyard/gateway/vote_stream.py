@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.gateway.access_log import log_error
 from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.decision import Decision
@@ -47,6 +48,7 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
         except ApiError as error:
             if response is None:
                 raise
+            log_error(request, error)
             await response.write(event(error.body))
             break_off(request)
             return response
@@ -84,7 +86,7 @@ async def while_waiting(
 
 
 async def _send(response: web.StreamResponse, decision: Decision, request: web.Request, named: dict[str, Any]) -> None:
-    reply = request.app[STATE].replied(decision, named)
+    reply = request.app[STATE].replied(request, decision, named)
     await request.app[STATE].kept(reply)
     for chunk in chunks(reply, usage=decision.asked.usage_chunk):
         await response.write(event(chunk))

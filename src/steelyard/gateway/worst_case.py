@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from steelyard.errors import SettingError
@@ -14,6 +15,7 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.chat_request import ChatRequest
 
 MILLION = 1_000_000
+DOLLAR = "USD"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Price:
 
     prompt: float
     completion: float
+    currency: str = field(default=DOLLAR, repr=False)
 
     def of(self, usage: dict[str, Any] | None) -> float | None:
         """The cost of a usage; None where nobody counted it.
@@ -36,18 +39,25 @@ class Price:
 
 
 def read_price(text: str) -> Price:
-    """Read the prices of a million tokens, of the prompt and of the response.
+    """Read the prices of a million tokens, of the prompt and of the response, and their currency.
 
     >>> read_price("0.15,0.6")
     Price(prompt=0.15, completion=0.6)
+    >>> read_price("0.15,0.6,EUR").currency
+    'EUR'
     """
+    *numbers, last = (part.strip() for part in text.split(","))
+    currency = last if re.fullmatch("[A-Z]{3}", last) else DOLLAR
     try:
-        prompt, completion = (float(part) for part in text.split(","))
+        prompt, completion = map(float, numbers if last == currency else [*numbers, last])
     except ValueError:
         prompt = completion = math.nan
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        raise SettingError(f"cannot read the prices {text!r:.60}: write those of a million tokens as IN,OUT")
-    return Price(prompt, completion)
+        raise SettingError(
+            f"cannot read the prices {text!r:.60}: write those of a million tokens as IN,OUT, or IN,OUT,EUR for a "
+            "currency other than USD"
+        )
+    return Price(prompt, completion, currency)
 
 
 Prices = Mapping[str, Price]  # by the name of the upstream; those of the empty name are for all others
@@ -68,7 +78,14 @@ def read_prices(texts: Sequence[str]) -> Prices:
                 f"--token-price has the prices {text!r:.60} after others for the same upstream: give them once"
             )
         found[name.strip()] = read_price(numbers)
+    if len(currencies := sorted({price.currency for price in found.values()})) > 1:
+        raise SettingError(f"--token-price mixes {' and '.join(currencies)}: give all prices in one currency")
     return found
+
+
+def currency_of(prices: Prices) -> str | None:
+    """The one currency of all prices; None where there are no prices."""
+    return next((price.currency for price in prices.values()), None)
 
 
 def price_of(prices: Prices, source: str) -> Price | None:
