@@ -30,9 +30,9 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def logging_process(upstream: str, *words: object, stderr: int) -> Iterator[Gateway]:
+def logging_process(upstream: str, *options: object, stderr: int) -> Iterator[Gateway]:
     """`steelyard serve` as a process with stderr at a file descriptor; it is stopped as a service manager stops it."""
-    line, environment = command("serve", "--upstream", upstream, "--model", "good", "--port", 0, *words)
+    line, environment = command("serve", "--upstream", upstream, "--model", "good", "--port", 0, *options)
     environment["STEELYARD_KEY"] = KEY
     running = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment)
     try:

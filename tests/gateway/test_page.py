@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from steelyard.confidence.calibration_error import Bin
+from steelyard.gateway.worst_case import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.hostile_texts import TEXTS
 from tests.upstreams import CANARY, FaultUpstream
@@ -92,12 +93,14 @@ def test_a_question_is_asked_and_its_answers_stand_there_with_bars(visit: Any, s
     assert len(bars) == len(entry["answers"])
     shares = [one["weight"] / sum(each["weight"] for each in entry["answers"]) for one in entry["answers"]]
     assert [bar.get_attribute("aria-label") for bar in bars] == [f"of the weight {100 * s:.1f} %" for s in shares]
-    assert f"Decided after 16 samples: {tab.locator('#answers bdi').first.inner_text()} " in tab.inner_text("#status")
+    assert f"Decided after 16 samples: {tab.locator('#answers bdi').first.inner_text()}." in tab.inner_text("#status")
     assert (entry["confidence"], entry["share"]) == (None, 12 / 16)
     assert "75.0 %" in tab.inner_text("#figures")
     assert tab.locator("#figures dt").first.text_content() == "Vote share (not a probability)"
-    assert "has 75.0 % of the votes." in tab.inner_text("#status")
+    assert tab.locator("#result > :not(.card, #after)", has_text="75.0 %").count() == 1, "shown once beside the answers"
     assert "confidence" not in tab.inner_text("#result").lower()
+    assert tab.locator("#requests").is_hidden()
+    tab.click("#last > summary")
     assert "75.0 %\nvote share\n16 samples" in tab.locator("#requests summary .num").first.inner_text()
     assert "16 of 16" in tab.inner_text("#figures")
     assert tab.locator("#side h3").all_inner_texts() == ["N = 1", "N = 4", "N = 16"]
@@ -139,6 +142,24 @@ def test_the_key_is_asked_for_once_and_stands_nowhere(visit: Any, served: Gatewa
     tab.click("#forget")
     assert tab.locator("#key-form").is_visible()
     assert tab.evaluate("sessionStorage.length") == 0
+
+
+def test_the_page_draws_as_many_samples_as_the_api_and_shows_the_currency(visit: Any, upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:lines?boxed", n=6, price=read_prices(["1,2,EUR"])) as running:
+        tab = visit(running)
+        assert tab.input_value("#samples") == "6"
+        tab.fill("#question", PROMPT)
+        tab.click("#ask")
+        decided(tab)
+        assert running.chat(PROMPT).json["steelyard"]["samples"]["wanted"] == 6
+        assert re.search(r"cost\n0\.\d+ EUR", tab.inner_text("#figures"))
+
+
+def test_a_request_without_a_vote_says_so_on_the_page(visit: Any, served: Gateway) -> None:
+    tab = visit(served)
+    ask(tab, PROMPT, 1)
+    decided(tab)
+    assert tab.inner_text("#notes") == "There is only one sample, so there was no vote."
 
 
 @pytest.mark.long
@@ -270,8 +291,10 @@ def test_samples_are_shown_while_others_are_under_way(visit: Any, upstream: Faul
         assert tab.locator("#answers .bar").count() > 0
         assert tab.locator("#after").is_hidden()
         assert tab.locator("#strip .leads").count() == 3
+        assert tab.locator("#ask").is_disabled()
         tab.locator("#stop").click()
         tab.locator("#status", has_text="Stopped after 3 samples").wait_for()
+        assert tab.locator("#ask").is_enabled()
 
 
 @pytest.mark.long

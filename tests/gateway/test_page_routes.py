@@ -15,8 +15,10 @@ import pytest
 
 import steelyard as sy
 from steelyard import look
+from steelyard.errors import SettingError
 from steelyard.gateway.page_route import FILES, document
 from steelyard.gateway.recent_requests import KEPT, LEAST_SCORED
+from steelyard.gateway.worst_case import read_prices
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.upstreams import FaultUpstream
@@ -44,6 +46,13 @@ def frugal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.7)
     method.save(path)
     return path
+
+
+def test_prices_of_two_currencies_are_refused() -> None:
+    with pytest.raises(SettingError, match="mixes EUR and USD"):
+        read_prices(["1,2", "verifier=1,2,EUR"])
+    with pytest.raises(SettingError, match="IN,OUT,EUR"):
+        read_prices(["1,2,euro"])
 
 
 def body(prompt: str, n: int, model: str = VOTE, **more: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from steelyard.gateway.chat_request import read_chat
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.json_members import read_members
 from steelyard.gateway.policies import policy_of
+from steelyard.gateway.voting import NO_ANSWER
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 
@@ -69,6 +70,7 @@ def test_prose_without_an_answer_goes_back_as_its_best_scored_sample(upstream: F
         reply = running.chat("Write a poem.", seed=0).json
         told = reply["steelyard"]
         assert (told["policy"], told["answer"], told["answers"]) == ("text", None, [])
+        assert NO_ANSWER in told["notes"]
         assert reply["choices"][0]["message"]["content"].startswith("A rose")
 
 

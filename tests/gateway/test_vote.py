@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import steelyard as sy
+from steelyard.gateway.voting import ONE_SAMPLE
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
@@ -81,6 +82,19 @@ def test_temperature_zero_draws_one_sample_and_says_so(served: Gateway) -> None:
     told = served.chat("cold?", temperature=0).json["steelyard"]
     assert told["samples"]["drawn"] == 1
     assert "temperature 0" in told["notes"][0]
+
+
+def test_one_sample_is_no_vote_and_the_reply_says_so(served: Gateway) -> None:
+    assert served.chat("one?", steelyard={"n": 1}).json["steelyard"]["notes"] == [ONE_SAMPLE]
+    streamed = served.chat("one?", steelyard={"n": 1}, stream=True).events
+    assert [chunk["steelyard"]["notes"] for chunk in streamed[:-1] if "steelyard" in chunk] == [[ONE_SAMPLE]]
+    assert "notes" not in served.chat("two?", steelyard={"n": 2}).json["steelyard"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_of_the_upstreams_own_model_says_that_there_was_no_vote(served: Gateway, stream: bool) -> None:
+    assert "no vote" in served.chat("own?", "good", stream=stream).headers["x-steelyard-note"]
+    assert "x-steelyard-note" not in served.chat("own?", stream=stream).headers
 
 
 def test_unknown_fields_go_on_as_they_were_written_and_ours_do_not(served: Gateway, upstream: FaultUpstream) -> None:

@@ -12,6 +12,7 @@ from steelyard.gateway.page_ask import ask
 from steelyard.gateway.page_route import page
 from steelyard.gateway.recent_requests import RecentRequests
 from steelyard.gateway.state import STATE, State
+from steelyard.gateway.worst_case import currency_of
 
 RECENT = web.AppKey("recent", RecentRequests)
 
@@ -34,6 +35,7 @@ async def page_state(request: web.Request) -> web.Response:
         "method": _method(state),
         "texts": recent.texts,
         "feedback": state.feedback is not None,
+        "currency": currency_of(state.prices),
         "requests": list(recent.listed),
         "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
     }

@@ -17,7 +17,7 @@ from steelyard.counting.logit_weight import clipped_logit
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.vote_reply import ballots, voted
 
-KEPT = 50  # requests
+KEPT = 10  # requests
 LONGEST_PROMPT = 2000  # characters
 LONGEST_ANSWER = 200
 LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set

@@ -19,7 +19,7 @@ from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision, Party
 from steelyard.gateway.drawing import Drawing, Wanted
-from steelyard.gateway.drawn import DEADLINE, Drawn, Watch
+from steelyard.gateway.drawn import ALL, DEADLINE, Drawn, Watch
 from steelyard.gateway.policies import TEXT, Policy, policy_of
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
@@ -36,6 +36,8 @@ from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade
 
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
+ONE_SAMPLE = "there is only one sample, so there was no vote"
+NO_ANSWER = "no sample has a readable answer, so there was no vote: the best sample is returned"
 UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
 MARGIN = 0.02  # of the time of a request that is kept for the vote itself, half of it for algebra
 
@@ -133,11 +135,14 @@ class Voting:
         used = [drawing for drawing in drawings if drawing.source.name in drawn.asked]
         came = drawn.came
         failed = [one for one in came if one.choice is None]
+        requested, good = sum(drawing.wanted.n for drawing in used), sum(one.choice is not None for one in kept)
+        if outcome.answer is None:
+            notes.append(NO_ANSWER)
+        elif good == 1 and not cascade and (requested == 1 or stopped in (ALL, DEADLINE)):
+            notes.append(ONE_SAMPLE)
         return Decision(
             asked, settings, policy.name if outcome.answer is not None else TEXT, chosen, outcome, kept,
-            drawn=sum(drawing.wanted.n for drawing in used),
-            uncounted=len(came) - len(failed) - sum(one.choice is not None for one in kept), failed=failed,
-            cancelled=sum(drawing.wanted.n for drawing in used) - len(came),
+            drawn=requested, uncounted=len(came) - len(failed) - good, failed=failed, cancelled=requested - len(came),
             attempts=sum(drawing.attempts for drawing in used), at_once=any(drawing.size > 1 for drawing in used),
             replies=[reply for drawing in used for reply in drawing.replies], stopped=stopped, verifier=drawn.fault,
             threshold=threshold, notes=notes, cascade=turns,

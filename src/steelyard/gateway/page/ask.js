@@ -22,6 +22,7 @@ class Question {
     part("empty").hidden = part("problem").hidden = part("after").hidden = true;
     part("result").hidden = false;
     part("meters").replaceChildren();
+    part("notes").replaceChildren();
     this.expect({ samples: this.n, upstreams: 1, cascade: false });
   }
 
@@ -45,7 +46,7 @@ class Question {
     this.meters();
     this.figures();
     const failed = [...this.samples.values()].filter((one) => one.error).length;
-    const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads with ${this.vote.confidence === null ? `${share(this.vote.share)} of the votes` : `a confidence of ${share(this.vote.confidence)}`}.` : "";
+    const leads = this.vote && this.vote.answer !== null ? ` ${cut(this.vote.answer, 60)} leads.` : "";
     const counted = this.vote ? this.vote.samples : 0;
     const waits = this.cascade ? " What they say is weighed at the end." : counted < this.samples.size ? ` They count in the order of their numbers: sample ${counted} is awaited.` : "";
     part("status").textContent = `${this.samples.size} of ${many(this.most, "sample")} came${failed ? `, ${failed} failed` : ""}.${leads}${waits}`;
@@ -65,11 +66,11 @@ class Question {
     known.set(told.id, { prompt: this.prompt, n: this.n, answers: vote.answers.map((one) => one.answer), answer: vote.answer });
     const drawn = many(vote.samples.drawn, "sample");
     const spared = vote.samples.uncounted + vote.samples.cancelled;
-    const sure = vote.confidence === null ? `has ${share(vote.share)} of the votes` : `is correct with probability ${share(vote.confidence)}`;
     const why = spared > 0 ? ` ${many(spared, "sample")} of ${vote.samples.wanted} ${spared === 1 ? "was" : "were"} not needed.` : "";
     part("status").textContent = vote.abstained ? told.refusal
-      : vote.answer === null ? `Decided after ${drawn}: none has an answer that could be read, so the best sample goes back.`
-      : `Decided after ${drawn}: ${cut(vote.answer, 200)} ${sure}.${why}`;
+      : vote.answer === null ? `Not decided by a vote: ${drawn} came.${why}`
+      : `Decided after ${drawn}: ${cut(vote.answer, 200)}.${why}`;
+    part("notes").replaceChildren(...noteLines(vote.notes));
     this.strip();
     this.figures();
     part("reply").textContent = told.text ?? told.refusal ?? "";
@@ -80,7 +81,7 @@ class Question {
       still(each, 3),
     ])));
     part("side-note").textContent = this.cascade ? "The plan has a cascade, which says itself how many samples it needs: there is nothing to compare."
-      : "The votes on the first samples of this same draw, in the order of their numbers." + (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
+      : "The votes on the first 1, 4 and 16 samples of this same draw, in the order of their numbers." + (told.side_by_side.length === 3 ? "" : ` This draw has ${drawn}${spared > 0 ? ": to compare all, do not stop as soon as it is decided" : ""}.`);
     part("code-parts").replaceChildren(...code(this.prompt, this.n));
     part("after").hidden = false;
   }
@@ -95,18 +96,12 @@ class Question {
     });
   }
 
-  /** How sure the vote is, with the line at which its rule stops. */
+  /** How close the stopping rule is to ending the sampling. */
   meters() {
-    if (!this.vote) return;
-    const rule = this.vote.rule;
-    const fitted = server.method && server.method.rule;
-    const same = fitted && fitted.name === "confidence";
-    const where = this.early ? "is where sampling stops" : "is where sampling would stop";
-    const { name, value } = sureness(this.vote);
-    const wanted = [[name, value, same ? fitted.threshold : null, where]];
-    if (rule && !same) wanted.push(["That the leader stays ahead", rule.value, rule.threshold, where]);
-    if (part("meters").children.length !== wanted.length) part("meters").replaceChildren(...wanted.map(meter));
-    wanted.forEach((each, i) => meter.set(part("meters").children[i], each));
+    const rule = this.vote && this.vote.rule;
+    if (!rule) return;
+    if (!part("meters").children.length) part("meters").append(meter());
+    meter.set(part("meters").firstElementChild, rule);
   }
 
   figures() {
@@ -114,39 +109,39 @@ class Question {
     const seconds = told ? told.seconds : (performance.now() - this.began) / 1000;
     const tokens = told && told.usage && told.usage.total_tokens;
     const cost = told && told.vote.cost;
-    const sure = this.vote ? sureness(this.vote) : null;
+    const sure = this.vote && this.vote.answer !== null ? sureness(this.vote) : null;
     const cards = [
       ...(sure ? [[share(sure.value), sure.name]] : []),
       [`${this.samples.size} of ${this.most}`, "samples"],
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],
     ];
-    if (cost) cards.push([money(cost), "cost, by the operator's prices"]);
+    if (cost) cards.push([money(cost), "cost"]);
     part("figures").replaceChildren(...cards.map(([value, what]) => make("div", "card", [make("dt", "", what), make("dd", "value", value)])));
   }
 }
 
 /** The parts of a cost together; those that nobody counted make it unknown. */
-const money = (cost) => (cost.samples === null ? "unknown" : Number((cost.samples + (cost.verifier ?? 0)).toPrecision(3)).toString());
+const money = (cost) => (cost.samples === null ? "unknown" : `${Number((cost.samples + (cost.verifier ?? 0)).toPrecision(3))} ${server.currency ?? ""}`.trim());
+
+/** What the server has to say about a vote, as sentences. */
+const noteLines = (notes) => (notes ?? []).map((note) => make("li", "note", `${note[0].toUpperCase()}${note.slice(1)}.`));
 
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-function meter([name]) {
+function meter() {
   return make("div", "meter", [
-    make("div", "track", [make("div", "fill"), make("div", "stop")], { role: "meter", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": "100" }),
+    make("div", "track", [make("div", "fill"), make("div", "stop")], { role: "meter", "aria-label": "Stopping rule", "aria-valuemin": "0", "aria-valuemax": "100" }),
     make("p", "note"),
   ]);
 }
-meter.set = (node, [name, value, stop, where]) => {
+meter.set = (node, { value, threshold }) => {
   const [track, note] = node.children;
   const [fill, line] = track.children;
   fill.style.width = `${100 * value}%`;
-  line.style.left = `${100 * (stop ?? 0)}%`;
-  line.hidden = stop === null;
-  const said = `${name}: ${share(value)}` + (stop === null ? "" : `; the line at ${share(stop)} ${where}`);
+  line.style.left = `${100 * threshold}%`;
   track.setAttribute("aria-valuenow", (100 * value).toFixed(1));
-  track.setAttribute("aria-valuetext", said);
-  note.textContent = `${said}.`;
+  note.textContent = "Sampling stops when the bar reaches the line.";
 };
 
 /** Ask, and show what comes. */
@@ -154,7 +149,8 @@ async function ask(prompt, n, early) {
   const question = new Question(prompt, n, early);
   under = new AbortController();
   part("stop").hidden = false;
-  part("ask").setAttribute("aria-disabled", "true");
+  const focused = document.activeElement === part("ask"); // a disabled button loses the focus
+  part("ask").disabled = true;
   question.begin();
   const clock = setInterval(() => question.figures(), 500);
   try {
@@ -174,7 +170,8 @@ async function ask(prompt, n, early) {
     clearInterval(clock);
     under = null;
     part("stop").hidden = true;
-    part("ask").removeAttribute("aria-disabled");
+    part("ask").disabled = false;
+    if (focused && document.activeElement === document.body) part("ask").focus();
   }
 }
 

@@ -7,6 +7,7 @@ async function refresh() {
   if (off) server.feedback = false;
   await refreshHeld();
   const list = server.requests;
+  part("requests-count").textContent = String(list.length);
   part("requests-note").textContent = !list.length ? "No request has been voted on since the server started. Ask above, or point an OpenAI client at this server."
     : server.texts ? "The newest first, from this server's memory, with the prompts and answers that its operator has it keep."
     : "The newest first, from this server's memory. It keeps no prompts and no answers; those asked in this tab are shown from the tab's own memory.";
@@ -26,13 +27,13 @@ function requestLine(entry, open) {
     make("time", "count when", when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }), { datetime: when.toISOString() }),
     make("span", "asked", prompt === null ? make("span", "count", "prompt not kept") : isolated(prompt)),
     make("span", "name said", isolated(answer)),
-    make("span", "num", [make("b", "", share(sureness(entry).value)), make("small", "", entry.confidence === null ? "vote share" : "confidence"), make("small", "", many(entry.samples.drawn, "sample"))]),
+    make("span", "num", [...(entry.answer === null && !entry.abstained ? [] : [make("b", "", share(sureness(entry).value)), make("small", "", entry.confidence === null ? "vote share" : "confidence")]), make("small", "", many(entry.samples.drawn, "sample"))]),
   ]);
   const details = make("details", "", summary, { "data-id": entry.id });
   const fill = () => {
     if (!details.open || details.children.length > 1) return;
     const answers = entry.answers.map((one) => ({ ...one, answer: named(one.answer) }));
-    const parts = [make("p", "note", `${entry.stopped[0].toUpperCase()}${entry.stopped.slice(1)}.`), still({ ...entry, answers, answer: named(entry.answer) }, 8), ballotTable(entry, named), ...judge(entry.id)];
+    const parts = [make("ul", "notes", noteLines([entry.stopped, ...(entry.notes ?? [])])), still({ ...entry, answers, answer: named(entry.answer) }, 8), ballotTable(entry, named), ...judge(entry.id)];
     if (prompt !== null) parts.push(make("details", "", [make("summary", "", "Ask the same from code"), ...code(prompt, own ? own.n : entry.samples.wanted)]));
     details.append(make("div", "inside", parts));
   };

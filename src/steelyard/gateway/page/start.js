@@ -1,7 +1,6 @@
 // What happens when the page is opened.
 
 const COUNTS = [1, 2, 4, 8, 16, 32, 64];
-const USUAL = 16; // samples, so that 1, 4 and 16 can be compared
 const EXAMPLES = ["What is 17 times 23?", "How many days are three weeks and two days?"];
 
 /** Show what the server offers. */
@@ -22,9 +21,8 @@ async function opened() {
   part("forget").hidden = !key;
   part("model").textContent = server.model;
   const counts = [...new Set([...COUNTS, server.n])].filter((n) => n <= server.most).sort((a, b) => a - b);
-  const usual = Math.max(server.n, Math.min(USUAL, server.most));
   part("samples").replaceChildren(...counts.map((n) => make("option", "", String(n), { value: n })));
-  part("samples").value = String(counts.includes(usual) ? usual : counts.at(-1));
+  part("samples").value = String(counts.includes(server.n) ? server.n : counts.at(-1));
   part("early-label").hidden = !(server.method && server.method.rule);
   if (server.method && server.method.colour) document.documentElement.style.setProperty("--own", server.method.colour);
   part("question").focus();
