@@ -1,4 +1,4 @@
-"""The examples of docs/gateway.md for reverse proxies, run by the real programs where they are installed."""
+"""The examples of docs/deploy.md for reverse proxies, run by the real programs where they are installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.waiting import until
 
 NAME = "votes.example.org"
 PASSED = {"Host": NAME, "Origin": f"https://{NAME}"}
-PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
+PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
 NGINX = "daemon off; pid nginx.pid; error_log error.log; events {{}} http {{ access_log off; {paths} {server} }}"
 PATHS = " ".join(f"{each}_temp_path {each};" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
 
