@@ -6,8 +6,9 @@ import os
 import re
 
 CLIENT_KEY = "STEELYARD_KEY"  # the key that clients of `steelyard serve` have to send
+CLIENT_CERTIFICATE = "STEELYARD_CLIENT_CERT"  # the PEM file that is shown to servers that ask for a certificate
 KEY_NAMES: set[str] = set()  # variables that were read as keys
-_KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+_KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$|_PROXY$", re.IGNORECASE)  # with a password
 
 
 def without_keys() -> dict[str, str]:

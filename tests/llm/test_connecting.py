@@ -8,33 +8,30 @@ from typing import Any
 
 import pytest
 
-from steelyard.llm import connections
-from steelyard.llm.connections import Connections, NoConnectionError
-from tests.llm.http_servers import Server, good, whole
+from steelyard.llm.address import Address
+from steelyard.llm.client import Client
+from steelyard.llm.faults import GoneError
+from tests.llm.http_servers import Server, ask, good
 
 
-def test_an_address_of_a_name_that_no_longer_answers_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_a_name_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(good)
 
     async def run() -> None:
         listening = await asyncio.start_server(server, "127.0.0.1", 0)
-        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
-        connect = asyncio.get_running_loop().create_connection
+        port = listening.sockets[0].getsockname()[1]
+        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in ("127.0.0.9", "127.0.0.1")]
+        connect = asyncio.get_running_loop().sock_connect
 
-        async def dead(protocol: Any, host: str, *rest: Any, **options: Any) -> Any:
-            if host == "127.0.0.1":
-                await asyncio.sleep(60)
-            return await connect(protocol, host, *rest, **options)
+        async def dead(sock: socket.socket, address: Any) -> None:
+            if address[0] == "127.0.0.9":
+                await asyncio.Event().wait()
+            await connect(sock, address)
 
-        async with made.asked("POST", "/chat", b"{}", {}):
-            pass  # its connection is not kept
-        monkeypatch.setattr(connections, "CONNECT", 0.5)
-        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", dead)
-        with pytest.raises(NoConnectionError):
-            await whole(made)
-        monkeypatch.setattr(connections, "CONNECT", 60.0)
-        assert await whole(made) == b"seven"
-        made.close()
+        monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", dead)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+        async with Client(Address(f"http://localhost:{port}")) as client:
+            assert [await ask(client) for _ in range(3)] == [[777]] * 3
         listening.close()
         await server.end()
 
@@ -53,9 +50,8 @@ def test_a_name_with_several_addresses_is_found_at_the_one_where_the_server_list
     async def run() -> None:
         listening = await asyncio.start_server(server, "127.0.0.1", 0)
         monkeypatch.setattr(socket, "getaddrinfo", both)
-        made = Connections(f"http://localhost:{listening.sockets[0].getsockname()[1]}", {})
-        assert await whole(made) == b"seven"
-        made.close()
+        async with Client(Address(f"http://localhost:{listening.sockets[0].getsockname()[1]}")) as client:
+            assert await ask(client) == [777]
         listening.close()
         await server.end()
 
@@ -71,12 +67,9 @@ def test_servers_that_share_a_name_share_the_connections(monkeypatch: pytest.Mon
         second = await asyncio.start_server(two, "127.0.0.2", port)
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (1, 2)]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-        made = Connections(f"http://localhost:{port}", {})
-        for _ in range(9):
-            async with made.asked("POST", "/chat", b"{}", {}):
-                pass  # its connection is not kept
+        async with Client(Address(f"http://localhost:{port}")) as client:
+            await asyncio.gather(*(ask(client) for _ in range(9)))
         assert sorted((one.opened, two.opened)) == [4, 5]
-        made.close()
         for listening, server in ((first, one), (second, two)):
             listening.close()
             await server.end()
@@ -90,19 +83,26 @@ def test_a_port_where_nobody_listens_is_no_connection_and_says_why() -> None:
         port = listening.sockets[0].getsockname()[1]
         listening.close()
         await listening.wait_closed()
-        await whole(Connections(f"http://127.0.0.1:{port}", {}))
+        async with Client(Address(f"http://127.0.0.1:{port}")) as client:
+            await ask(client)
 
-    with pytest.raises(NoConnectionError) as raised:
+    with pytest.raises(GoneError, match=r"no connection to http://127.0.0.1:\d+: connection refused$"):
         asyncio.run(run())
-    assert isinstance(raised.value.why, ConnectionRefusedError)
 
 
-def test_port_0_is_not_the_usual_port(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_nobody_knows_is_no_connection_and_says_why() -> None:
     async def run() -> None:
-        listening = await asyncio.start_server(Server(good), "127.0.0.1", 0)
-        monkeypatch.setitem(connections.PORTS, "http", listening.sockets[0].getsockname()[1])
-        with pytest.raises(NoConnectionError):
-            await whole(Connections("http://127.0.0.1:0", {}))
-        listening.close()
+        async with Client(Address("http://nowhere.invalid:8000/v1")) as client:
+            await ask(client)
 
-    asyncio.run(run())
+    with pytest.raises(GoneError, match=r"no connection to http://nowhere.invalid:8000/v1: \w"):
+        asyncio.run(run())
+
+
+def test_port_0_is_not_the_usual_port() -> None:
+    async def run() -> None:
+        async with Client(Address("http://127.0.0.1:0")) as client:
+            await ask(client)
+
+    with pytest.raises(GoneError, match=r"no connection to http://127.0.0.1:0: "):
+        asyncio.run(run())

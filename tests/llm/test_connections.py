@@ -15,21 +15,21 @@ from hypothesis import strategies as st
 from steelyard.llm import connections
 from steelyard.llm.address import Address
 from steelyard.llm.client import UNTIMED, Client
-from steelyard.llm.connections import Connections
-from steelyard.llm.faults import BusyError, LateError
-from steelyard.llm.wire import AHEAD, WireError
-from tests.llm.http_servers import GOOD, STREAM, Server, good, spoilt, talk, whole
+from steelyard.llm.faults import BusyError, LateError, RefusedError, TryError
+from tests.llm.http_servers import GOOD, STREAM, Server, ask, good, talk, until_shared
 from tests.waiting import PATIENCE
 
 
 def test_requests_one_after_the_other_share_a_connection_and_requests_at_once_do_not() -> None:
     server = Server(good)
 
-    async def talking(made: Connections) -> None:
-        assert [await whole(made) for _ in range(3)] == [b"seven"] * 3
-        assert server.opened == 1
-        await asyncio.gather(*(whole(made) for _ in range(4)))
-        assert 2 <= server.opened <= 4
+    async def talking(client: Client) -> None:
+        await until_shared(client, server)
+        opened = server.opened
+        assert [await ask(client) for _ in range(3)] == [[777]] * 3
+        assert server.opened == opened
+        await asyncio.gather(*(ask(client) for _ in range(opened + 2)))
+        assert server.opened > opened
 
     talk(server, talking)
 
@@ -37,14 +37,15 @@ def test_requests_one_after_the_other_share_a_connection_and_requests_at_once_do
 def test_a_request_has_the_path_the_length_and_all_headers() -> None:
     server = Server(good)
 
-    async def talking(made: Connections) -> None:
-        await whole(made, "é".encode(), {"x-request-id": "a"})
+    async def talking(client: Client) -> None:
+        await ask(client, "é".encode(), {"x-request-id": "a"})
 
-    talk(server, talking, {"Authorization": "Bearer b"})
+    talk(server, talking, "b")
     head, _, body = server.requests[0].partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     assert first == b"POST /v1/chat HTTP/1.1"
     assert {b"Authorization: Bearer b", b"x-request-id: a", b"Content-Length: 2"} <= set(lines)
+    assert {b"Accept-Encoding: identity", b"Content-Type: application/json"} <= set(lines)
     assert any(line.startswith(b"Host: 127.0.0.1:") for line in lines)
     assert body == "é".encode()
 
@@ -52,30 +53,12 @@ def test_a_request_has_the_path_the_length_and_all_headers() -> None:
 def test_a_header_that_holds_the_end_of_a_line_is_never_sent() -> None:
     server = Server(good)
 
-    async def talking(made: Connections) -> None:
-        with pytest.raises(ValueError, match="end of a line"):
-            await whole(made, b"{}", {"x-request-id": "a\r\nX-Other: b"})
+    async def talking(client: Client) -> None:
+        with pytest.raises(TryError, match="header injection"):
+            await ask(client, b"{}", {"x-request-id": "a\r\nX-Other: b"})
 
     talk(server, talking)
     assert server.requests == []
-
-
-def test_what_comes_behind_a_reply_later_reaches_no_other_request() -> None:
-    async def chatty(number: int, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(GOOD)
-        if number == 0:
-            await asyncio.sleep(0.05)
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
-
-    server = Server(chatty)
-
-    async def talking(made: Connections) -> None:
-        assert await whole(made) == b"seven"
-        await spoilt(made)
-        assert await whole(made) == b"seven"
-        assert server.opened == 2
-
-    talk(server, talking)
 
 
 def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
@@ -85,10 +68,10 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again() -> None:
 
     server = Server(closing)
 
-    async def talking(made: Connections) -> None:
+    async def talking(client: Client) -> None:
         for _ in range(3):
-            assert await whole(made) == b"seven"
-            await spoilt(made)
+            assert await ask(client) == [777]
+            await asyncio.sleep(0.05)
         assert server.opened == 3
 
     talk(server, talking)
@@ -99,17 +82,23 @@ def test_a_connection_that_was_closed_while_we_were_busy_is_not_used_again(monke
     closed = queue.Queue[bool]()
 
     async def talking(base: str) -> None:
-        made = Connections(base, {})
-        for _ in range(3):
-            assert await whole(made) == b"seven"
-            assert closed.get(timeout=PATIENCE)  # nothing else is done until the server has closed the connection
-        made.close()
+        async with Client(Address(base)) as client:
+            client_is_trusting(client)
+            for _ in range(3):
+                assert await ask(client) == [777]
+                assert closed.get(timeout=PATIENCE)  # nothing else is done until the server has closed the connection
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         serving = threading.Thread(target=_served_once_each, args=(listening, closed, 3))
         serving.start()
         asyncio.run(talking(f"http://127.0.0.1:{listening.getsockname()[1]}"))
         serving.join()
+
+
+def client_is_trusting(client: Client) -> None:
+    """Let a client reuse connections from the beginning, as it does when one has been quiet."""
+    assert client._session is not None
+    vars(client._session.connector)["_is_quiet"] = True
 
 
 def _served_once_each(listening: socket.socket, closed: queue.Queue[bool], times: int) -> None:
@@ -127,32 +116,33 @@ def test_a_reply_that_is_not_read_to_its_end_breaks_its_connection_off() -> None
 
     async def endless(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM + b"5\r\nseven\r\n")
-        await reader.read()  # until the other side has gone
+        with suppress(ConnectionError):
+            await reader.read()  # until the other side has gone
         left.set()
         raise ConnectionError
 
     server = Server(endless)
 
-    async def talking(made: Connections) -> None:
-        async with made.asked("POST", "/chat", b"{}", {}) as reply:
-            assert await reply.part() == b"seven"
+    async def talking(client: Client) -> None:
+        async with client.streamed("/chat", b"{}") as reply:
+            assert await reply.content.readany() == b"seven"
         await left.wait()
 
     talk(server, talking)
 
 
-def test_what_is_only_asked_once_never_meets_a_connection_that_the_server_is_about_to_close() -> None:
+def test_a_get_is_asked_again_when_its_connection_was_closed_and_a_post_is_not() -> None:
     async def once(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(GOOD)
         await reader.read(1)  # the next request over this connection
         raise ConnectionError
 
-    async def talking(made: Connections) -> None:
-        assert await whole(made) == b"seven"
-        async with made.asked("GET", "/models", None, {}) as reply:
-            assert await reply.part() == b"seven"
-        with pytest.raises(WireError, match=r"it ended before the reply did|reset by peer"):
-            await whole(made)
+    async def talking(client: Client) -> None:
+        client_is_trusting(client)
+        assert await ask(client) == [777]
+        assert await client.request("GET", "/models") == [777]
+        with pytest.raises(TryError, match=r"it ended before the reply did|reset by peer"):
+            await ask(client)
 
     talk(Server(once), talking)
 
@@ -163,15 +153,11 @@ def test_a_refusal_that_was_read_leaves_its_connection_to_the_next_request() -> 
 
     server = Server(busy)
 
-    async def refused(made: Connections) -> None:
-        async with made.asked("POST", "/chat", b"{}", {}) as reply:
-            assert await reply.part() == b"{}"
-            raise BusyError("as the client does")
-
-    async def talking(made: Connections) -> None:
+    async def talking(client: Client) -> None:
+        client_is_trusting(client)
         for _ in range(3):
             with pytest.raises(BusyError):
-                await refused(made)
+                await ask(client)
         assert server.opened == 1
 
     talk(server, talking)
@@ -183,46 +169,35 @@ def test_what_is_no_http_breaks_its_connection_off_also_where_it_ends_as_a_reply
 
     server = Server(wrong)
 
-    async def talking(made: Connections) -> None:
+    async def talking(client: Client) -> None:
+        client_is_trusting(client)
         for _ in range(2):
-            with pytest.raises(WireError, match="it does not speak HTTP"):
-                await whole(made)
+            with pytest.raises(TryError, match="it does not speak HTTP"):
+                await ask(client)
         assert server.opened == 2
 
     talk(server, talking)
 
 
-def test_a_connection_that_was_closed_with_all_others_is_not_kept() -> None:
-    server = Server(good)
-
-    async def talking(made: Connections) -> None:
-        async with made.asked("POST", "/chat", b"{}", {}) as reply:
-            assert await reply.part() == b"seven"
-            made.close()
-        assert await whole(made) == b"seven"
-
-    talk(server, talking)
-    assert server.opened == 2
-
-
 @given(steps=st.lists(st.integers(0, 12), min_size=1, max_size=6))
 def test_a_request_that_is_given_up_anywhere_leaves_nothing_to_the_next(steps: list[int]) -> None:
     async def slow(number: int, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for piece in (STREAM[:9], STREAM[9:], b"2\r\n", f"{number:02}".encode(), b"\r\n0\r\n", b"\r\n"):
+        for piece in (STREAM[:9], STREAM[9:], b"4\r\n", f"{number + 1000}".encode(), b"\r\n0\r\n", b"\r\n"):
             writer.write(piece)
             await asyncio.sleep(0)
 
     server = Server(slow)
 
-    async def talking(made: Connections) -> None:
+    async def talking(client: Client) -> None:
+        client_is_trusting(client)
         for count in steps:
-            task = asyncio.create_task(whole(made))
+            task = asyncio.create_task(ask(client))
             for _ in range(count):
                 await asyncio.sleep(0)
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-            assert int(await whole(made)) == len(server.requests) - 1
+            assert await ask(client) == len(server.requests) + 999
         while sum(not writer.is_closing() for writer in server.writers) > 1:
             await asyncio.sleep(0.01)  # all were let go of but the one that is kept
 
@@ -243,14 +218,42 @@ def test_a_refusal_that_comes_while_a_long_request_is_sent_is_read() -> None:
 
     async def run() -> None:
         listening = await asyncio.start_server(refusing, "127.0.0.1", 0, limit=2**10)
-        made = Connections(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", {})
-        async with made.asked("POST", "/chat", bytes(2**25), {}) as reply:
-            assert (reply.status, await reply.part()) == (413, b"large")
-        broken.set()
-        await left.wait()
+        async with Client(Address(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")) as client:
+            with pytest.raises(RefusedError, match="HTTP 413: large"):
+                await ask(client, bytes(2**25))
+            broken.set()
+            await left.wait()
         listening.close()
         await asyncio.sleep(0.01)
 
+    asyncio.run(run())
+
+
+def test_a_request_that_is_given_up_while_nobody_reads_it_is_let_go_of_at_once() -> None:
+    left = asyncio.Event()
+
+    async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await begun.wait()
+        await asyncio.sleep(0.05)
+        writer.transport.resume_reading()  # type: ignore[attr-defined]
+        with suppress(ConnectionError):
+            assert len(await reader.read()) < 2**25, "what was not sent is not sent later"
+        writer.transport.abort()
+        left.set()
+
+    async def run() -> None:
+        listening = await asyncio.start_server(deaf, "127.0.0.1", 0, limit=2**10)
+        async with Client(Address(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")) as client:
+            with pytest.raises(LateError):
+                await client.request("POST", "/chat", bytes(2**25), timeout=0.2)
+            begun.set()
+            await left.wait()
+        listening.close()
+        await asyncio.sleep(0.01)
+
+    begun = asyncio.Event()
     asyncio.run(run())
 
 
@@ -260,10 +263,11 @@ def test_a_stream_whose_last_chunk_is_there_and_unread_leaves_its_connection() -
 
     server = Server(streaming)
 
-    async def talking(made: Connections) -> None:
+    async def talking(client: Client) -> None:
+        client_is_trusting(client)
         for _ in range(3):
-            async with made.asked("POST", "/chat", b"{}", {}) as reply:
-                assert await reply.part() == b"seven"
+            async with client.streamed("/chat", b"{}") as reply:
+                assert await reply.content.readany() == b"seven"
         assert server.opened == 1
 
     talk(server, talking)
@@ -282,17 +286,17 @@ def test_a_server_waits_while_nobody_takes_what_it_sends() -> None:
 
     server = Server(pouring)
 
-    async def talking(made: Connections) -> None:
-        async with made.asked("POST", "/chat", b"{}", {}) as reply:
+    async def talking(client: Client) -> None:
+        async with client.streamed("/chat", b"{}") as reply:
             before = -1
             while before != sent:
                 before = sent
                 await asyncio.sleep(0.2)
-            assert sent < 2**25, "what the kernel holds, and AHEAD bytes here"
+            assert sent < 2**25, "what the kernel holds, and a little here"
             total = 0
-            while part := await reply.part():
+            while part := await reply.content.readany():
                 total += len(part)
-            assert total == 2**26 > AHEAD
+            assert total == 2**26
 
     talk(server, talking)
 
@@ -302,9 +306,9 @@ def test_a_connection_that_is_reset_is_an_error_on_one_line() -> None:
         writer.transport.abort()
         raise ConnectionError
 
-    async def talking(made: Connections) -> None:
-        with pytest.raises(WireError, match=r"it ended before the reply did|reset by peer"):
-            await whole(made)
+    async def talking(client: Client) -> None:
+        with pytest.raises(TryError, match=r"it ended before the reply did|reset by peer"):
+            await ask(client)
 
     talk(Server(reset), talking)
 
@@ -319,8 +323,8 @@ def test_connections_that_are_not_used_are_closed_after_a_while(monkeypatch: pyt
         closed.set()
         raise ConnectionError
 
-    async def talking(made: Connections) -> None:
-        await whole(made)
+    async def talking(client: Client) -> None:
+        await ask(client)
         await closed.wait()
 
     talk(Server(once), talking)
@@ -329,7 +333,7 @@ def test_connections_that_are_not_used_are_closed_after_a_while(monkeypatch: pyt
 def test_a_try_that_its_caller_ends_is_not_ended_before() -> None:
     async def slow(_: int, __: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.3)
-        writer.write(GOOD.replace(b"seven", b"[777]"))
+        writer.write(GOOD)
 
     server = Server(slow)
 

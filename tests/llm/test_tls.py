@@ -11,27 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.errors import SettingError
 from steelyard.llm import connections
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
-from steelyard.llm.connections import Connections, NoConnectionError
-from steelyard.llm.faults import GoneError, TryError
-from tests.llm.http_servers import GOOD, Server, good, spoilt, whole
+from steelyard.llm.faults import GoneError, LateError, TryError
+from tests.llm.conftest import OPENSSL
+from tests.llm.http_servers import GOOD, Server, ask, good, until_shared
 
-OPENSSL = shutil.which("openssl")
-pytestmark = pytest.mark.skipif(OPENSSL is None, reason="no openssl makes the certificates")
-NEW = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test"
 KEY = "a-key-that-nobody-else-may-see"
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two certificates with their keys: one of this address, one of another name."""
-    folder = tmp_path_factory.mktemp("certificates")
-    for name, who in (("ours", "IP:127.0.0.1"), ("other", "DNS:other.example")):
-        files = ["-addext", f"subjectAltName={who}", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
-        subprocess.run([str(OPENSSL), *NEW.split(), *files], cwd=folder, check=True, capture_output=True)
-    return folder
 
 
 def served(certificates: Path, name: str, server: Server, talking: Callable[[str], Awaitable[None]]) -> None:
@@ -68,13 +56,14 @@ def test_a_trusted_server_is_asked_over_one_connection_as_http_1(trusted: Path) 
     server = Server(noting)
 
     async def talking(base: str) -> None:
-        made = Connections(base, {})
-        assert [await whole(made, b"{}" * 2**20) for _ in range(3)] == [b"seven"] * 3
-        made.close()
+        async with Client(Address(base)) as client:
+            await until_shared(client, server)
+            opened = server.opened
+            assert [await ask(client, b"{}" * 2**20) for _ in range(3)] == [[777]] * 3
+            assert server.opened == opened
 
     served(trusted, "ours", server, talking)
-    assert server.opened == 1
-    assert chosen == ["http/1.1"] * 3
+    assert set(chosen) == {"http/1.1"}
 
 
 def test_a_connection_that_a_trusted_server_has_closed_is_not_used_again(trusted: Path) -> None:
@@ -86,11 +75,10 @@ def test_a_connection_that_a_trusted_server_has_closed_is_not_used_again(trusted
     server = Server(closing)
 
     async def talking(base: str) -> None:
-        made = Connections(base, {})
-        for _ in range(3):
-            assert await whole(made) == b"seven"
-            await spoilt(made)
-        made.close()
+        async with Client(Address(base)) as client:
+            for _ in range(3):
+                assert await ask(client) == [777]
+                await asyncio.sleep(0.05)
 
     served(trusted, "ours", server, talking)
     assert server.opened == 3
@@ -144,10 +132,9 @@ def test_a_server_that_hangs_in_the_handshake_ends_in_the_limit_of_connecting(mo
 
     async def run() -> None:
         listening = await asyncio.start_server(silent, "127.0.0.1", 0)
-        made = Connections(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}", {"Authorization": KEY})
-        with pytest.raises(NoConnectionError) as raised:
-            await whole(made)
-        assert raised.value.why is None
+        async with Client(Address(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}", KEY)) as client:
+            with pytest.raises(LateError, match=r"no connection within 0.2 s"):
+                await ask(client)
         await asyncio.wait_for(left.wait(), 300)
         listening.close()
 
@@ -175,3 +162,76 @@ def test_a_reply_that_is_cut_is_an_error_with_and_without_a_last_word(
                 await client.request("POST", "/chat", {})
 
     served(trusted, "ours", Server(cutting), talking)
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_a_certificate_authority_of_ones_own_is_trusted(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, str(certificates / "ours.pem"))
+    answers: list[object] = []
+
+    async def talking(base: str) -> None:
+        async with Client(Address(base, KEY)) as client:
+            answers.append(await ask(client))
+
+    served(certificates, "ours", Server(good), talking)
+    assert answers == [[777]]
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"])
+def test_a_folder_of_certificates_is_trusted(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    name = [OPENSSL, "x509", "-in", "ours.pem", "-noout", "-subject_hash"]
+    hashed = subprocess.run(name, cwd=certificates, check=True, capture_output=True, text=True).stdout.strip()
+    shutil.copy(certificates / "ours.pem", tmp_path / f"{hashed}.0")
+    monkeypatch.setenv(variable, str(tmp_path))
+    answers: list[object] = []
+
+    async def talking(base: str) -> None:
+        async with Client(Address(base, KEY)) as client:
+            answers.append(await ask(client))
+
+    served(certificates, "ours", Server(good), talking)
+    assert answers == [[777]]
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "STEELYARD_CLIENT_CERT"])
+def test_a_file_that_holds_no_certificate_is_an_error_that_names_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    async def run() -> None:
+        async with Client(Address("https://127.0.0.1:1")):
+            pass
+
+    (tmp_path / "empty.pem").write_text("")
+    for name in ("empty.pem", "missing.pem"):
+        monkeypatch.setenv(variable, str(tmp_path / name))
+        with pytest.raises(SettingError, match=rf"^\${variable} \(.*{name}\) is not"):
+            asyncio.run(run())
+
+
+def test_a_server_that_asks_for_a_certificate_is_shown_ours(
+    trusted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(trusted / "other.pem"))
+    asks.load_cert_chain(trusted / "ours.pem", trusted / "ours.key")
+    asks.verify_mode = ssl.CERT_REQUIRED
+
+    async def run() -> object:
+        listening = await asyncio.start_server(server, "127.0.0.1", 0, ssl=asks)
+        try:
+            async with Client(Address(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}")) as client:
+                return await ask(client)
+        finally:
+            listening.close()
+            await server.end()
+
+    server = Server(good)
+    with pytest.raises(TryError):
+        asyncio.run(run())
+    own = tmp_path / "own.pem"
+    own.write_bytes((trusted / "other.pem").read_bytes() + (trusted / "other.key").read_bytes())
+    monkeypatch.setenv("STEELYARD_CLIENT_CERT", str(own))
+    assert asyncio.run(run()) == [777]

@@ -7,8 +7,10 @@ import asyncio
 import pytest
 import uvloop
 
-from steelyard.llm.connections import Connections, NoConnectionError
-from tests.llm.http_servers import Server, good, whole
+from steelyard.llm.address import Address
+from steelyard.llm.client import Client
+from steelyard.llm.faults import GoneError
+from tests.llm.http_servers import Server, ask, good, until_shared
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -18,14 +20,11 @@ def test_requests_share_a_connection_and_a_server_that_ends_is_told(host: str) -
     async def run() -> None:
         assert isinstance(asyncio.get_running_loop(), uvloop.Loop)
         listening = await asyncio.start_server(server, "127.0.0.1", 0)
-        made = Connections(f"http://{host}:{listening.sockets[0].getsockname()[1]}/v1", {})
-        assert [await whole(made) for _ in range(3)] == [b"seven"] * 3
-        assert server.opened == 1
-        listening.close()
-        await server.end()
-        with pytest.raises(NoConnectionError) as raised:
-            await whole(made)
-        assert isinstance(raised.value.why, OSError)
-        made.close()
+        async with Client(Address(f"http://{host}:{listening.sockets[0].getsockname()[1]}/v1")) as client:
+            await until_shared(client, server)
+            listening.close()
+            await server.end()
+            with pytest.raises(GoneError, match="connection refused"):
+                await ask(client)
 
     uvloop.run(run())

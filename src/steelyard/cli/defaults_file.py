@@ -21,7 +21,7 @@ from typing import Any
 from steelyard.cli.show import plain
 from steelyard.cli.strange_server import TRUSTED
 from steelyard.cli.verb import kinds_of, options
-from steelyard.environment import CLIENT_KEY
+from steelyard.environment import CLIENT_CERTIFICATE, CLIENT_KEY
 from steelyard.errors import SettingError, did_you_mean, nearest
 
 FILE, PREFIX, TABLE = Path("steelyard.toml"), "STEELYARD_", "verbs"
@@ -106,7 +106,7 @@ def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str])
 def misspelt(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Variables STEELYARD_* that are not read, each with the one that was probably meant."""
     own = {_variable(f"{verb}-{key}") for verb, command in commands.items() for key in options(command)}
-    known = {_variable(key) for key in SHARED} | own | {TRUSTED, CLIENT_KEY}
+    known = {_variable(key) for key in SHARED} | own | {TRUSTED, CLIENT_KEY, CLIENT_CERTIFICATE}
     for variable in environment:
         if variable.startswith(PREFIX) and variable not in known and (near := nearest(variable, known)):
             yield variable, near

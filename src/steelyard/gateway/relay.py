@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from aiohttp import web
+from aiohttp import ClientError, ClientResponse, web
 
 from steelyard.gateway.access_log import log_error, log_usage
 from steelyard.gateway.api_errors import ApiError, public
@@ -25,8 +25,6 @@ from steelyard.gateway.worst_case import currency_of, price_of
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import LateError, TooLargeError, TryError
-from steelyard.llm.http_reply import HttpReply
-from steelyard.llm.wire import WireError
 
 IDLE = 120.0  # seconds between two parts of a stream
 RATE_LIMIT = "x-ratelimit-"
@@ -55,7 +53,7 @@ class Relay:
         self.choices = FinishedChoices(asked.sent_back)
         self.headers: dict[str, str] = {}
 
-    async def all(self, upstream: HttpReply, until: float) -> web.StreamResponse:
+    async def all(self, upstream: ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
         self.headers = NO_VOTE | rate_limits(upstream.headers)
         if "text/event-stream" not in upstream.headers.get("content-type", "").lower():
@@ -64,7 +62,7 @@ class Relay:
             done = await self._events(upstream, until)
             if not self.choices.may_end(done=done):
                 raise TryError(CUT)
-        except (TryError, WireError, OSError, ValueError) as error:
+        except (TryError, ClientError, OSError, ValueError) as error:
             if self.response is None:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
@@ -74,13 +72,13 @@ class Relay:
         await response.write_eof()
         return response
 
-    async def _events(self, upstream: HttpReply, until: float) -> bool:
+    async def _events(self, upstream: ClientResponse, until: float) -> bool:
         """Relay events as they come; return whether the upstream said that it is done."""
         lines = EventLines()
         while True:
             try:
                 async with asyncio.timeout(min(IDLE, until - time.monotonic())):
-                    piece = await upstream.part()
+                    piece = await upstream.content.readany()
             except TimeoutError:
                 raise LateError("the upstream's stream stalled") from None
             data = list(lines.feed(piece) if piece else lines.end())
@@ -116,11 +114,11 @@ class Relay:
             return None
         return event(data if b"\n" not in data and is_strict(data) else chunk)
 
-    async def _plain(self, upstream: HttpReply, until: float) -> web.StreamResponse:
+    async def _plain(self, upstream: ClientResponse, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""
         body = bytearray()
         async with asyncio.timeout(until - time.monotonic()):
-            while piece := await upstream.part():
+            while piece := await upstream.content.readany():
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise TooLargeError("the reply is too long")

@@ -13,34 +13,47 @@ import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from io import BytesIO
 from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientHttpProxyError,
+    ClientResponse,
+    ClientSession,
+    ConnectionTimeoutError,
+)
+
+from steelyard.llm import connections
 from steelyard.llm.address import CHAT, Address
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.causes import cause
-from steelyard.llm.connections import Connections, NoConnectionError
+from steelyard.llm.connections import open_session
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
     GoneError,
     LateError,
+    ProxyError,
     RefusedError,
     TooLargeError,
     TryError,
 )
-from steelyard.llm.http_reply import HttpReply
+from steelyard.llm.proxies import proxy_for
 from steelyard.llm.reply import Reply, read_reply
 from steelyard.llm.reply_memory import SMALL, Hold, Room
 from steelyard.llm.retry_after import retry_after
-from steelyard.llm.wire import WireError
 from steelyard.version import __version__
 
 BUSY = frozenset({429, 503, 529})
 AGAIN = frozenset({408, 409, 425})
 MOST_ERROR = 2**16  # bytes read of an error reply
 MOST_CAUSE = 160  # characters
+AT_ONCE = 2**20  # bytes of a request that are sent in one piece
+NO_LOGIN = 407  # how a proxy asks for a user and a password
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
 JSON = {"Content-Type": "application/json"}
 UNTIMED = math.inf  # in the place of a timeout: whoever asks ends the try himself, and no other timer is set
@@ -63,21 +76,21 @@ class Client:
         self.address = address
         self.try_timeout = try_timeout
         self.room = Room()
-        self._connections: Connections | None = None
+        self.proxy = proxy_for(address.base)
+        self._headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": f"steelyard/{__version__}"}
+        if address.key:
+            self._headers["Authorization"] = f"Bearer {address.key}"
+        self._session: ClientSession | None = None
 
     async def __aenter__(self) -> Client:
-        headers = {"Accept-Encoding": "identity", "User-Agent": f"steelyard/{__version__}"}
-        if self.address.key:
-            headers["Authorization"] = f"Bearer {self.address.key}"
-        self._connections = Connections(self.address.base, headers)
+        self._session = open_session(self.address.base, self.proxy)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._connections:
-            self._connections.close()
-            await asyncio.sleep(0)  # they are closed by the loop
+        if self._session:
+            await self._session.close()
 
     async def sample(
         self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None
@@ -137,7 +150,7 @@ class Client:
     @asynccontextmanager
     async def streamed(
         self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
-    ) -> AsyncIterator[HttpReply]:
+    ) -> AsyncIterator[ClientResponse]:
         """POST and hand out the reply while it comes: its head has `timeout`, its parts are the caller's to time.
 
         A status other than 200 is raised as `request` raises it.
@@ -158,28 +171,39 @@ class Client:
 
     def _sent(
         self, method: str, path: str, body: Body, headers: Mapping[str, str] | None
-    ) -> AbstractAsyncContextManager[HttpReply]:
-        if self._connections is None:
+    ) -> AbstractAsyncContextManager[ClientResponse]:
+        if self._session is None:
             raise AssertionError("use the client within 'async with'")
+        url = self.address.base + path
         content = json.dumps(body).encode() if isinstance(body, dict) else body
-        typed = {} if content is None else JSON
-        return self._connections.asked(method, path, content, typed if headers is None else {**typed, **headers})
+        all_headers = {**self._headers, **(JSON if content is not None else {}), **(headers or {})}
+        data = BytesIO(content) if content is not None and len(content) > AT_ONCE else content
+        return self._session.request(method, url, data=data, headers=all_headers, allow_redirects=False)
 
     @contextmanager
     def _told(self, limit: float) -> Iterator[None]:
         """Whatever goes wrong on the wire within the block is a TryError that says so."""
         try:
             yield
-        except NoConnectionError as error:
-            if error.why is None:
-                raise LateError(str(error)) from None
-            raise GoneError(f"no connection to {self.address.base}: {cause(error.why)}") from None
+        except ClientConnectorError as error:
+            if self.proxy and (error.host, error.port) == (self.proxy.host, self.proxy.port):
+                raise ProxyError(f"no connection to the proxy {self.proxy}: {cause(error)}") from None
+            raise GoneError(f"no connection to {self.address.base}: {cause(error)}") from None
+        except ClientHttpProxyError as error:
+            raise self._refused_by_proxy(error.status) from None
+        except ConnectionTimeoutError:
+            through = f" through the proxy {self.proxy}" if self.proxy else ""
+            raise LateError(f"no connection{through} within {connections.CONNECT:.3g} s") from None
         except TimeoutError:
             raise LateError(f"no answer within {limit:.3g} s") from None
-        except (WireError, OSError, ValueError, EOFError) as error:
+        except (ClientError, OSError, ValueError, EOFError) as error:
             raise TryError(self.address.masked(f"the connection broke: {cause(error)}", MOST_CAUSE)) from None
 
-    async def _answer(self, response: HttpReply, hold: Hold) -> bytearray:
+    def _refused_by_proxy(self, status: int) -> ProxyError:
+        why = "it asks for a user and a password" if status == NO_LOGIN else "it does not let us through"
+        return ProxyError(f"no connection through the proxy {self.proxy}: {why} (HTTP {status})")
+
+    async def _answer(self, response: ClientResponse, hold: Hold) -> bytearray:
         status = response.status
         compressed = response.headers.get("content-encoding", "identity").lower() != "identity"
         if status == 200:
@@ -195,6 +219,8 @@ class Client:
         if 300 <= status < 400:
             where = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
             raise RefusedError(f"HTTP {status}: it sends us on to {where or 'nowhere'}, and we follow nobody", status)
+        if status == NO_LOGIN and self.proxy:
+            raise self._refused_by_proxy(status)
         if status == 429 and QUOTA.search(content):
             raise RefusedError(reason, NO_CREDIT)
         if status in BUSY:
@@ -204,14 +230,15 @@ class Client:
         raise TryError(reason)
 
 
-async def _read(response: HttpReply, most: int, hold: Hold) -> bytearray:
+async def _read(response: ClientResponse, most: int, hold: Hold) -> bytearray:
     """The body, unless it is longer than `most`; beyond SMALL bytes it waits for room."""
     content = bytearray()
-    size = response.length or 0
-    while size <= most and (part := await response.part()):
+    length = response.content_length
+    size = length or 0
+    while size <= most and (part := await response.content.readany()):
         size = len(content) + len(part)
         if SMALL < size <= most and not hold.size:
-            await hold.take(response.length or most)
+            await hold.take(length or most)
         content += part
     if size <= most:
         return content

@@ -1,187 +1,139 @@
-"""The connections to one server: each has one request at a time, and is kept a while for the next.
+"""The connections to one server: aiohttp's, with a check that what a kept connection says is an answer.
 
-This is all of HTTP that an API of JSON needs, and takes a third of the CPU of a client that does all of it: a gateway
-spends most of its time here. No proxies, no redirects, no cookies, no compression.
+A server may send a reply that nobody has asked for. On a connection that is kept for the next request, that request
+would take it for its own answer. So bytes that arrive on an idle connection close it, and the server's connections are
+not reused for DISTRUST seconds. Before any connection is reused, one must have been quiet for QUIET seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
+import math
 import ssl
-from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from functools import partial
 from typing import Any
-from urllib.parse import quote, urlsplit
 
-from steelyard.llm.http_reply import HttpReply, read_head
-from steelyard.llm.wire import Wire, WireError
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, ThreadedResolver
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+
+from steelyard.llm.certificates import tls_context
+from steelyard.llm.proxies import Proxy
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
-FRESH = 0.5  # seconds after which it may have been closed without our having looked
-FOUND = 60.0  # seconds that the addresses of a name are remembered
-NEXT_ADDRESS = 0.25  # seconds until another address of a host is tried too
-PATH = "%/:=&~+!$,;'@()*[]"  # what is not quoted in a path
-PORTS = {"http": 80, "https": 443}
+FRESH = 0.5  # seconds after which the sockets are read before a connection is reused
+RESOLVED = 60  # seconds that the addresses of a name are remembered
+QUIET = 0.1  # seconds
+DISTRUST = 60.0  # seconds
+WATCHED = 8  # connections at once that are watched for QUIET seconds; the others are closed
 
 
-class NoConnectionError(Exception):
-    """There is no connection; `why` is None where there was none in time."""
+def open_session(base: str, proxy: Proxy | None) -> ClientSession:
+    """A session for requests to one server. It has no headers of its own: aiohttp would send them to the proxy too."""
+    url = proxy.url if proxy else None
+    tls = base.startswith("https:") or (url is not None and url.startswith("https:"))
+    return ClientSession(
+        connector=Connections(tls_context() if tls else True),
+        proxy=url,
+        timeout=ClientTimeout(total=None, connect=CONNECT),
+        cookie_jar=DummyCookieJar(),
+        auto_decompress=False,
+    )
 
-    def __init__(self, why: OSError | None) -> None:
-        super().__init__(f"no connection within {CONNECT:.3g} s" if why is None else str(why))
-        self.why = why
+
+class Connections(TCPConnector):
+    """Makes connections and reuses those that are known to be quiet."""
+
+    def __init__(self, tls: ssl.SSLContext | bool) -> None:
+        super().__init__(
+            ssl=tls, limit=0, keepalive_timeout=IDLE, ttl_dns_cache=RESOLVED, resolver=ThreadedResolver()
+        )  # fmt: skip
+        self._factory: partial[_Handler] = partial(_Handler, self._loop, self._distrust)  # type: ignore[assignment]
+        self._is_quiet = False  # whether a connection was quiet after its reply
+        self._distrust_until = -math.inf
+        self._watched: dict[Connection, asyncio.TimerHandle] = {}
+        self._last_use = self._loop.time()
+
+    async def connect(self, req: Any, traces: Any, timeout: Any) -> Connection:
+        """A connection for a request: a quiet one that is idle, or a new one."""
+        now, before, self._last_use = self._loop.time(), self._last_use, self._loop.time()
+        if now - before > FRESH:
+            await asyncio.sleep(0)  # the loop polls the sockets,
+            await asyncio.sleep(0)  # and reads them
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            handler = connection.protocol
+            if not isinstance(handler, _Handler):
+                raise TypeError("the connection was made by another factory")
+            if handler.idle and not self._may_reuse(connection, handler):
+                continue
+            handler.idle = False
+            connection.add_callback(handler.rest)
+            if self._is_distrusted:
+                handler.force_close()
+            return connection
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        """Close all connections, used or not."""
+        for connection, timer in self._watched.items():
+            timer.cancel()
+            connection.close()
+        self._watched.clear()
+        await super().close(abort_ssl=abort_ssl)
+
+    def _may_reuse(self, connection: Connection, handler: ResponseHandler) -> bool:
+        """Whether an idle connection may be reused; one that may not is closed or watched."""
+        is_bad = self._is_distrusted or handler.should_close
+        if self._is_quiet and not is_bad:
+            return True
+        if is_bad or len(self._watched) >= WATCHED:
+            connection.close()
+        else:
+            self._watched[connection] = self._loop.call_later(QUIET, self._judge, connection)
+        return False
+
+    def _judge(self, connection: Connection) -> None:
+        """Keep a connection that was quiet while it was watched."""
+        del self._watched[connection]
+        if connection.closed or self._is_distrusted:
+            connection.close()
+        else:
+            self._is_quiet = True
+            connection.release()
+
+    @property
+    def _is_distrusted(self) -> bool:
+        return self._loop.time() < self._distrust_until
+
+    def _distrust(self) -> None:
+        self._is_quiet = False
+        self._distrust_until = self._loop.time() + DISTRUST
 
 
-class Connections:
-    """Sends requests below the address `base`, with `headers` on each of them."""
+class _Handler(ResponseHandler):
+    """One connection, which closes itself when bytes arrive that belong to no request."""
 
-    def __init__(self, base: str, headers: Mapping[str, str]) -> None:
-        parts = urlsplit(base)
-        host = parts.hostname or ""
-        self._host = host if host.isascii() else host.encode("idna").decode()
-        self._port = PORTS[parts.scheme] if parts.port is None else parts.port
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        if self._tls:
-            self._tls.set_alpn_protocols(["http/1.1"])
-        self._path = quote(parts.path, safe=PATH)
-        shown = f"[{self._host}]" if ":" in self._host else self._host
-        named = shown if self._port == PORTS[parts.scheme] else f"{shown}:{self._port}"
-        self._head = _lines({"Host": named, "Accept": "*/*", **headers})
-        self._open: set[Wire] = set()
-        self._idle: list[Wire] = []  # the one that was used last is used next
-        self._sweeping: asyncio.TimerHandle | None = None
-        self._named = not _is_address(self._host)
-        self._kind = 0  # of address that answers, IPv4 or IPv6, where there is a name
-        self._places: deque[str] = deque()  # addresses of the name, so that not every connection looks it up
-        self._places_until = 0.0
+    def __init__(self, loop: asyncio.AbstractEventLoop, unsolicited: Callable[[], None]) -> None:
+        super().__init__(loop)
+        self.idle = False
+        self._unsolicited = unsolicited
 
-    @asynccontextmanager
-    async def asked(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> AsyncIterator[HttpReply]:
-        """Send a request and hand out the reply while it comes; one that is not read to its end is broken off.
+    def rest(self) -> None:
+        """Note that no request uses the connection."""
+        self.idle = True
 
-        One that was read leaves its connection to the next request, also where the reader refuses what it says. A
-        server may close it just when it is used: what has no body, and no second try, is asked over a new one.
-        """
-        head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}{_lines(headers)}"
-        length = "" if body is None else f"Content-Length: {len(body)}\r\n"
-        wire = (await self._kept() if body is not None else None) or await self._connected()
-        self._open.add(wire)
-        reply: HttpReply | None = None
-        try:
-            wire.send(f"{head}{length}\r\n".encode("latin-1") + (body or b""))
-            reply = await read_head(wire)
-            yield reply
-        except WireError:
-            reply = None  # nobody knows where it ends
-            raise
-        finally:
-            self._open.discard(wire)
-            if reply and reply.leaves() and wire.reusable:
-                self._keep(wire)
-            else:
-                wire.close()
+    def data_received(self, data: bytes) -> None:
+        """Read data; what comes behind a reply, or while no request is under way, ends the connection."""
+        is_answer = not self.idle
+        if is_answer:
+            super().data_received(data)
+        is_open = self.transport is not None
+        if self.idle and is_open and (self.should_close if is_answer else data):  # no data: reading is resumed
+            self._unsolicited()
+            self.close()
 
     def close(self) -> None:
-        """Let go of all connections."""
-        if self._sweeping:
-            self._sweeping.cancel()
-        for wire in (*self._open, *self._idle):
-            wire.close()
-        self._idle.clear()
-
-    async def _kept(self) -> Wire | None:
-        """A connection that is open and has nothing to say; who was busy for long looks first what came meanwhile."""
-        if self._idle and asyncio.get_running_loop().time() - self._idle[-1].idle_since > FRESH:
-            await asyncio.sleep(0)  # the loop asks the sockets,
-            await asyncio.sleep(0)  # and hears them
-        while self._idle:
-            wire = self._idle.pop()
-            if wire.reusable:
-                return wire
-            wire.close()
-        return None
-
-    async def _connected(self) -> Wire:
-        """A new connection: to the next address of the name or, where that fails, to any."""
-        try:
-            async with asyncio.timeout(CONNECT):
-                with suppress(OSError):
-                    if place := await self._next_place():
-                        return (await self._connect(place))[1]
-                transport, wire = await self._connect(self._host, NEXT_ADDRESS if self._named else None)
-        except TimeoutError:
-            self._kind = 0  # of which may be what does not answer, where the name has others that do
-            raise NoConnectionError(None) from None
-        except OSError as error:
-            raise NoConnectionError(error) from None
-        if self._named:
-            self._kind = socket.AF_INET6 if ":" in transport.get_extra_info("peername")[0] else socket.AF_INET
-            self._places_until = 0.0  # what was remembered did not answer
-        return wire
-
-    async def _next_place(self) -> str:
-        """The addresses of the name in turn, of the kind that answers: they may be servers that share the work."""
-        loop = asyncio.get_running_loop()
-        if not self._kind:
-            return ""
-        if loop.time() >= self._places_until:
-            found = await loop.getaddrinfo(self._host, self._port, family=self._kind, type=socket.SOCK_STREAM)
-            self._places = deque(dict.fromkeys(str(place[0]) for *_, place in found))
-            self._places_until = loop.time() + FOUND
-        self._places.rotate(-1)
-        return self._places[0]
-
-    async def _connect(self, host: str, delay: float | None = None) -> tuple[asyncio.BaseTransport, Wire]:
-        loop = asyncio.get_running_loop()
-        known = isinstance(loop, asyncio.BaseEventLoop)  # uvloop tries one address after the other
-        at_once: dict[str, Any] = {"happy_eyeballs_delay": delay} if delay and known else {}
-        named = self._host if self._tls else None
-        return await loop.create_connection(Wire, host, self._port, ssl=self._tls, server_hostname=named, **at_once)
-
-    def _keep(self, wire: Wire) -> None:
-        loop = asyncio.get_running_loop()
-        wire.idle_since = loop.time()
-        self._idle.append(wire)
-        if self._sweeping is None:
-            self._sweeping = loop.call_later(IDLE, self._sweep)
-
-    def _sweep(self) -> None:
-        """Close what was not used for a while, and look again later as long as there is anything."""
-        loop = asyncio.get_running_loop()
-        since = loop.time() - IDLE
-        for wire in self._idle:
-            if wire.idle_since <= since:
-                wire.close()
-        self._idle = [wire for wire in self._idle if wire.idle_since > since]
-        self._sweeping = loop.call_later(IDLE, self._sweep) if self._idle else None
-
-
-def _is_address(host: str) -> bool:
-    """Whether a host is an address, and no name that may have several.
-
-    >>> _is_address("127.0.0.1"), _is_address("::1"), _is_address("localhost")
-    (True, True, False)
-    """
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _lines(headers: Mapping[str, str]) -> str:
-    """Headers as they are sent; nothing in them may end its line.
-
-    >>> _lines({"Host": "localhost"})
-    'Host: localhost\\r\\n'
-    """
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
-        raise ValueError("a header holds the end of a line")
-    return lines
+        """Close at once, also where something is left to send."""
+        self.abort()

@@ -3,6 +3,7 @@
 TryError                this try gave no sample; another may
 ├── BusyError           the server asks us to come back later (429, 503)
 ├── GoneError           there is no connection to the server
+│   └── ProxyError      the proxy before it cannot be reached, or refuses
 ├── LateError           no answer came in time
 ├── SpentError          the time for all tries is over
 ├── TooLargeError       the reply is longer than we read; fewer samples per request may fit
@@ -37,6 +38,10 @@ class BusyError(TryError):
 
 class GoneError(TryError):
     """There is no connection to the server."""
+
+
+class ProxyError(GoneError):
+    """The proxy before the server cannot be reached, or refuses to connect to it."""
 
 
 class LateError(TryError):
