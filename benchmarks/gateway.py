@@ -140,10 +140,10 @@ def cpu(sizes: Sizes) -> Iterator[Row]:
     """L3 and L4: what the server itself uses per request."""
     eight = {"steelyard": {"n": 8}}
     kinds: list[tuple[str, float, float | None, str, dict[str, Any], tuple[str, ...]]] = [
-        ("one sample, voted on", 1.2, 600, "plain", ONE, ()),
+        ("one sample, voted on", 1.6, 600, "plain", ONE, ()),
         ("8 samples in one call, and the vote", 2.0, None, "plain", eight, ("--method", "majority")),
-        ("8 samples in 8 calls, their own log-probabilities, and the vote", 7.0, 100, "single", eight, ()),
-        ("8 samples in 8 calls, 8 calls of a verifier, and the vote", 7.0, None, "single", eight, VERIFIED),
+        ("8 samples in 8 calls, their own log-probabilities, and the vote", 4.5, 100, "single", eight, ()),
+        ("8 samples in 8 calls, 8 calls of a verifier, and the vote", 8.5, None, "single", eight, VERIFIED),
         ("passed through", 1.2, None, "plain", {}, ()),
     ]
     for name, goal, rate, model, more, words in kinds:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import steelyard as sy
 from steelyard.diagnosis.machine import disk
 from tests.running import Done, steelyard
 from tests.upstreams import CANARY, FaultUpstream
@@ -96,6 +97,37 @@ def test_without_a_model_the_models_are_listed(upstream: FaultUpstream) -> None:
     assert done.code == 0
     assert "its models: good" in checks(done)["server"]["found"]
     assert "--model" in checks(done)["model"]["fix"]
+
+
+def test_the_proxy_of_each_address_is_shown_without_its_password(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:1")
+    ours, theirs = upstream.url, "https://verifier.example/v1"
+    findings = sy.doctor(upstream=ours, verifier="p-true", verifier_upstream=theirs, verifier_model="m")
+    assert [finding.found for finding in findings if finding.name == "proxy"] == [
+        f"{ours} is reached directly",
+        f"{theirs} is reached through http://***@127.0.0.1:1 (set by HTTPS_PROXY)",
+    ]
+    verifier = findings[-1]
+    assert verifier.status == "red"
+    assert (
+        "no connection to the proxy http://***@127.0.0.1:1 (set by HTTPS_PROXY): connection refused" in verifier.found
+    )
+    assert "start the server" not in f"{verifier.found} {verifier.fix}"
+
+
+def test_without_a_proxy_nothing_is_said_of_one(upstream: FaultUpstream) -> None:
+    assert not any(finding.name == "proxy" for finding in sy.doctor(upstream=upstream.url))
+
+
+def test_a_server_behind_a_proxy_that_is_down_is_red_with_what_to_do_about_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:1")
+    finding = sy.doctor(upstream="https://server.example/v1")[-1]
+    assert (finding.name, finding.status) == ("server", "red")
+    assert finding.fix == "correct that variable, or add the server's host to NO_PROXY"
 
 
 def test_an_address_that_is_none_is_a_mistake() -> None:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.diagnosis import cluster, machine, server
+from steelyard.diagnosis import cluster, machine, proxy, server
 from steelyard.diagnosis.finding import Finding
 from steelyard.diagnosis.verifier import look, runs_here
 from steelyard.errors import SettingError
@@ -55,6 +55,7 @@ async def adoctor(
         findings += [finding async for finding in _asked(str(upstream), _one_model(str(upstream), model), usual)]
     if verifier is not None:
         with served(at, usual) if at else nullcontext() as place_of_it:
+            findings += proxy.look(place_of_it.base) if place_of_it else ()
             findings.append(await look(verifier, verifier_model, place_of_it))
     return findings + (cluster.look(engine, Path(output)) if engine is not None else [])
 
@@ -69,6 +70,8 @@ async def _section(upstream: Upstream) -> AsyncIterator[Finding]:
 
 async def _asked(upstream: str, model: str | None, key_env: str) -> AsyncIterator[Finding]:
     with served(upstream, key_env) as address:
+        for finding in proxy.look(address.base):
+            yield finding
         async for finding in server.look(address, model):
             yield finding
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from steelyard.environment import KEY_NAMES
 from steelyard.errors import SettingError
+from steelyard.llm.proxies import proxy_for
 
 KEY_ENV = "OPENAI_API_KEY"
 NO_KEY = "no key"  # in the place of a variable's name: the upstream is sent none
@@ -99,7 +100,9 @@ def read_address(text: str, key_env: str = KEY_ENV) -> Address:
     shown = f"[{host}]" if ":" in host else host
     path = parts.path.rstrip("/").removesuffix(CHAT).rstrip("/") or "/v1"
     where = shown if port is None else f"{shown}:{port}"
-    return Address(f"{parts.scheme}://{where}{path}", read_key(key_env))
+    base = f"{parts.scheme}://{where}{path}"
+    proxy_for(base)  # a proxy that cannot be used is an error before anything is made
+    return Address(base, read_key(key_env))
 
 
 def read_key(name: str) -> str | None:
