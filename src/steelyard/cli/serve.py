@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from json import dumps
 from typing import Annotated, Any
 
@@ -71,6 +70,7 @@ def run(
     A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
     """
     from steelyard.cli.server_options import opened
+    from steelyard.event_loop import run as run_in_loop
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
@@ -92,4 +92,4 @@ def run(
         lines = f"Steelyard serves {configuration.name} at {address}/v1\nIts page: {address}/"
         print(dumps(served) if json else lines, flush=True)
 
-    raise typer.Exit(exit_code(asyncio.run(serve_forever(configuration, tell, opened))))
+    raise typer.Exit(exit_code(run_in_loop(serve_forever(configuration, tell, opened))))
