@@ -83,10 +83,12 @@ class Connections(TCPConnector):
         self._watched.clear()
         await super().close(abort_ssl=abort_ssl)
 
-    def _may_reuse(self, connection: Connection, handler: ResponseHandler) -> bool:
+    def _may_reuse(self, connection: Connection, handler: _Handler) -> bool:
         """Whether an idle connection may be reused; one that may not is closed or watched."""
         is_bad = self._is_distrusted or handler.should_close
-        if self._is_quiet and not is_bad:
+        was_quiet = self._is_quiet or self._loop.time() - handler.idle_since >= QUIET
+        if was_quiet and not is_bad:
+            self._is_quiet = True
             return True
         if is_bad or len(self._watched) >= WATCHED:
             connection.close()
@@ -117,12 +119,12 @@ class _Handler(ResponseHandler):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, unsolicited: Callable[[], None]) -> None:
         super().__init__(loop)
-        self.idle = False
+        self.idle, self.idle_since = False, math.inf
         self._unsolicited = unsolicited
 
     def rest(self) -> None:
         """Note that no request uses the connection."""
-        self.idle = True
+        self.idle, self.idle_since = True, self._loop.time()
 
     def data_received(self, data: bytes) -> None:
         """Read data; what comes behind a reply, or while no request is under way, ends the connection."""
