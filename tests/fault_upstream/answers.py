@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.fault_upstream.asked import UNICODE, Asked, good, knowing
+from tests.fault_upstream.hostile import HOSTILE_ANSWERS
 from tests.fault_upstream.wire import (
     bad_chunk,
     chunk_cut,
@@ -232,4 +233,5 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "length": changed(set_first("finish_reason", "length")),
     "cut-off": changed(cut_off),
     "numbers": changed(odd_numbers),
+    **HOSTILE_ANSWERS,
 }

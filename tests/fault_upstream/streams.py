@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from tests.fault_upstream.asked import UNICODE, Asked, good
+from tests.fault_upstream.hostile import HOSTILE_STREAMS
 from tests.fault_upstream.wire import reset
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -176,4 +177,5 @@ STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "unicode": unicode,
     "silent": silent,
     "paced": paced,
+    **HOSTILE_STREAMS,
 }

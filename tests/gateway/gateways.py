@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -135,3 +136,11 @@ def process(upstream: str, *words: object, model: str = "good", **variables: str
         running.wait()
         if running.stdout:
             running.stdout.close()
+
+
+def resident(running: Gateway, *, peak: bool = False) -> float:
+    """How many MB of memory the process of a server takes, or has taken at most so far."""
+    assert running.process is not None
+    status = Path(f"/proc/{running.process.pid}/status").read_text().splitlines()
+    name = "VmHWM:" if peak else "VmRSS:"
+    return next(int(line.split()[1]) / 1024 for line in status if line.startswith(name))

@@ -76,7 +76,17 @@ def chatted(body: dict[str, Any], kind: str) -> Any:
     return {"choices": [{"index": 0, "message": {"content": "True"}, "logprobs": logprobs}]}
 
 
-def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+def echoed(body: dict[str, Any], kind: str, key: str) -> tuple[int, Any]:
+    """The key in an error, in the usage, or wherever there is a text."""
+    if kind == "echo-error":
+        return 400, {"error": {"message": f"{'x' * 290}{key}"}}
+    reply = chatted(body, "good")
+    if kind == "echo-usage":
+        return 200, reply | {"usage": {"prompt_tokens": 1, "completion_tokens": 1, key: 2, "details": {key: 3}}}
+    return 200, json.loads(json.dumps(reply).replace('"True"', json.dumps(key)))
+
+
+def answer(path: str, body: dict[str, Any], key: str = "") -> tuple[int, Any]:
     if path.endswith("/models"):
         return 200, {"data": [{"id": os.environ.get("SERVED", "good"), "max_model_len": 3000}]}
     if path == "/version":
@@ -86,6 +96,8 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         kind = "good"
     if kind == "old" and "use_activation" in body:
         return 400, {"error": {"message": "unknown field use_activation"}}
+    if kind.startswith("echo"):
+        return echoed(body, kind, key)
     again = json.dumps(body)
     if kind == "shaky" and again not in SEEN:
         SEEN.add(again)
@@ -102,10 +114,11 @@ async def serve(ledger: Path, delay: float) -> None:
         nonlocal left
         try:
             while line := await reader.readline():
-                length = 0
+                length, key = 0, ""
                 while (header := await reader.readline()).strip():
                     name, _, value = header.decode().partition(":")
                     length = int(value) if name.lower() == "content-length" else length
+                    key = value.strip().removeprefix("Bearer ") if name.lower() == "authorization" else key
                 path = line.decode().split(" ")[1]
                 body = json.loads(await reader.readexactly(length)) if length else {}
                 status, reply = 200, None
@@ -121,7 +134,7 @@ async def serve(ledger: Path, delay: float) -> None:
                     if gone:  # it takes nothing from what those after it are allowed
                         return
                     left -= 1
-                    status, reply = answer(path, body)
+                    status, reply = answer(path, body, key)
                 content = json.dumps(reply).encode()
                 head = (
                     f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"

@@ -23,7 +23,7 @@ from steelyard.gateway.usage import of_all_choices
 from steelyard.llm.address import CHAT
 from steelyard.llm.client import UNTIMED
 from steelyard.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
-from steelyard.llm.reply import Reply
+from steelyard.llm.reply import ECHO, Reply
 from steelyard.runs.parameters import Abilities
 
 NOT_SENT = frozenset({OURS, "n", *MANY, "stream", "stream_options", "seed", "model"})
@@ -94,8 +94,15 @@ class Drawing:
             return samples
         question, until = self.asked.question, self.wanted.until
         if self.scorer.logprobs or len(samples) == 1:  # there is nothing to wait for at once
-            return [await scored(self.scorer, question, sample, until) for sample in samples]
-        return await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
+            return [self._without_key(await scored(self.scorer, question, sample, until)) for sample in samples]
+        rated = await asyncio.gather(*(scored(self.scorer, question, sample, until) for sample in samples))
+        return [self._without_key(sample) for sample in rated]
+
+    def _without_key(self, sample: Sample) -> Sample:
+        """A sample with nothing of its verifier that holds a key."""
+        if not self.source.secrets.in_json([sample.scoring, sample.unscored]):
+            return sample
+        return sample._replace(score=None, scoring=None, unscored=ECHO)
 
     async def _batch(self, first: int, count: int) -> list[Sample]:
         """Samples first .. first + count - 1."""
@@ -177,7 +184,7 @@ class Drawing:
                 self.attempts += 1
                 client = self.source.client
                 content = await client.request("POST", CHAT, body, timeout=UNTIMED, headers=self._headers)
-                return content, checked_reply(content, count, client.address)
+                return content, checked_reply(content, count, self.source, logprobs=self.asked.logprobs)
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.wanted.until)

@@ -9,11 +9,13 @@ from typing import Any
 from aiohttp import web
 
 from steelyard.gateway.json_text import json_bytes
+from steelyard.llm.faults import TooLargeError
 
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 PING = b": ping\n\n"
 DONE = b"[DONE]"
 LONGEST = 2**22  # bytes of one event
+LONGEST_STREAM = 2**28  # bytes of all events; 128,000 tokens with 20 alternatives each have as many
 TAKEN = 60.0  # seconds in which a client takes what is written
 
 
@@ -52,36 +54,51 @@ def break_off(request: web.Request) -> None:
 
 
 class EventLines:
-    """Takes a stream piece by piece and gives the data of its events, whatever their line ends."""
+    """Splits a stream into events, however it is cut into pieces and whatever its line ends.
+
+    Both the size of one event and the total are bounded: every `data:` line counts, also an empty one.
+    """
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._line = bytearray()  # the part of the current line that has arrived
         self._data: list[bytes] = []
+        self._size = 0  # bytes of the current event
+        self._total = 0
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The data of the events that end in this piece; a ValueError where an event is endless.
+        """Yield the data of the events that end in this piece.
 
         >>> lines = EventLines()
         >>> list(lines.feed(b'data: {"a"')), list(lines.feed(b': 1}\\r')), list(lines.feed(b'\\n\\r\\n: ping\\n\\n'))
         ([], [], [b'{"a": 1}'])
+
+        Raises:
+            TooLargeError: an event is longer than LONGEST, or the stream longer than LONGEST_STREAM.
         """
-        text = self._rest + piece
-        held = text.endswith(b"\r")  # its newline may come with the next piece
-        lines = (text[:-1] if held else text).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._rest = lines.pop() + (b"\r" if held else b"")
+        self._total += len(piece)
+        if self._total > LONGEST_STREAM:
+            raise TooLargeError(f"the stream is longer than {LONGEST_STREAM // 2**20} MB")
+        if self._line.endswith(b"\r"):
+            piece = b"\r" + piece
+            del self._line[-1:]
+        held = piece.endswith(b"\r")  # its newline may arrive with the next piece
+        *lines, last = (piece[:-1] if held else piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        if lines:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
         for line in lines:
-            if not line:
-                yield from self._ended()
+            if not line and self._data:
+                data, self._data, self._size = self._data, [], 0
+                yield b"\n".join(data)
             elif line.startswith(b"data:"):
                 self._data.append(line[5:].removeprefix(b" "))
-        if len(self._rest) + sum(map(len, self._data)) > LONGEST:
-            raise ValueError("an event of the stream is endless")
+                self._size += len(line)
+                if self._size > LONGEST:
+                    break
+        self._line += last + (b"\r" if held else b"")
+        if self._size + len(self._line) > LONGEST:
+            raise TooLargeError(f"an event of the stream is longer than {LONGEST // 2**20} MB")
 
     def end(self) -> Iterator[bytes]:
-        """The event that the end of the stream ends."""
+        """Yield the event that the end of the stream ends."""
         yield from self.feed(b"\n\n")
-
-    def _ended(self) -> Iterator[bytes]:
-        if self._data:
-            data, self._data = b"\n".join(self._data), []
-            yield data

@@ -71,14 +71,14 @@ async def _whole(
 
     reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
     log_reply(request, source, reply.content)
-    headers_sent = NO_VOTE | rate_limits(reply.headers)
+    headers_sent = NO_VOTE | rate_limits(reply.headers, source.secrets)
     return web.Response(body=relayed, content_type="application/json", headers=headers_sent)
 
 
 def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
     """The reply as it was written, unless clients cannot read that: NaN, another encoding, choices that are none."""
-    address, content = source.client.address, reply.content
-    choices = good_choices(content, checked_reply(content, asked.sent_back, address))
+    content = reply.content
+    choices = good_choices(content, checked_reply(content, asked.sent_back, source, logprobs=True))
     try:
         text = reply.body.decode("utf-8")
     except UnicodeDecodeError:
@@ -86,7 +86,7 @@ def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
     odd = text.startswith("\ufeff") or any(sign in text for sign in ("\0", "NaN", "Infinity"))
     same = not odd and choices == content["choices"]
     relayed = reply.body if same else json_bytes(content | {"choices": choices})
-    if address.betrayed(relayed.decode()):
+    if source.secrets.in_text(relayed.decode()):
         raise TryError(ECHO)
     return relayed
 

@@ -15,7 +15,9 @@ from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
 from steelyard.gateway.finished_choices import FinishedChoices
+from steelyard.gateway.json_bounds import MOST_VALUES, has_too_many_values
 from steelyard.gateway.json_text import is_strict
+from steelyard.gateway.secrets_filter import Secrets, StreamedSecrets
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
@@ -25,16 +27,18 @@ from steelyard.gateway.worst_case import currency_of, price_of
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import LateError, TooLargeError, TryError
+from steelyard.llm.reply import ECHO
 
 IDLE = 120.0  # seconds between two parts of a stream
+MOST_WAITING = 2**16  # bytes of events that are held back
 RATE_LIMIT = "x-ratelimit-"
 NO_VOTE = {"x-steelyard-note": "passed through to the upstream's own model: there was no vote"}
 CUT = "the upstream's stream ended before its response did"
 
 
-def rate_limits(headers: Mapping[str, str]) -> dict[str, str]:
+def rate_limits(headers: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     """What the upstream says of its limits, which is true for the client where one request was one of his."""
-    return {name: value for name, value in headers.items() if name.lower().startswith(RATE_LIMIT)}
+    return secrets.passed_on(headers, RATE_LIMIT)
 
 
 def log_reply(request: web.Request, source: Source, reply: dict[str, Any]) -> None:
@@ -52,10 +56,12 @@ class Relay:
         self.response: web.StreamResponse | None = None
         self.choices = FinishedChoices(asked.sent_back)
         self.headers: dict[str, str] = {}
+        self.secrets = StreamedSecrets(source.secrets)
+        self._waiting = bytearray()  # events that are held back
 
     async def all(self, upstream: ClientResponse, until: float) -> web.StreamResponse:
         """Relay a stream to its end. Before its first event a failure is a TryError, and may be tried again."""
-        self.headers = NO_VOTE | rate_limits(upstream.headers)
+        self.headers = NO_VOTE | rate_limits(upstream.headers, self.source.secrets)
         if "text/event-stream" not in upstream.headers.get("content-type", "").lower():
             return await self._plain(upstream, until)
         try:
@@ -83,28 +89,37 @@ class Relay:
                 raise LateError("the upstream's stream stalled") from None
             data = list(lines.feed(piece) if piece else lines.end())
             ready = [self._event(each) for each in data if each.strip() != DONE]
-            if out := b"".join(each for each in ready if each):
-                self.response = self.response or await begun(self.request, self.headers)
-                await self.response.write(out)
-            if any(each.strip() == DONE for each in data):
-                return True
-            if not piece:
-                return False
+            ended = not piece or any(each.strip() == DONE for each in data)
+            await self._send(b"".join(each for each in ready if each), ended=ended)
+            if ended:
+                return bool(piece)
+
+    async def _send(self, events: bytes, *, ended: bool) -> None:
+        """Send events on, unless they end like the beginning of a key."""
+        self._waiting += events
+        if self.secrets.must_wait and not ended:
+            if len(self._waiting) > MOST_WAITING:
+                raise TryError(ECHO)
+            return
+        if self._waiting:
+            self.response = self.response or await begun(self.request, self.headers)
+            out, self._waiting = bytes(self._waiting), bytearray()
+            await self.response.write(out)
 
     def _event(self, data: bytes) -> bytes | None:
         """An event to send on, None for one that is dropped; an error of the upstream is raised."""
+        if has_too_many_values(data):
+            raise TooLargeError(f"an event of the stream has more than {MOST_VALUES:,} values")
         try:
             chunk = json.loads(data)
-            said = json.dumps(chunk, ensure_ascii=False)
         except (ValueError, RecursionError):
-            chunk, said = None, ""
+            chunk = None
         if isinstance(chunk, dict) and chunk.get("error"):
             raise TryError(self.source.client.address.masked(error_message(data)) or "an error without words")
-        if self.source.client.address.betrayed(said):
-            raise TryError("the upstream sent its key")
-        if not is_chunk(chunk):
+        if not is_chunk(chunk, self.asked.sent_back):
             self.request.app[STATE].metrics.repaired.add()
             return None
+        self.secrets.check(chunk)
         choices = chunk["choices"]
         if isinstance(chunk.get("usage"), dict):
             log_reply(self.request, self.source, chunk | {"choices": range(self.asked.sent_back)})
@@ -123,7 +138,7 @@ class Relay:
                 if len(body) > MOST_BYTES:
                     raise TooLargeError("the reply is too long")
         content = parsed(body)
-        reply = checked_reply(content, self.asked.sent_back, self.source.client.address)
+        reply = checked_reply(content, self.asked.sent_back, self.source, logprobs=True)
         self.response = await begun(self.request, self.headers)
         log_reply(self.request, self.source, content)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}

@@ -24,6 +24,7 @@ from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.scoring import OwnLogprob, Scorer
+from steelyard.gateway.secrets_filter import Secrets
 from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
 from steelyard.gateway.state import State
 from steelyard.gateway.verifier import TRIES
@@ -32,7 +33,7 @@ from steelyard.gateway.worst_case import VERIFIER
 from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
-from steelyard.llm.address import Address
+from steelyard.llm.address import Address, read_key
 from steelyard.llm.client import Client
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import Upstream
@@ -66,13 +67,16 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
     upstreams = configuration.upstreams()
     method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
-        sources = []
+        sources, secrets = [], Secrets(*_verifier_keys(configuration))
         for each in upstreams:
             address = await stack.enter_async_context(started(serve, each.url, each.key_env))
+            secrets.add(address.key)
             client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
             most = configuration.caps.in_flight * configuration.n
             patience = OF_EMBEDDED if each.url == LOCAL else PATIENCE
-            source = Source(each.name, each.model, client, n=configuration.n, most=most, patience=patience)
+            source = Source(
+                each.name, each.model, client, n=configuration.n, most=most, patience=patience, secrets=secrets
+            )
             stack.push_async_callback(source.close)
             sources.append(source)
         scorer = _scorer(configuration, score, upstreams, sources[0].client.address, stack)
@@ -93,6 +97,12 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         stack.push_async_callback(_ended, ready)
         async with listening(state, configuration) as where:
             yield where
+
+
+def _verifier_keys(configuration: Configuration) -> list[str | None]:
+    """The key that a verifier's own server is sent."""
+    verifier = configuration.verifier
+    return [read_key(verifier.key_env)] if verifier and verifier.upstream not in (None, LOCAL) else []
 
 
 def _scorer(

@@ -12,6 +12,7 @@ from typing import TypeVar
 from steelyard.errors import UpstreamError
 from steelyard.gateway.limit_names import other_name
 from steelyard.gateway.most_choices import MostChoices, names_n
+from steelyard.gateway.secrets_filter import Secrets
 from steelyard.llm.client import Client
 from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError, TryError
 from steelyard.llm.pace import Pace
@@ -43,8 +44,20 @@ FINAL = (PutOffError, TooDearError, TooLargeError)  # the same request again wou
 class Source:
     """One upstream; empty name: the only one. `problem` says why its probe failed."""
 
-    def __init__(self, name: str, model: str, client: Client, *, n: int, most: int, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        client: Client,
+        *,
+        n: int,
+        most: int,
+        patience: float = PATIENCE,
+        secrets: Secrets | None = None,
+    ) -> None:
+        """`secrets` are the keys that no client may see, also those of other servers."""
         self.name, self.model, self.client, self.patience = name, model, client, patience
+        self.secrets = secrets or Secrets(client.address.key if client else None)
         self.pace = Pace(most, start=most)
         self.abilities: Abilities | None = None
         self.most_choices = MostChoices()

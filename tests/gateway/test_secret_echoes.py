@@ -1,0 +1,113 @@
+"""A key that an upstream or a verifier echoes reaches no client, wherever it stands and however it is cut up."""
+
+from __future__ import annotations
+
+from http.client import IncompleteRead
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.gateway.verifier import VerifierSettings
+from tests.gateway.gateways import VOTE, Answered, Gateway, gateway
+from tests.upstreams import CANARY, FaultUpstream
+from tests.verifiers.verifier_servers import fault_verifier
+from tests.waiting import PATIENCE
+
+VERIFIER_KEY = "vk-canary-88aa77bb66cc"
+NUMBERS = ", ".join(map(str, CANARY.encode()))
+
+
+def shown(running: Gateway, model: str, **more: Any) -> str:
+    """Everything that a client gets to see of a request."""
+    try:
+        answered = running.chat("now", model, **more)
+    except IncompleteRead as cut:
+        answered = Answered(200, {}, cut.partial)
+    if more.get("stream") and answered.status == 200:
+        events = [event for event in answered.events if isinstance(event, dict) and "error" not in event]
+        return f"{answered.headers} {answered.body.decode()} {joined(events)}"
+    return f"{answered.headers} {answered.body.decode()}"
+
+
+def joined(events: list[Any]) -> str:
+    """The texts of a stream as a client puts them together."""
+    texts: dict[str, str] = {}
+    for event in events:
+        for choice in event["choices"]:
+            for name, value in choice["delta"].items():
+                if isinstance(value, str):
+                    texts[name] = texts.get(name, "") + value
+            for call in choice["delta"].get("tool_calls", []):
+                texts["arguments"] = texts.get("arguments", "") + call["function"].get("arguments", "")
+            for entry in (choice.get("logprobs") or {}).get("content", []):
+                texts["tokens"] = texts.get("tokens", "") + entry["token"]
+    return str(texts)
+
+
+@pytest.mark.parametrize("position", ["token", "bytes", "top", "split", "name"])
+@pytest.mark.parametrize("voted", [True, False])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_key_in_the_log_probabilities_is_not_passed_on(upstream: FaultUpstream, position: str, voted: bool) -> None:
+    model = f"fault:echo-logprobs@{position}?now"
+    with gateway(upstream.url, model=model) as running:
+        answered = running.chat("now", VOTE if voted else model, logprobs=True, steelyard={"n": 1})
+    assert answered.status == 502
+    assert CANARY not in answered.body.decode()
+    assert NUMBERS not in answered.body.decode()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_key_in_a_header_is_not_passed_on_and_the_other_headers_are(upstream: FaultUpstream, stream: bool) -> None:
+    model = "fault:header@key?now"
+    with gateway(upstream.url, model=model) as running:
+        answered = running.chat("now", model, stream=stream)
+    assert answered.status == 200
+    assert CANARY not in str(answered.headers)
+    assert answered.headers["x-ratelimit-good"] == "7"
+
+
+@pytest.mark.parametrize("kind", ["control", "latin", "long", "many"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_header_that_would_break_a_reply_is_left_out(upstream: FaultUpstream, kind: str, stream: bool) -> None:
+    model = f"fault:header@{kind}?now"
+    with gateway(upstream.url, model=model) as running:
+        answered = running.chat("now", model, stream=stream)
+    assert answered.status in (200, 502)  # 502: the reply itself is no HTTP
+    limits = {name: value for name, value in answered.headers.items() if name.startswith("x-ratelimit")}
+    assert len(limits) <= 32
+    assert all(value.isascii() and value.isprintable() and len(value) <= 256 for value in limits.values())
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content", "arguments", "logprobs"])
+def test_a_key_in_pieces_of_a_stream_is_not_passed_on(upstream: FaultUpstream, field: str) -> None:
+    model = f"fault:echo-pieces@{field}?now"
+    with gateway(upstream.url, model=model) as running:
+        seen = shown(running, model, stream=True, logprobs=True)
+    assert CANARY[:6] not in seen
+    assert "API key" in seen
+
+
+def test_a_text_that_only_begins_like_a_key_is_complete(upstream: FaultUpstream) -> None:
+    model = "fault:like-a-key?now"
+    with gateway(upstream.url, model=model) as running:
+        events = running.chat("now", model, stream=True).events
+    assert events[-1] == "[DONE]"
+    text = "".join(event["choices"][0]["delta"].get("content", "") for event in events[:-1])
+    assert text == f"a {CANARY[:-1]}?{CANARY[:9]}"
+
+
+@pytest.mark.parametrize("kind", ["echo", "echo-usage", "echo-error"])
+@pytest.mark.usefixtures("short_pauses")
+def test_the_key_of_a_verifier_is_not_passed_on(
+    upstream: FaultUpstream, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VERIFIER_KEY", VERIFIER_KEY)
+    with fault_verifier(tmp_path) as verifier:
+        settings = VerifierSettings(
+            "p-true", upstream=f"{verifier.url}/v1", model=f"{kind}?How", key_env="VERIFIER_KEY", timeout=PATIENCE
+        )
+        with gateway(upstream.url, method="vanilla", verifier=settings) as running:
+            answered = running.chat("How many?", "steelyard/vanilla", seed=0, steelyard={"ballots": True})
+    assert answered.status == 200
+    assert VERIFIER_KEY not in answered.body.decode()
