@@ -31,7 +31,7 @@ def test_an_upstream_that_wants_more_time_than_there_is_sends_the_client_away_at
         for prompt, asked in ((f"now {voted}", 1), (f"later {voted}", 0)):
             refused = running.chat(prompt, VOTE if voted else model)
             assert (refused.status, refused.error["type"]) == (429, "rate_limit_error")
-            assert 2000 < int(refused.headers["retry-after"]) <= 3000
+            assert 1 <= int(refused.headers["retry-after"]) <= 60
             assert attempts(upstream, prompt) == asked
 
 

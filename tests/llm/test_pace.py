@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.llm.faults import (
     BusyError,
+    PutOffError,
     RefusedError,
     SpentError,
     TryError,
@@ -257,3 +258,71 @@ def test_a_server_that_pushes_some_back_is_asked_for_little_more_than_it_bears()
         pace.pushed_back(clock.now)
     assert pace.limit == 1
     assert max(served(pace, clock, 30, 0.2, at_once=200)) <= 8
+
+
+def test_a_server_that_asks_for_a_day_is_left_alone_for_the_longest_pause_and_then_tried_by_one() -> None:
+    async def task() -> None:
+        clock = Clock()
+        pace = Pace(8, start=8, longest=60.0, clock=clock)
+        old = await pace.enter()
+        pace.pushed_back(sent=clock.now, wait=3600.0, asked=86400.0)
+        assert (pace.closed_for, pace.asked_for, pace.pauses) == (60.0, 86400.0, 1)
+        waiting = asyncio.create_task(pace.enter(clock.now + 600))
+        pace.pushed_back(sent=clock.now, wait=3600.0, asked=86400.0)
+        await asyncio.sleep(0)
+        assert pace.pauses == 1
+        clock.now += 61
+        waiting.cancel()
+        trial = await pace.enter()
+        pace.worked(old)  # of an earlier request: it says nothing about what is sent now
+        others = [asyncio.create_task(pace.enter()) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert pace.under_way == 2
+        pace.leave(trial)  # a trial that fails in another way is followed by the next one
+        await asyncio.sleep(0)
+        assert pace.under_way == 2
+        pace.worked(await next(each for each in others if each.done()))
+        await asyncio.gather(*others)
+        assert pace.under_way == 4
+
+    run(task)
+
+
+def test_a_trial_that_is_cancelled_gives_way_to_the_next_request() -> None:
+    async def task() -> None:
+        clock = Clock()
+        pace = Pace(8, start=8, longest=60.0, clock=clock)
+        pace.pushed_back(sent=clock.now, wait=60.0, asked=86400.0)
+        clock.now += 61
+
+        async def hold() -> None:
+            async with pace.slot():
+                await asyncio.sleep(3600)
+
+        first, second = asyncio.create_task(hold()), asyncio.create_task(hold())
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await asyncio.sleep(0)
+        assert pace.under_way == 1
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        assert pace.under_way == 0
+
+    run(task)
+
+
+def test_those_who_wait_are_put_off_at_once_where_the_server_asks_for_longer_than_they_have() -> None:
+    async def task() -> None:
+        pace = Pace(1, start=1, longest=60.0)
+        await pace.enter()
+        now = time.monotonic()
+        short, long = asyncio.create_task(pace.enter(now + 600)), asyncio.create_task(pace.enter())
+        await asyncio.sleep(0)
+        pace.pushed_back(sent=now, wait=3600.0, asked=86400.0)
+        with pytest.raises(PutOffError):
+            await short
+        assert not long.done()
+        long.cancel()
+
+    run(task)

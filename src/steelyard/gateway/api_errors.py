@@ -34,6 +34,7 @@ CAUSES: dict[type[TryError], str] = {
     TooLargeError: "the upstream's reply is too long",
     RefusedError: "the upstream refused the request",
 }
+LONGEST_PAUSE = 60.0  # seconds that an upstream is left alone, whatever it asks for: then one request tries it again
 _ADDRESS = re.compile(
     r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]\w)",
     re.IGNORECASE,
@@ -120,7 +121,8 @@ def _answer_to(error: TryError) -> ApiError:
         status = error.status if 400 <= error.status < 500 else 502
         return ApiError(status, told, code="upstream_refused", headers=DO_NOT_RETRY)
     if isinstance(error, BusyError):
-        return busy(429 if "HTTP 429" in error.reason else 503, told, error.wait, DO_NOT_RETRY)
+        wait = min(error.wait or 0.0, LONGEST_PAUSE)
+        return busy(429 if "HTTP 429" in error.reason else 503, told, wait, DO_NOT_RETRY)
     if isinstance(error, LateError | SpentError):
         return ApiError(504, told, code="upstream_timeout", headers=DO_NOT_RETRY)
     return ApiError(502, told, code="upstream_error", headers=DO_NOT_RETRY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from aiohttp import web
@@ -38,7 +39,10 @@ async def healthz(_: web.Request) -> web.Response:
 
 
 async def readyz(request: web.Request) -> web.Response:
-    """Whether requests can be answered: a vote was tried, and an upstream was probed; of several one is enough."""
+    """Whether requests can be answered: a vote was tried, and an upstream was probed; of several one is enough.
+
+    An upstream that has asked for more time than it is given refuses every request until it is tried again.
+    """
     state = request.app[STATE]
     if state.admission.closed:
         raise ApiError(503, "this server is being stopped", code="draining")
@@ -46,11 +50,15 @@ async def readyz(request: web.Request) -> web.Response:
     if state.warming:
         await asyncio.wait({state.warming})
     found = {source.name or source.model: _found(source) for source in state.sources}
-    ready = any(source.abilities for source in state.sources)
+    ready = any(source.abilities and not source.paused for source in state.sources)
     if not ready:
-        request[FIELDS] |= {"error": "not_ready", "cause": "no upstream could be probed"}
+        paused = any(source.abilities for source in state.sources)
+        cause = "every upstream asked for a pause" if paused else "no upstream could be probed"
+        request[FIELDS] |= {"error": "not_ready", "cause": cause}
     told = {"status": "ready" if ready else "not ready", "model": state.name, "upstreams": found}
-    return web.json_response(told, status=200 if ready else 503)
+    wait = min((source.pace.closed_for for source in state.sources if source.abilities), default=0.0)
+    headers = {} if ready or not wait else {"Retry-After": str(math.ceil(wait))}
+    return web.json_response(told, status=200 if ready else 503, headers=headers)
 
 
 def _found(source: Any) -> dict[str, Any]:
@@ -58,7 +66,8 @@ def _found(source: Any) -> dict[str, Any]:
     if able is None:
         return {"problem": public(source.problem or "not probed yet")}
     most = source.most_choices.of(able.most)
-    return {"n": most, "logprobs": able.logprobs, "seed": able.seed, "usage": able.usage}
+    paused = {"paused_s": math.ceil(wait)} if (wait := source.pace.closed_for) else {}
+    return {"n": most, "logprobs": able.logprobs, "seed": able.seed, "usage": able.usage} | paused
 
 
 async def metrics(request: web.Request) -> web.Response:

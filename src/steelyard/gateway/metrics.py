@@ -6,7 +6,7 @@ No label holds anything that a client wrote: routes, statuses and the names of o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from steelyard.gateway.decision import Decision
 
@@ -32,6 +32,18 @@ class Counter:
     def lines(self) -> list[str]:
         rows = [f"{self.name}{_shown(key)} {value:g}" for key, value in self.values.items()]
         return [f"# HELP {self.name} {self.told}", f"# TYPE {self.name} counter", *rows]
+
+
+class Reading:
+    """A number that is read when it is scraped, by labels: `kind` is gauge or counter."""
+
+    def __init__(self, name: str, told: str, kind: str) -> None:
+        self.name, self.told, self.kind = name, told, kind
+        self.read: Callable[[], dict[str, float]] = dict  # by upstream
+
+    def lines(self) -> list[str]:
+        rows = [f"{self.name}{_shown((('upstream', name),))} {value:g}" for name, value in self.read().items()]
+        return [f"# HELP {self.name} {self.told}", f"# TYPE {self.name} {self.kind}", *rows]
 
 
 class Histogram:
@@ -81,6 +93,14 @@ class Metrics:
         self.lost = Counter("steelyard_feedback_lost_total", "Requests that could not be kept for feedback.")
         self.unlogged = Counter("steelyard_access_log_lost_total", "Lines of the access log that were not written.")
         self.unlogged.add(0)  # the thread of the log adds no new key while the metrics are read
+        self.paused = Reading(
+            "steelyard_upstream_paused_seconds",
+            "Seconds until an upstream that asked for time is asked again.",
+            "gauge",
+        )
+        self.pauses = Reading(
+            "steelyard_upstream_pauses_total", "How often an upstream asked for more than 60 seconds.", "counter"
+        )
 
     def decided(self, _: str, decision: Decision) -> None:
         """Count a request that was voted on."""

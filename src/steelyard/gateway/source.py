@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from steelyard.errors import UpstreamError
+from steelyard.gateway.api_errors import LONGEST_PAUSE
 from steelyard.gateway.limit_names import other_name
 from steelyard.gateway.most_choices import MostChoices, names_n
 from steelyard.gateway.secrets_filter import Secrets
 from steelyard.llm.client import Client
-from steelyard.llm.faults import BusyError, LateError, RefusedError, SpentError, TooLargeError, TryError
+from steelyard.llm.faults import BusyError, LateError, PutOffError, RefusedError, SpentError, TooLargeError, TryError
 from steelyard.llm.pace import Pace
 from steelyard.llm.probe import probe
 from steelyard.llm.retry import persistently
@@ -28,10 +29,6 @@ AGAIN = 1.0  # seconds until a probe that failed is made again
 DOUBTED = 60.0  # seconds between two probes that replies give rise to
 
 Result = TypeVar("Result")
-
-
-class PutOffError(BusyError):
-    """The upstream asks for more time than there is."""
 
 
 class TooDearError(TryError):
@@ -58,7 +55,7 @@ class Source:
         """`secrets` are the keys that no client may see, also those of other servers."""
         self.name, self.model, self.client, self.patience = name, model, client, patience
         self.secrets = secrets or Secrets(client.address.key if client else None)
-        self.pace = Pace(most, start=most)
+        self.pace = Pace(most, start=most, longest=LONGEST_PAUSE)
         self.abilities: Abilities | None = None
         self.most_choices = MostChoices()
         self.problem: str | None = None
@@ -89,16 +86,19 @@ class Source:
     async def send(self, send: Callable[[], Awaitable[Result]], *, tries: int, until: float) -> Result:
         """Send a request in its turn and again where that may help, 1 + RETRIES times in all; `tries` if it fails.
 
-        An upstream that asks to be left alone for longer than there is time for is not waited for: whoever asks is
-        told at once when to come back.
+        An upstream that asks to be left alone for longer than there is time for is not waited for: the client is told
+        at once when to come back, in LONGEST_PAUSE seconds at most, when one request is sent to see whether it works.
         """
-        self._check_gate(self.pace.closed_for, until)
+        if self.pace.asked_for > max(0.0, until - time.monotonic()):
+            raise PutOffError(self.put_off, self.pace.closed_for)
 
         async def once() -> Result:
             try:
                 return await send()
             except BusyError as error:
-                self._check_gate(error.wait or 0.0, until, error.reason)
+                self.put_off = error.reason
+                if (error.wait or 0.0) > max(0.0, until - time.monotonic()):
+                    raise PutOffError(error.reason, error.wait) from None
                 raise
             except LateError as error:
                 if until - time.monotonic() > TICK:
@@ -107,7 +107,10 @@ class Source:
             raise SpentError(reason)  # a client's own deadline says nothing about the upstream, and slows nobody down
 
         most = 1 + RETRIES
-        return await persistently(self.pace, once, tries=tries, most=most, until=until, final=FINAL)
+        try:
+            return await persistently(self.pace, once, tries=tries, most=most, until=until, final=FINAL)
+        except PutOffError as error:  # also of a request that waited for others
+            raise PutOffError(self.put_off, error.wait) from None
 
     async def limited(self, send: Callable[[str], Awaitable[Result]]) -> Result:
         """Send what holds a limit on tokens that the client did not write, under the upstream's own name for it.
@@ -125,10 +128,10 @@ class Source:
         self._limit_name = other
         return result
 
-    def _check_gate(self, wait: float, until: float, reason: str = "") -> None:
-        if wait > max(0.0, until - time.monotonic()):
-            self.put_off = reason or self.put_off
-            raise PutOffError(self.put_off, wait)
+    @property
+    def paused(self) -> bool:
+        """Whether requests are refused, since the upstream has asked for more time than it is given."""
+        return self.pace.asked_for > LONGEST_PAUSE
 
     def refused_choices(self, reason: str) -> None:
         """Note that a request was refused which was good for one choice: where it is about `n`, the probe decides."""

@@ -54,6 +54,8 @@ class State:
         self.under_way = UnderWay()
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counting)
+        self.metrics.paused.read = lambda: {each.name or each.model: each.pace.closed_for for each in self.sources}
+        self.metrics.pauses.read = lambda: {each.name or each.model: each.pace.pauses for each in self.sources}
 
     def replied(self, request: web.Request, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""

@@ -36,6 +36,10 @@ class BusyError(TryError):
         self.wait = wait
 
 
+class PutOffError(BusyError):
+    """The server asks for more time than there is."""
+
+
 class GoneError(TryError):
     """There is no connection to the server."""
 

@@ -53,7 +53,7 @@ async def in_turn(pace: Pace, until: float, put_off: int, send: Callable[[], Awa
         except (GoneError, LateError):
             pace.pushed_back(sent)
             raise
-        pace.worked()
+        pace.worked(sent)
         return result
 
 
