@@ -60,7 +60,7 @@ def test_different_tool_calls_under_one_id_are_no_replays_and_the_same_are() -> 
 @pytest.mark.parametrize("name", ["n_cmpl", "best_of"])
 def test_every_name_for_n_counts_as_samples_and_none_is_sent_with_each_sample(name: str) -> None:
     body = f'{{"model": "m", "messages": [{{"role": "user", "content": "?"}}], "{name}": 5}}'
-    assert read_chat(read_members(body), Caps()).drawn_at_most == 5
+    assert read_chat(read_members(body.encode()), Caps()).drawn_at_most == 5
     assert name in NOT_SENT
 
 

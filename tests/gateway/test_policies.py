@@ -91,7 +91,7 @@ def test_algebra_is_compared_by_the_worker_and_other_requests_go_on(upstream: Fa
 )
 def test_without_a_plan_the_question_says_whether_letters_are_voted_on(question: str, kind: str, read_as: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": question}]}
-    asked = read_chat(read_members(json.dumps(body)), Caps())
+    asked = read_chat(read_members(json.dumps(body).encode()), Caps())
     assert policy_of(asked, kind, ()).kind == read_as
 
 

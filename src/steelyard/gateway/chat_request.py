@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -99,7 +100,7 @@ def _check_messages(messages: Any, caps: Caps) -> None:
             raise invalid(f"messages[{i}]", f"message {i} must be an object with a role")
 
 
-def whole_number(values: dict[str, Any], name: str, least: int, most: int, *, within: str = "") -> int | None:
+def whole_number(values: Mapping[str, Any], name: str, least: int, most: int, *, within: str = "") -> int | None:
     """A field that is a whole number within bounds; None where it is not given."""
     value = values.get(name)
     if value is None:
@@ -111,7 +112,7 @@ def whole_number(values: dict[str, Any], name: str, least: int, most: int, *, wi
     return value
 
 
-def number(values: dict[str, Any], name: str, least: float, most: float, *, within: str = "") -> float | None:
+def number(values: Mapping[str, Any], name: str, least: float, most: float, *, within: str = "") -> float | None:
     """A field that is a number within bounds, and so a finite one; None where it is not given."""
     value = values.get(name)
     if value is None:
@@ -123,7 +124,7 @@ def number(values: dict[str, Any], name: str, least: float, most: float, *, with
     return float(value)
 
 
-def _flag(values: dict[str, Any], name: str) -> bool:
+def _flag(values: Mapping[str, Any], name: str) -> bool:
     value = values.get(name)
     if value is not None and not isinstance(value, bool):
         raise invalid(name, f"{name} must be true or false")

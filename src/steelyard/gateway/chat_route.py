@@ -59,7 +59,7 @@ async def read_body(request: web.Request, state: State) -> Members:
     try:
         async with asyncio.timeout(None if here else state.caps.upload):
             content = await request.read()
-        return read_members(content.decode("utf-8"))
+        return read_members(content)
     except TimeoutError:
         raise ApiError(408, f"the body did not come within {state.caps.upload:g} s", code="slow_request") from None
     except UnicodeDecodeError:

@@ -206,6 +206,5 @@ class Drawing:
         if self.wanted.scored and able.logprobs and not self.asked.logprobs:
             changed |= {"logprobs": True, "top_logprobs": 1}
         if self._written[0] != changed:
-            text = self.asked.members.text(without=NOT_SENT, **changed)
-            self._written = changed, text.encode("utf-8", "surrogatepass")
+            self._written = changed, self.asked.members.encoded(without=NOT_SENT, **changed)
         return self._written[1]

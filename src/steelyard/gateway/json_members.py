@@ -1,12 +1,21 @@
-"""A JSON object and the text of each of its members: what we do not change goes on byte for byte."""
+"""A JSON object and where each of its members stands: what we do not change goes on byte for byte.
+
+Of a body only the bytes are kept. A value is built when it is first read, so that unused fields are never held as
+objects of Python, which take many times their size.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.json_bounds import MOST_VALUES, has_too_many_values
+
+TOO_DEEP = "the body is nested too deeply"
 LONG = "Exceeds the limit"  # what Python says of a number with thousands of digits
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -18,69 +27,113 @@ def _no_number(name: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
+class Values(Mapping[str, Any]):
+    """The values of an object by name, each built when it is first read."""
+
+    def __init__(self, body: bytes, spans: dict[str, tuple[int, int]]) -> None:
+        self._body, self._spans = body, spans
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            start, end = self._spans[name]
+            try:
+                self._built[name] = json.loads(self._body[start:end])
+            except RecursionError:  # it was just readable before
+                raise ApiError(400, TOO_DEEP, code="invalid_json") from None
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+
 class Members:
     """The members of an object by name: their values, and how they were written."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.written: dict[str, str] = {}
+    def __init__(self, body: bytes, spans: dict[str, tuple[int, int]]) -> None:
+        self._body, self._spans = body, spans
+        self.values: Mapping[str, Any] = Values(body, spans)
 
-    def text(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> str:
+    @property
+    def written(self) -> dict[str, str]:
+        """The text of each member."""
+        return {name: self._body[start:end].decode() for name, (start, end) in self._spans.items()}
+
+    def encoded(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> bytes:
         """The object without some members and with others changed, which stand last.
 
-        >>> read_members('{"a": 1.0,"b": [ ], "c": 3}').text(without=frozenset({"c"}), b=2)
-        '{"a":1.0,"b":2}'
+        >>> read_members(b'{"a": 1.0,"b": [ ], "c": 3}').encoded(without=frozenset({"c"}), b=2)
+        b'{"a":1.0,"b":2}'
         """
-        kept = [
-            f"{json.dumps(name)}:{written}"
-            for name, written in self.written.items()
-            if name not in without and name not in changed
-        ]
-        added = [f"{json.dumps(name)}:{json.dumps(value)}" for name, value in changed.items()]
-        return "{" + ",".join(kept + added) + "}"
+        parts: list[bytes | memoryview] = []
+        body = memoryview(self._body)
+        for name, (start, end) in self._spans.items():
+            if name not in without and name not in changed:
+                parts += [b",", json.dumps(name).encode(), b":", body[start:end]]
+        for name, value in changed.items():
+            parts += [b",", json.dumps(name).encode(), b":", json.dumps(value).encode()]
+        return b"".join([b"{", *parts[1:], b"}"])
 
 
-def read_members(text: str) -> Members:
-    """Read a JSON object; what is none, and one that names a member twice, is a ValueError.
+def read_members(body: bytes) -> Members:
+    """Read a JSON object in UTF-8; what is none, and one that names a member twice, is a ValueError.
 
-    >>> read_members('{"a": 1, "a": 2}')
+    >>> read_members(b'{"a": 1, "a": 2}')
     Traceback (most recent call last):
     ValueError: the body has the field 'a' twice
     """
-    members = Members()
+    if has_too_many_values(body):
+        raise ValueError(f"the body has more than {MOST_VALUES:,} values")
+    body.decode()  # to refuse what is no UTF-8
+    return Members(body, _spans(body))
+
+
+def _spans(body: bytes) -> dict[str, tuple[int, int]]:
+    """Where the value of each member stands.
+
+    Read as Latin-1 every byte is one character, whatever it means, and JSON has the same signs.
+    """
+    text = body.decode("latin-1")
+    spans: dict[str, tuple[int, int]] = {}
     at = _after(text, 0, "{", "the body must be a JSON object")
     if text[at : at + 1] == "}":
-        return _whole(text, at + 1, members)
+        return _checked_end(text, at + 1, spans)
     while True:
         if text[at : at + 1] != '"':
             raise ValueError("the body is not JSON: a field has no name in quotes")
-        name, at = scanstring(text, at + 1, True)
-        at = _after(text, at, ":", "the body is not JSON: a field has no ':'")
-        if name in members.values:
+        _, end = scanstring(text, at + 1, True)
+        name = json.loads(body[at:end])
+        at = _after(text, end, ":", "the body is not JSON: a field has no ':'")
+        if name in spans:
             raise ValueError(f"the body has the field {name!r:.60} twice")
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            _, end = _DECODER.raw_decode(text, at)
         except RecursionError:
-            raise ValueError("the body is nested too deeply") from None
+            raise ValueError(TOO_DEEP) from None
         except ValueError as error:
-            told = str(error)
-            raise ValueError("a number of the body has too many digits" if told.startswith(LONG) else told) from None
-        members.values[name], members.written[name] = value, text[at:end]
+            message = str(error)
+            if message.startswith(LONG):
+                message = "a number of the body has too many digits"
+            raise ValueError(message) from None
+        spans[name] = at, end
         at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
         if text[at : at + 1] == "}":
-            return _whole(text, at + 1, members)
+            return _checked_end(text, at + 1, spans)
         at = _after(text, at, ",", "the body is not JSON: there is no ',' between two fields")
 
 
 def _after(text: str, at: int, sign: str, wrong: str) -> int:
-    """The place after a sign and the space around it."""
+    """The index after a sign and the space around it."""
     at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
     if text[at : at + 1] != sign:
         raise ValueError(wrong)
     return _SPACE.match(text, at + 1).end()  # type: ignore[union-attr]
 
 
-def _whole(text: str, at: int, members: Members) -> Members:
-    if text[at:].strip(" \t\n\r"):
+def _checked_end(text: str, at: int, spans: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
         raise ValueError("the body is not JSON: something stands after the object")
-    return members
+    return spans

@@ -48,7 +48,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     headers = {"x-request-id": request[REQUEST_ID]}
 
     async def send(**limit: int) -> web.StreamResponse:
-        body = asked.members.text(without=frozenset({OURS}), **model, **limit).encode("utf-8", "surrogatepass")
+        body = asked.members.encoded(without=frozenset({OURS}), **model, **limit)
         if asked.stream:
             return await _streamed(request, asked, source, body, headers, tries)
         return await _whole(request, asked, source, body, headers, tries)

@@ -51,7 +51,7 @@ def as_chat(members: Members) -> Members:
     if isinstance(thinking, dict) and thinking.get("effort") is not None:
         chat["reasoning_effort"] = thinking["effort"]
     try:
-        return read_members(members.text(without=OTHERWISE, **chat))
+        return read_members(members.encoded(without=OTHERWISE, **chat))
     except (ValueError, RecursionError):  # it was just readable as it came
         raise ApiError(400, "the body is nested too deeply", code="invalid_json") from None
 

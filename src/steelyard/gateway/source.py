@@ -35,7 +35,7 @@ class TooDearError(TryError):
     """Another try might cost more than the request may."""
 
 
-FINAL = (PutOffError, TooDearError, TooLargeError)  # the same request again would only cost the same again
+FINAL = (TooDearError, TooLargeError)  # the same request again would only cost the same again
 
 
 class Source:

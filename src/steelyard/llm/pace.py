@@ -80,7 +80,12 @@ class Pace:
         return Slot(self, until)
 
     async def enter(self, until: float = math.inf) -> float:
-        """Wait for a free place and take it; return when, which `pushed_back` wants to know."""
+        """Wait for a free place and take it; return when, which `pushed_back` wants to know.
+
+        Where the server has asked for more time than there is until then, that is a PutOffError at once.
+        """
+        if self._trial and self.closed_for and until < self._asked_until:
+            raise self._put_off_error()
         if self._waiting or not self._free() or until <= self._clock():
             trial = await self._turn(until)
         else:
@@ -177,11 +182,13 @@ class Pace:
 
     def _put_off(self) -> None:
         """Fail those who wait and have no time until the server wants to be asked again."""
-        now = self._clock()
         for place, until in list(self._waiting):
             if until < self._asked_until and not place.done():
                 self._forget(place)
-                place.set_exception(PutOffError(f"the server asked for {self._asked:,g} s", self._closed_until - now))
+                place.set_exception(self._put_off_error())
+
+    def _put_off_error(self) -> PutOffError:
+        return PutOffError(f"the server asked for {self._asked:,g} s", self.closed_for)
 
     def _forget(self, place: asyncio.Future[bool]) -> None:
         self._waiting = deque(waiter for waiter in self._waiting if waiter[0] is not place)

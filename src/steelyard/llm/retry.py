@@ -18,6 +18,7 @@ from steelyard.llm.faults import (
     BusyError,
     GoneError,
     LateError,
+    PutOffError,
     RefusedError,
     SpentError,
     TryError,
@@ -75,7 +76,7 @@ async def persistently(
         try:
             return await in_turn(pace, until, put_off, send)
         except TryError as error:
-            if isinstance(error, (RefusedError, SpentError, *final)):
+            if isinstance(error, (RefusedError, SpentError, PutOffError, *final)):
                 raise
             last = bare(error)
         wait = 0.0  # a busy server has closed the gate, where we wait with all the others
