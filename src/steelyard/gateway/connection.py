@@ -15,6 +15,7 @@ from aiohttp import web
 
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.envelope import SAFE
+from steelyard.gateway.head_deadlines import HeadDeadlines
 
 LOG = logging.getLogger("steelyard.gateway")
 TOO_LONG = "LineTooLong"
@@ -23,51 +24,45 @@ TOO_LONG = "LineTooLong"
 class Connection(web.RequestHandler):
     """Answers what cannot be parsed, and what fails outside of every handler; closes on a head that does not end."""
 
-    __slots__ = ("_due", "_head", "_here")
+    __slots__ = ("_heads", "_here")
 
-    def __init__(self, manager: web.Server, *, loop: asyncio.AbstractEventLoop, head: float, **settings: Any) -> None:
+    def __init__(
+        self, manager: web.Server, *, loop: asyncio.AbstractEventLoop, heads: HeadDeadlines, **settings: Any
+    ) -> None:
         super().__init__(manager, loop=loop, **settings)
-        self._head = head  # seconds that the head of a request may take
-        self._due: asyncio.TimerHandle | None = None
+        self._heads = heads
         self._here: asyncio.BaseTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Give a client some time for the head of its first request: one that is too slow holds nothing."""
         super().connection_made(transport)
         self._here = transport
-        self._wait()
+        self._heads.add(self)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget a client that has left."""
-        self._wait_no_more()
+        self._heads.discard(self)
         self._here = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Give it the same time for every later head, from its first byte on."""
-        if self._here is not None and self._due is None:
-            self._wait()
+        if self._here is not None and self not in self._heads:
+            self._heads.add(self)
         super().data_received(data)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
         """While a request is answered no head is due."""
         here, self._here = self._here, None
-        self._wait_no_more()
+        self._heads.discard(self)
         try:
             yield
         finally:
             self._here = here
 
-    def _wait(self) -> None:
-        self._due = asyncio.get_running_loop().call_later(self._head, self._too_slow)
-
-    def _wait_no_more(self) -> None:
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
-
-    def _too_slow(self) -> None:
+    def close_slow(self) -> None:
+        """Close a connection whose head has not arrived in time."""
         if self._here is not None:
             self._here.close()
 

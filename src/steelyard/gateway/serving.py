@@ -23,6 +23,7 @@ from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
 from steelyard.gateway.feedback import Feedback
+from steelyard.gateway.head_deadlines import HeadDeadlines
 from steelyard.gateway.scoring import OwnLogprob, Scorer
 from steelyard.gateway.secrets_filter import Secrets
 from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
@@ -42,7 +43,7 @@ from steelyard.plain_loops import choose_plain_loops
 from steelyard.runs.feedback_folder import FeedbackSettings
 
 BACKLOG = 1024  # connections that wait to be taken
-AT_ONCE = 16  # of those, how many asyncio takes; without file descriptors it logs so many failures in a row
+AT_ONCE = 4  # of those, how many asyncio takes in one step, in which nothing else is done
 LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
 QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
@@ -146,6 +147,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
     if made is None:
         raise AssertionError("setup has made it")
     server: asyncio.Server | None = None
+    heads = HeadDeadlines(configuration.caps.head)
     try:
         try:
             server = await loop.create_server(
@@ -155,7 +157,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
                     access_log=QUIET,
                     access_log_format=LOGGED,
                     auto_decompress=False,
-                    head=configuration.caps.head,
+                    heads=heads,
                 ),
                 host,
                 configuration.port,
