@@ -24,6 +24,7 @@ PROMPT = "How many?"
 ASK = "steelyard/vanilla"
 EARLY = "late 2 + 1?"  # a question whose first samples agree
 KINDS = ["429", "503", "404", "nan", "infinite", "word", "nothing", "huge", "neither", "no-logprobs", "other-shape"]
+KINDS += ["html", "empty", "list", "null", "garbage", "deep", "countless", "cut"]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def told_of(upstream: FaultUpstream, settings: VerifierSettings | None, **more: 
         return told
 
 
-@pytest.mark.parametrize("kind", rows(KINDS, "503", "nan", "nothing", "other-shape"))
+@pytest.mark.parametrize("kind", rows(KINDS, "503", "nan", "nothing", "other-shape", "html", "cut"))
 @pytest.mark.parametrize("all_", [True, False])
 @pytest.mark.usefixtures("short_pauses")
 def test_the_decision_is_exactly_the_one_without_scores(
@@ -58,6 +59,13 @@ def test_the_decision_is_exactly_the_one_without_scores(
     assert all(vote["score"] is None for vote in told["ballots"])
     assert (int(told["answer"]), told["share"]) == (verdict.answer[0], verdict.share[0])
     assert (told["confidence"], told["margin"]) == (None, verdict.margin[0])
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_verifier_that_asks_for_a_day_holds_up_no_request(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
+    model = f"day?{text_of(PROMPT, 5)[:12]}"
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=model, timeout=PATIENCE)
+    assert "86,400 s" in told_of(upstream, settings)["verifier"]["reason"]
 
 
 def test_a_verifier_that_is_too_slow_degrades_within_its_time(upstream: FaultUpstream, tmp_path: Path) -> None:

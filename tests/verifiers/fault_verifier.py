@@ -20,6 +20,10 @@ from typing import Any
 from tests.verifiers.plain_tokens import FIRST, TAGS
 
 SEEN: set[str] = set()
+RAW = {  # bodies that are no scores
+    "html": b"<html><title>502 Bad Gateway</title></html>", "empty": b"", "list": b"[]", "null": b"null",
+    "garbage": b"\xff\xfe\x00{", "deep": b"[" * 10_000 + b"]" * 10_000, "countless": b"[" + b"{}," * 3_000_000 + b"{}]",
+}  # fmt: skip
 
 
 def share(text: str) -> float:
@@ -135,12 +139,16 @@ async def serve(ledger: Path, delay: float) -> None:
                         return
                     left -= 1
                     status, reply = answer(path, body, key)
-                content = json.dumps(reply).encode()
-                head = (
-                    f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-                )
-                writer.write(head.encode() + content)
+                kind, _, word = str(body.get("model", "")).partition("?")
+                kind = kind if word in text_of(body) else ""
+                content = RAW[kind] if kind in RAW else json.dumps(reply).encode()
+                status, wait = (429, "Retry-After: 86400\r\n") if kind == "day" else (status, "")
+                head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{wait}"
+                writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
+                writer.write(content[:20] if kind == "cut" else content)
                 await writer.drain()
+                if kind == "cut":
+                    break
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
