@@ -12,6 +12,7 @@ from steelyard.gateway.chat_request import ChatRequest, read_chat, unknown_model
 from steelyard.gateway.json_members import Members, read_members
 from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.pass_through import pass_through
+from steelyard.gateway.plain_reply import json_reply
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
 from steelyard.gateway.vote_settings import VoteSettings, read_vote_settings
@@ -35,7 +36,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
             return await stream_vote(request, asked, settings)
         reply = state.replied(request, await state.voting.decide(asked, settings, request[REQUEST_ID]))
         await state.kept(reply)
-        return web.Response(body=json_bytes(reply), content_type="application/json")
+        return await json_reply(request, json_bytes(reply))
 
 
 def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) -> VoteSettings:

@@ -80,6 +80,8 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
         return other.response()
     except asyncio.CancelledError:
         raise
+    except ConnectionResetError as error:  # the client was disconnected
+        reason = str(error)
     except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
         where = "".join(traceback.format_tb(error.__traceback__))
         LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, where)
@@ -87,6 +89,7 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
         defect = ApiError(500, told, code="defect", cause=f"a defect of this server: {type(error).__name__}")
         log_error(request, defect)
         return defect.response()
+    raise ConnectionResetError(reason)  # a new one: the frames of the first would hold the reply for long
 
 
 def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:

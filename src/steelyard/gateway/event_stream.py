@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ DONE = b"[DONE]"
 LONGEST = 2**22  # bytes of one event
 LONGEST_STREAM = 2**28  # bytes of all events; 128,000 tokens with 20 alternatives each have as many
 TAKEN = 60.0  # seconds in which a client takes what is written
+LEAST_RATE = 2**15  # bytes per second that a client has to read beyond that
 
 
 def event(content: Any) -> bytes:
@@ -26,17 +28,27 @@ def event(content: Any) -> bytes:
 
 
 class Stream(web.StreamResponse):
-    """A stream whose client has to read on: one that keeps its connection and reads nothing holds no place for ever."""
+    """A reply in pieces whose client has to read on: one that reads nothing, or next to nothing, is disconnected."""
+
+    _blocked = 0.0  # seconds that were spent waiting for the client
+    _taken = 0  # bytes
 
     async def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Write a piece; a client that takes none of it for long is let go."""
+        """Write a piece; a client that does not take it in time is disconnected."""
+        began = time.monotonic()
         try:
-            async with asyncio.timeout(TAKEN):
+            async with asyncio.timeout(min(TAKEN, TAKEN + self._taken / LEAST_RATE - self._blocked)):
                 await super().write(data)
         except TimeoutError:
-            if self._req is not None and self._req.transport is not None:
-                self._req.transport.abort()
+            self.disconnect()
             raise ConnectionResetError("the client has stopped reading") from None
+        self._blocked += time.monotonic() - began
+        self._taken += len(data)
+
+    def disconnect(self) -> None:
+        """Drop the connection and whatever was not sent yet."""
+        if self._req is not None and self._req.transport is not None:
+            self._req.transport.abort()
 
 
 async def begun(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:

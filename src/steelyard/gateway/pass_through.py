@@ -15,6 +15,7 @@ from steelyard.gateway.api_errors import of_fault
 from steelyard.gateway.billed_tries import BilledTries
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.json_text import json_bytes
+from steelyard.gateway.plain_reply import json_reply
 from steelyard.gateway.relay import NO_VOTE, Relay, log_reply, rate_limits
 from steelyard.gateway.source import RETRIES, Source
 from steelyard.gateway.state import REQUEST_ID, STATE
@@ -63,7 +64,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 
 async def _whole(
     request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
-) -> web.Response:
+) -> web.StreamResponse:
     async def send() -> tuple[Written, bytes]:
         with tries.billed.one(tries.samples):
             reply = await source.client.written(CHAT, body, timeout=tries.left, headers=headers)
@@ -72,7 +73,8 @@ async def _whole(
     reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
     log_reply(request, source, reply.content)
     headers_sent = NO_VOTE | rate_limits(reply.headers, source.secrets)
-    return web.Response(body=relayed, content_type="application/json", headers=headers_sent)
+    del reply  # what was read of it is not needed while the client reads
+    return await json_reply(request, relayed, headers_sent)
 
 
 def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:

@@ -18,6 +18,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import begun, break_off, event
 from steelyard.gateway.json_members import Members
 from steelyard.gateway.json_text import json_bytes
+from steelyard.gateway.plain_reply import json_reply
 from steelyard.gateway.responses_request import as_chat
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import pieces, spoken, while_waiting
@@ -36,7 +37,7 @@ async def responses(request: web.Request) -> web.StreamResponse:
             return await _streamed(request, asked)
         reply = state.replied(request, await _decided(request, asked))
         await state.kept(reply)
-        return web.Response(body=json_bytes(as_response(reply)), content_type="application/json")
+        return await json_reply(request, json_bytes(as_response(reply)))
 
 
 def _read(members: Members, caps: Caps) -> ChatRequest:

@@ -30,7 +30,8 @@ class Secrets:
 
     def __init__(self, *keys: str | None) -> None:
         self.keys: list[str] = []
-        self._spelled: list[re.Pattern[str]] = []
+        self._spellings: list[str] = []  # of the keys, as they are and within JSON
+        self._numbers: list[re.Pattern[str]] = []
         for key in keys:
             self.add(key)
 
@@ -41,15 +42,18 @@ class Secrets:
         numbers = r"\s*,\s*".join(str(number) for number in key.encode())
         escaped = json.dumps(key)[1:-1]
         self.keys.append(key)
-        self._spelled.append(re.compile(rf"{re.escape(key)}|{re.escape(escaped)}|(?<!\d){numbers}(?!\d)"))
+        self._spellings += {key, escaped}
+        self._numbers.append(re.compile(rf"{numbers}(?!\d)"))
 
     def in_text(self, text: str) -> bool:
-        """Whether a text holds a key: as it is, within JSON, or as a list of the numbers of its bytes.
+        """Whether a text holds a key: as it is, within JSON, or as the bytes of a token.
 
         >>> Secrets("0123456789abcdef").in_text("you sent 0123456789abcdef")
         True
         """
-        return any(pattern.search(text) for pattern in self._spelled)
+        if any(spelling in text for spelling in self._spellings):
+            return True
+        return '"bytes"' in text and any(pattern.search(text) for pattern in self._numbers)
 
     def in_json(self, content: Any) -> bool:
         """Whether a reply holds a key, also in the names of its fields or spread over its tokens."""
