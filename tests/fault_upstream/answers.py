@@ -26,6 +26,7 @@ from tests.fault_upstream.wire import (
     keys,
     lines,
     long_text,
+    longest,
     many,
     newer,
     no_http,
@@ -40,6 +41,7 @@ from tests.fault_upstream.wire import (
     slow,
     tardy,
     trailing,
+    window,
     zipped,
 )
 
@@ -197,6 +199,8 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "picky": picky,
     "newer": newer,
     "greedy": greedy,
+    "window": window,
+    "longest": longest,
     "same": same,
     "echo": echo,
     "echo-elsewhere": echo_elsewhere,

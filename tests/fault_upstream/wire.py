@@ -231,6 +231,29 @@ async def newer(asked: Asked) -> None:
         await asked.reply(json.dumps(good(asked)).encode())
 
 
+async def window(asked: Asked) -> None:
+    """As vLLM: a context window of so many tokens, of which a prompt takes one per word."""
+    limit, tokens, prompt = int(asked.fault.argument), asked.body.get("max_tokens", 16), len(asked.prompt.split())
+    if tokens + prompt > limit:
+        await asked.refuse(
+            400,
+            f"This model's maximum context length is {limit} tokens. However, you requested {tokens + prompt} "
+            f"tokens ({prompt} in the messages, {tokens} in the completion). Please reduce the length of the messages.",
+        )
+    else:
+        await asked.reply(json.dumps(good(asked)).encode())
+
+
+async def longest(asked: Asked) -> None:
+    """As OpenAI: a model that writes at most so many tokens."""
+    limit, tokens = int(asked.fault.argument), asked.body.get("max_tokens", 16)
+    if tokens > limit:
+        supported = f"This model supports at most {limit} completion tokens, whereas you provided {tokens}."
+        await asked.refuse(400, f"max_tokens is too large: {tokens}. {supported}")
+    else:
+        await asked.reply(json.dumps(good(asked)).encode())
+
+
 async def same(asked: Asked) -> None:
     """Every choice of one request has the same seed."""
     body = good(asked)

@@ -88,3 +88,41 @@ def test_a_request_that_is_passed_through_is_sent_again_only_within_the_limit(
     with gateway(upstream.url, model=model, caps=Caps(tokens=limit)) as running:
         assert running.chat(prompt, model, max_tokens=100).status == 502
     assert attempts(upstream, prompt) == tries
+
+
+DEFAULT: dict[str, Any] = {"price": Price(0.15, 0.6), "caps": Caps(cost=0.05)}  # 10,397 tokens of each of 8 samples
+
+
+@pytest.mark.parametrize("model", ["fault:500!?now", "fault:500!?now&no-n"])
+@pytest.mark.parametrize("vote", [True, False])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_server_error_bills_nothing_and_is_retried_under_a_cap(
+    upstream: FaultUpstream, model: str, vote: bool
+) -> None:
+    prompt = f"now {model} {vote}"
+    with gateway(upstream.url, model=model, **DEFAULT) as running:
+        answered = running.chat(prompt, VOTE if vote else model, seed=0)
+    assert answered.status == 200
+    if vote:
+        assert answered.json["steelyard"]["samples"]["failed"] == 0
+    assert attempts(upstream, prompt) >= 2
+
+
+@pytest.mark.parametrize("fault", ["504", "cut"])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_reply_that_was_lost_may_have_been_billed(upstream: FaultUpstream, fault: str) -> None:
+    model, prompt = f"fault:{fault}!?now", f"now lost {fault}"
+    with gateway(upstream.url, model=model, **DEFAULT) as running:
+        refused = running.chat(prompt, model)
+        retried = running.chat(f"{prompt} again", model, max_tokens=1000)
+    assert refused.status == 502
+    assert refused.error["message"].endswith("not retried: a retry could exceed the cost limit")
+    assert attempts(upstream, prompt) == 1
+    assert (retried.status, attempts(upstream, f"{prompt} again")) == (200, 2)
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_reply_without_text_is_billed_as_its_usage_says(upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:content-number!?now&no-n", caps=Caps(tokens=150)) as running:
+        assert running.chat("now unreadable", max_tokens=100, steelyard={"n": 1}).status == 200
+    assert attempts(upstream, "now unreadable") == 2

@@ -22,6 +22,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.serve_options import (
     AccessLogFile,
+    AllowField,
     AllowHost,
     FeedbackFolder,
     Host,
@@ -55,6 +56,7 @@ def run(
     unauthenticated: Unauthenticated = False,
     limit: LimitOption = None,
     price: PriceOption = None,
+    allow_field: AllowField = None,
     feedback: FeedbackFolder = None,
     keep_texts: KeepTexts = False,
     access_log: AccessLogFile = "-",
@@ -83,6 +85,7 @@ def run(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
         allow_hosts=tuple(allow_host or ()), key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
+        allow_fields=tuple(allow_field or ()),
         feedback=feedback, keep_texts=keep_texts, access_log=access_log,
         verifier=VerifierSettings(verifier, local=verifier_local, **place) if verifier else None,
     )  # fmt: skip

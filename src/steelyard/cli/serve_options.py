@@ -54,6 +54,16 @@ PriceOption = Annotated[
         show_default=False,
     ),
 ]
+AllowField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-field",
+        metavar="NAME",
+        help="Field that requests may contain under --cap cost although it may change the price, such as image_url or "
+        "service_tier; may be given several times.",
+        show_default=False,
+    ),
+]
 VerifierUrl = Annotated[
     str | None,
     typer.Option(

@@ -1,8 +1,8 @@
 """What the limits of a request leave for tries beside those that were counted before anything was asked.
 
-Counted are one try of every sample, and all tries of every score. A try that failed may have been billed all the same,
-unless the upstream was busy, gone, or refused it; another one is made only where the limits leave room for it. A sample
-that was shorter than it might have been leaves some.
+Counted are one try of every sample, and all tries of every score. A failed try may have been billed all the same where
+its reply was lost or unreadable, but not where the upstream was busy, gone, or answered with an error; another one is
+made only where the limits leave room for it. A sample that was shorter than it might have been leaves some.
 """
 
 from __future__ import annotations

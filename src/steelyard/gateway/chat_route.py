@@ -42,6 +42,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
 def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) -> VoteSettings:
     """How a request is voted on, within what the operator allows; `only` one upstream gives one sample."""
     settings = read_vote_settings(asked, state.n, state.caps, len(state.sources))
+    state.check_price(asked)
     samples = state.voting.samples(settings, only)
     reading = state.voting.reading(asked, settings, state.prices, only)
     found = budget(asked, samples, state.caps, state.prices, settings.max_total_tokens, reading)

@@ -52,6 +52,7 @@ class Configuration:
     feedback: Path | None = None
     access_log: str | None = None  # a file, or - for stderr
     price: Price | Prices | None = None  # by the name of an upstream, or one for all
+    allow_fields: tuple[str, ...] = ()  # under a cap on the cost, although they may change the price
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
@@ -68,8 +69,7 @@ class Configuration:
             raise SettingError(
                 f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
             )
-        if self.caps.cost is not None and not self.prices:
-            raise SettingError("a cap on the cost needs the prices: give them with --token-price IN,OUT")
+        self._check_cost_cap()
         for name in self.allow_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise SettingError(
@@ -82,6 +82,12 @@ class Configuration:
                 f"{self.host} can be reached from other machines, and there is no key: set ${CLIENT_KEY} or "
                 "--key-file, or say --unsafe-no-key"
             )
+
+    def _check_cost_cap(self) -> None:
+        if self.caps.cost is not None and not self.prices:
+            raise SettingError("a cap on the cost needs the prices: give them with --token-price IN,OUT")
+        if self.allow_fields and self.caps.cost is None:
+            raise SettingError("--allow-field is for a cap on the cost: without --cap cost=MOST every field is allowed")
 
     @property
     def name(self) -> str:

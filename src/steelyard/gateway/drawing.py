@@ -155,17 +155,17 @@ class Drawing:
         if self._limit is None:
             content, reply = await self._sent(self._body(able, first, count), first, count)
         else:
-            limit = self._limit
             content, reply = await self.source.limited(
-                lambda name: self._sent(self._body(able, first, count, **{name: limit}), first, count)
+                self._limit,
+                self.asked.size,
+                lambda name, limit: self._sent(self._body(able, first, count, **{name: limit}), first, count),
             )
         raw = choices_by_index(content)
         rest = {name: value for name, value in content.items() if name != "choices"}
         if count > 1 and "usage" in rest:
             rest["usage"] = of_all_choices(rest["usage"], reply, believed=able.usage)
         self.replies.append(rest)
-        if self.wanted.allowance:
-            self.wanted.allowance.billed(self.source.name, count, rest.get("usage"))
+        self._tries.report(range(first, first + count), rest.get("usage"))
         name = rest.get("id") if count == 1 else None
         response = name if isinstance(name, str) and name else None
         came = [
@@ -184,7 +184,12 @@ class Drawing:
                 self.attempts += 1
                 client = self.source.client
                 content = await client.request("POST", CHAT, body, timeout=UNTIMED, headers=self._headers)
-                return content, checked_reply(content, count, self.source, logprobs=self.asked.logprobs)
+                try:
+                    return content, checked_reply(content, count, self.source, logprobs=self.asked.logprobs)
+                except TryError:
+                    if count == 1 and isinstance(content, dict):  # of several choices some servers count one alone
+                        self._tries.report(range(first, first + 1), content.get("usage"))
+                    raise
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.wanted.until)

@@ -42,6 +42,7 @@ class Tries(NamedTuple):
 async def pass_through(request: web.Request, asked: ChatRequest, source: Source) -> web.StreamResponse:
     """Answer with the upstream's own response."""
     state = request.app[STATE]
+    state.check_price(asked)
     until = time.monotonic() + state.caps.deadline
     limit, allowance = budget(asked, {source.name: asked.drawn_at_most}, state.caps, state.prices)
     tries = Tries(BilledTries(source.name, allowance), range(asked.drawn_at_most), until)
@@ -57,7 +58,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     try:
         if limit is None or asked.max_tokens is not None:
             return await send()
-        return await source.limited(lambda name: send(**{name: limit}))
+        return await source.limited(limit, asked.size, lambda name, most: send(**{name: most}))
     except TryError as error:
         raise of_fault(error) from None
 

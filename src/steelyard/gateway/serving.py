@@ -85,7 +85,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
             created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
-            keys=len(configuration.keys()) or 1,
+            keys=len(configuration.keys()) or 1, allow_fields=configuration.allow_fields,
         )  # fmt: skip
         stack.callback(state.counting.close)
         state.access_log = AccessLog(configuration.access_log, state.metrics.unlogged.add)

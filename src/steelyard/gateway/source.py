@@ -14,6 +14,7 @@ from steelyard.gateway.api_errors import LONGEST_PAUSE
 from steelyard.gateway.limit_names import other_name
 from steelyard.gateway.most_choices import MostChoices, names_n
 from steelyard.gateway.secrets_filter import Secrets
+from steelyard.gateway.token_limit import ModelLimit, TokenLimit, refused_limit
 from steelyard.llm.client import Client
 from steelyard.llm.faults import BusyError, LateError, PutOffError, RefusedError, SpentError, TooLargeError, TryError
 from steelyard.llm.pace import Pace
@@ -58,6 +59,7 @@ class Source:
         self.pace = Pace(most, start=most, longest=LONGEST_PAUSE)
         self.abilities: Abilities | None = None
         self.most_choices = MostChoices()
+        self.token_limit = TokenLimit()
         self.problem: str | None = None
         self.put_off = "HTTP 429"  # what the upstream said when it last asked to be left alone
         self._limit_name: str | None = None  # of a limit on tokens, where a refusal has told it
@@ -112,21 +114,33 @@ class Source:
         except PutOffError as error:  # also of a request that waited for others
             raise PutOffError(self.put_off, error.wait) from None
 
-    async def limited(self, send: Callable[[str], Awaitable[Result]]) -> Result:
-        """Send what holds a limit on tokens that the client did not write, under the upstream's own name for it.
+    async def limited(self, tokens: int, prompt_bytes: int, send: Callable[[str, int], Awaitable[Result]]) -> Result:
+        """Send a request with a limit on tokens that the client did not set, as the upstream's model accepts it.
 
-        A refusal that speaks of the other name is followed once, and remembered when that works.
+        A refusal that names a lower limit, or the other name of the field, is followed once each, and remembered when
+        that works.
         """
-        name = (await self.able()).limit_name
-        try:
-            return await send(name)
-        except RefusedError as error:
-            other = other_name(name, error.reason)
-            if other is None:
-                raise
-        result = await send(other)
-        self._limit_name = other
-        return result
+        name, most = (await self.able()).limit_name, self.token_limit.lowered(tokens, prompt_bytes)
+        renamed, limit = False, None
+        while True:
+            try:
+                result = await send(name, most)
+            except RefusedError as error:
+                named, other = refused_limit(most, error), other_name(name, error.reason)
+                if limit is None and named:
+                    limit, most = named, named.accepted
+                elif not renamed and other:
+                    renamed, name = True, other
+                else:
+                    raise
+            else:
+                self._remember(name if renamed else None, limit)
+                return result
+
+    def _remember(self, name: str | None, limit: ModelLimit | None) -> None:
+        self._limit_name = name or self._limit_name
+        if limit:
+            self.token_limit.learn(limit)
 
     @property
     def paused(self) -> bool:

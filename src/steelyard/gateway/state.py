@@ -12,12 +12,13 @@ from aiohttp import web
 from steelyard.gateway.access_log import AccessLog, log_usage
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import OURS
+from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.draining import UnderWay
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
+from steelyard.gateway.priced_fields import check_priced_fields
 from steelyard.gateway.source import Source
 from steelyard.gateway.spending import billed
 from steelyard.gateway.vote_reply import completion
@@ -47,6 +48,7 @@ class State:
     keys: int = 1  # of clients
     feedback: Feedback | None = None
     prices: Prices = field(default_factory=dict)
+    allow_fields: tuple[str, ...] = ()  # that a request may have under a cap on its cost, whatever they cost
     warming: asyncio.Task[None] | None = None  # what the first vote would have to wait for
     access_log: AccessLog | None = None
 
@@ -76,6 +78,11 @@ class State:
     def models(self) -> list[str]:
         """The names that a client may ask for: of several upstreams the names that the operator has given them."""
         return [self.name, *(source.name or source.model for source in self.sources)]
+
+    def check_price(self, asked: ChatRequest) -> None:
+        """Refuse a request whose cost cannot be bounded, where there is a cap on it."""
+        if self.caps.cost is not None:
+            check_priced_fields(asked, self.allow_fields)
 
     def source_of(self, model: str) -> Source | None:
         """The upstream that a plain model is passed on to: by its name, or by its model where no other one has that."""

@@ -131,7 +131,7 @@ def budget(
     cost = math.inf if caps.cost is None else caps.cost * MILLION
     if tokens == cost == math.inf:
         return Budget()
-    size = sum(len(written.encode("utf-8", "surrogatepass")) for written in asked.members.written.values())
+    size = asked.size
     priced = {name: price_of(prices, name) or FREE for name in samples}
     score = reading.price or FREE
     beside = Bill(

@@ -39,6 +39,7 @@ from steelyard.llm.faults import (
     LateError,
     ProxyError,
     RefusedError,
+    StatusError,
     TooLargeError,
     TryError,
 )
@@ -227,7 +228,7 @@ class Client:
             raise BusyError(reason, retry_after(response.headers))
         if 400 <= status < 500 and status not in AGAIN:
             raise RefusedError(reason, status)
-        raise TryError(reason)
+        raise StatusError(reason, status)
 
 
 async def _read(response: ClientResponse, most: int, hold: Hold) -> bytearray:

@@ -7,6 +7,7 @@ TryError                this try gave no sample; another may
 ├── LateError           no answer came in time
 ├── SpentError          the time for all tries is over
 ├── TooLargeError       the reply is longer than we read; fewer samples per request may fit
+├── StatusError         the server answered with an HTTP error that may pass (500, 502, 408)
 └── RefusedError        asking the same again cannot help (400, 401, 404, 422, a redirect)
 
 They never leave the I/O wing: a job turns them into failed samples, or into one UpstreamError.
@@ -58,6 +59,14 @@ class SpentError(TryError):
 
 class TooLargeError(TryError):
     """The reply is longer than we are willing to read."""
+
+
+class StatusError(TryError):
+    """The server answered with an HTTP error that may pass; `status` is its code."""
+
+    def __init__(self, reason: str, status: int) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 class RefusedError(TryError):
