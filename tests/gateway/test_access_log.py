@@ -15,7 +15,7 @@ import pytest
 
 from steelyard.errors import SettingError
 from steelyard.gateway.access_log import CAPACITY, AccessLog
-from steelyard.gateway.worst_case import read_prices
+from steelyard.llm.prices import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command

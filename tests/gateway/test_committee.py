@@ -11,7 +11,7 @@ import steelyard as sy
 from steelyard.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.worst_case import Price
+from steelyard.llm.prices import Price
 from tests.committees import committee, pool
 from tests.gateway.gateways import VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream

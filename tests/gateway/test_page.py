@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from steelyard.confidence.calibration_error import Bin
-from steelyard.gateway.worst_case import read_prices
+from steelyard.llm.prices import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.hostile_texts import TEXTS
 from tests.upstreams import CANARY, FaultUpstream

@@ -18,7 +18,7 @@ from steelyard import look
 from steelyard.errors import SettingError
 from steelyard.gateway.page_route import FILES, document
 from steelyard.gateway.recent_requests import KEPT, LEAST_SCORED
-from steelyard.gateway.worst_case import read_prices
+from steelyard.llm.prices import read_prices
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.upstreams import FaultUpstream

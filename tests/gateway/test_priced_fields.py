@@ -9,7 +9,7 @@ import pytest
 from steelyard.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.worst_case import Price
+from steelyard.llm.prices import Price
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream

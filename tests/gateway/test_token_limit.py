@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.token_limit import ModelLimit, TokenLimit, model_limit
-from steelyard.gateway.worst_case import Price
+from steelyard.llm.prices import Price
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.test_limit_names import limits
 from tests.upstreams import FaultUpstream

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from steelyard.gateway.verifier import VerifierSettings
-from steelyard.gateway.worst_case import Price
+from steelyard.llm.prices import Price
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.test_relay import fixed

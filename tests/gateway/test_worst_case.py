@@ -11,7 +11,7 @@ from steelyard.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.verifier import LAYOUT, VerifierSettings
-from steelyard.gateway.worst_case import Price
+from steelyard.llm.prices import Price
 from steelyard.verifiers.protocols.p_true import render
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts

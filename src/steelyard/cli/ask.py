@@ -26,6 +26,8 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.server_options import Shown
+from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
+from steelyard.cli.spent_view import say_spent, spent_object
 from steelyard.cli.turns_view import show_turns, turns_object
 
 EXAMPLE = (
@@ -69,22 +71,34 @@ def run(
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
     ] = False,
     frugal: FrugalRule = None,
+    price: TokenPrice = None,
+    dry_run: DryRun = False,
+    confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
+    from steelyard.cli.estimating import Spending, check_spending
     from steelyard.jobs.ask_question import SAMPLES, ask
+    from steelyard.jobs.estimate_ask import estimate_ask
     from steelyard.jobs.plan_reading import answers_to_question
     from steelyard.llm.named_upstreams import names_of
     from steelyard.llm.prompts import read_template
     from steelyard.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
-    each = SAMPLES if n is None else n
+    each, prices = SAMPLES if n is None else n, check_spending(confirm_above, price)
     voter = load(plan) if plan else None
     cascade = voter.cascade_ if voter else None
     names = names_of(asked_of["upstream"])
     kind = answers_to_question(question, read_template(prompt), voter)
+    if dry_run or confirm_above is not None:
+        estimates = estimate_ask(
+            question, read_template(prompt), **asked_of, n=n, max_tokens=max_tokens, plan=voter,
+            verifier=None if local else verifier, on_demand=frugal is not None,
+        )  # fmt: skip
+        if not Spending(prices, dry_run, confirm_above, json).goes_ahead(estimates, "samples"):
+            return
     shown = Shown(lambda: arrivals(each, kind, names, cascade=cascade))
     asked = ask(
         question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
@@ -98,10 +112,12 @@ def run(
     if json:
         turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}
         read_by = {"read_by": vars(asked.read_by)} if asked.read_by else {}
-        show.as_json({**as_object(asked, asked.draws, about), **turns, **read_by})
+        spent = {"spent": spent_object(asked.spent, prices)}
+        show.as_json({**as_object(asked, asked.draws, about), **turns, **read_by, **spent})
         return
     show_ballot(asked, asked.draws, about)
     if asked.read_by:
         show_reading(asked.read_by)
     if asked.cascade:
         show_turns(asked.cascade)
+    say_spent(asked.spent, prices)

@@ -27,6 +27,7 @@ from steelyard.cli.options import (
     upstream_options,
 )
 from steelyard.cli.run_engine import WorkerRange
+from steelyard.cli.spend_options import ConfirmAbove, DryRun, Probe, TokenPrice
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
@@ -110,10 +111,15 @@ def run(
         ),
     ] = None,
     workers: WorkerRange = None,
+    price: TokenPrice = None,
+    dry_run: DryRun = False,
+    probe: Probe = None,
+    confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
-    from steelyard.cli.generating import tell
+    from steelyard.cli.estimating import Spending, check_spending, estimate_options
+    from steelyard.cli.generating import goes_ahead, tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
@@ -121,6 +127,8 @@ def run(
     from steelyard.errors import SettingError, UpstreamError
     from steelyard.jobs.generate_run import generate
 
+    prices = check_spending(confirm_above, price)
+    estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
     asked_of = upstream_options(upstream, model, key_env)
     shown, stopped = Shown(lambda: live("Sampling")), False
     options: dict[str, Any] = {**asked_of,
@@ -129,6 +137,9 @@ def run(
         "retries": retries, "try_timeout": try_timeout, "sample_timeout": sample_timeout, "max_failures": max_failures,
         "rename": renames(rename),
     }  # fmt: skip
+    spending = Spending(prices, dry_run, confirm_above, json)
+    if estimating and not goes_ahead(questions, output, options, probe, spending):
+        return
     try:
         if engine is not None:
             if fork is not None:
@@ -146,9 +157,9 @@ def run(
         progress, stopped = shown.last, True
     except UpstreamError:
         if shown.last and shown.last.lost:
-            tell(fork or output, shown.last, stopped, json)
+            tell(fork or output, shown.last, stopped, json, prices)
         raise
-    tell(fork or output, progress, stopped, json)
+    tell(fork or output, progress, stopped, json, prices)
     if stopped:
         show.say()
         raise typer.Exit(130)

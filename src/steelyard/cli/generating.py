@@ -5,19 +5,24 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
+from steelyard.cli.live_progress import live
 from steelyard.cli.next_step import after_generate
+from steelyard.cli.server_options import Shown
+from steelyard.cli.spent_view import say_spent, spent_object
 from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
+    from steelyard.cli.estimating import Spending
     from steelyard.jobs.progress import Progress
+    from steelyard.llm.prices import Prices
 
 REASONS = 5  # shown
 
 
-def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
+def tell(folder: Path, progress: Progress, stopped: bool, json: bool, prices: Prices) -> None:
     """Say where the run stands, what failed and why, and what comes next."""
     there, reasons = progress.held, progress.reasons
     failed = reasons.total()
@@ -32,6 +37,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
                 "reasons": dict(reasons.most_common()),
                 "asked_now": progress.done + progress.failed,
                 "tokens": progress.tokens,
+                "spent": spent_object(progress.spent, prices),
                 "seconds": round(progress.seconds, 3),
                 "stopped": stopped,
                 "again": again if stopped or failed or progress.lost else None,
@@ -45,6 +51,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
         return
     asked = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
     show.say(f"{folder}: {there:,} of {progress.wanted:,} samples ({asked})")
+    say_spent(progress.spent, prices)
     if progress.parts:
         rows = [(name, *map(str, _counted(part)), progress.lost.get(name, "")) for name, part in progress.parts.items()]
         show.table("", ("upstream", "wanted", "samples", "failed", "could not go on"), rows)
@@ -55,6 +62,21 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool) -> None:
         show.say(f"To {'go on' if stopped or progress.lost else 'try them again'}:\n\n  {again}")
     else:
         show.say(f"Next: {after_generate(folder)}")
+
+
+def goes_ahead(questions: str, folder: Path, options: dict[str, Any], probe: int | None, spending: Spending) -> bool:
+    """Estimate what the command will spend, after a probe if there is one; whether it shall be spent."""
+    from steelyard.jobs.estimate_generate import estimate_generate
+    from steelyard.jobs.generate_order import read_order
+    from steelyard.jobs.generate_run import generate
+
+    if probe is not None:
+        shown: Shown[Progress] = Shown(lambda: live("Probing"))
+        generate(questions, folder, probe=probe, progress=shown.progress, serve=shown.serve, **options)
+    estimates = estimate_generate(*read_order(questions, **options), folder)
+    return spending.goes_ahead(
+        estimates, "samples", "Add --probe 3 to sample three questions first: a closer estimate."
+    )
 
 
 def _by_source(progress: Progress) -> dict[str, object]:

@@ -28,7 +28,8 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.run_engine import WorkerRange
-from steelyard.cli.scores_view import show_scored, show_verifiers
+from steelyard.cli.scores_view import goes_ahead, show_scored, show_verifiers
+from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
 
 EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
 
@@ -100,6 +101,9 @@ def run(
             show_default=False,
         ),
     ] = None,
+    price: TokenPrice = None,
+    dry_run: DryRun = False,
+    confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
     """Have a verifier score every response of a table or a run; the same command goes on where the last one stopped.
@@ -113,18 +117,29 @@ def run(
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
+    from steelyard.cli.estimating import Spending, check_spending, estimate_options
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.engine.parted_score import score_parts
     from steelyard.jobs.score import score
+    from steelyard.jobs.score_opened import ScoreOrder
     from steelyard.llm.embedded import LOCAL, WEAK
+    from steelyard.llm.prices import VERIFIER, price_of
     from steelyard.verifiers import find_verifier
 
+    prices = check_spending(confirm_above, price)
+    estimating = estimate_options(dry_run, confirm_above, None, engine=engine)
     if upstream == LOCAL and engine is None:
         print(WEAK, file=sys.stderr)
     asked: dict[str, Any] = {
         "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,
         "max_failures": max_failures,
     }  # fmt: skip
+    made_from: dict[str, Any] = {"output": output, "rename": renames(rename), "layout": layout}
+    if estimating:
+        order = ScoreOrder(verifier, upstream, **asked)
+        on_demand, spend = frugal is not None, Spending(prices, dry_run, confirm_above, json)
+        if not goes_ahead(source_of(files), order, on_demand, made_from, spend):
+            return
     try:
         if engine is not None:
             _check_parted(files, output=output, rename=rename, layout=layout)
@@ -138,14 +153,14 @@ def run(
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
         with show.progress(f"Scoring {spoken(files)}") as progress:
             done = score(
-                source_of(files), verifier, output=output, rename=renames(rename), layout=layout, upstream=upstream,
-                plan=plan, frugal=frugal, answers=answers, progress=progress, **asked,
+                source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
+                progress=progress, **made_from, **asked,
             )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
-    show_scored(done, column or find_verifier(verifier)[1].name, json, plan)
+    show_scored(done, column or find_verifier(verifier)[1].name, json, plan, price_of(prices, VERIFIER))
 
 
 def _check_parted(files: list[Path], **given: Any) -> None:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
 from steelyard.cli.next_step import VERDICTS, after_score
+from steelyard.cli.spent_view import say_spent, spent_object
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from steelyard.cli.estimating import Spending
+    from steelyard.jobs.score_opened import ScoreOrder
     from steelyard.jobs.score_samples import Scored
+    from steelyard.llm.prices import Price
 
 ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
 
 
-def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None) -> None:
+def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None, price: Price | None = None) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
+    spent, prices = {"": done.spent}, {"": price} if price else {}
     if json:
         show.as_json(
             {
                 "run": str(done.run),
                 "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
                 "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+                "spent": spent_object(spent, prices),
                 "rule": done.rule, "not_asked": done.not_asked, "copied": done.copied,
             }
         )  # fmt: skip
@@ -33,6 +39,7 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None)
         about = [str(value) if name == "where" else f"{name} {value}" for name, value in known.items()]
         show.say(f"Verifier: {', '.join(about)}")
     show.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    say_spent(spent, prices)
     if done.rule:
         show.say(_not_needed(done))
     notes = [
@@ -50,6 +57,15 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None)
         show.say("Run the same command again to try the failed ones again.")
     following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
     show.say(f"Next: {following or after_score(done.run, column)}")
+
+
+def goes_ahead(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
+    """Estimate what the command will spend; whether it shall be spent."""
+    from steelyard.jobs.estimate_score import estimate_score
+    from steelyard.llm.prices import VERIFIER
+
+    estimate = estimate_score(source, order, on_demand=on_demand, **made_from)
+    return spending.goes_ahead({VERIFIER: estimate}, "responses")
 
 
 def _not_needed(done: Scored) -> str:

@@ -30,13 +30,13 @@ from steelyard.cli.serve_options import (
     KeyFile,
     LimitOption,
     Port,
-    PriceOption,
     Unauthenticated,
     VerifierKeyEnv,
     VerifierLocal,
     VerifierModel,
     VerifierUrl,
 )
+from steelyard.cli.spend_options import TokenPrice
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model NAME --plan plan.json"
 
@@ -55,7 +55,7 @@ def run(
     key_file: KeyFile = None,
     unauthenticated: Unauthenticated = False,
     limit: LimitOption = None,
-    price: PriceOption = None,
+    price: TokenPrice = None,
     allow_field: AllowField = None,
     feedback: FeedbackFolder = None,
     keep_texts: KeepTexts = False,
@@ -77,7 +77,7 @@ def run(
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
     from steelyard.gateway.verifier import VerifierSettings
-    from steelyard.gateway.worst_case import read_prices
+    from steelyard.llm.prices import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)

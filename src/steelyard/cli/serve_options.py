@@ -42,18 +42,6 @@ LimitOption = Annotated[
         show_default=False,
     ),
 ]
-PriceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--token-price",
-        metavar="IN,OUT",
-        help="What a million tokens of prompts and of responses cost, for the cost of a reply and the cap cost, in USD "
-        "unless a currency follows: IN,OUT,EUR. "
-        "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own "
-        "server.",
-        show_default=False,
-    ),
-]
 AllowField = Annotated[
     list[str] | None,
     typer.Option(

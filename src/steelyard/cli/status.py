@@ -10,6 +10,8 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.bill_view import show_bills
 from steelyard.cli.options import Json, PriceResponse
+from steelyard.cli.spend_options import TokenPrice
+from steelyard.cli.spent_view import add_costs, spent_line
 
 EXAMPLE = "Example: steelyard status RUN"
 SHOWN = 10
@@ -20,12 +22,15 @@ def run(
         Path, typer.Argument(metavar="RUN", help="Folder made by 'steelyard generate'.", show_default=False)
     ],
     price_response: PriceResponse = None,
+    price: TokenPrice = None,
     json: Json = False,
 ) -> None:
-    """Say where a run stands: what is done, what failed and why, what is scored, and how old its table is."""
+    """Say where a run stands: what is done, what failed and why, what is scored and spent, and how old its table is."""
+    from steelyard.llm.prices import read_prices
     from steelyard.runs.status import status
 
     found = status(folder, price_response=price_response)
+    add_costs(found["spent"], read_prices(price or []))
     if json:
         show.as_json(found)
         return
@@ -39,6 +44,7 @@ def run(
     model = found["model"] or (f"{len(sources)} upstreams" if sources else "LLM not named")
     show.table(f"{folder}: {model}, {questions}", ("", *(column.replace("_", " ") for column in columns)), rows)
     show_bills(found["bills"])
+    _say_spent(found)
     _say_failures(parts)
     _say_parts(found.get("parts", []))
     if found["torn_bytes"]:
@@ -63,6 +69,20 @@ def _say_failures(parts: dict[str, dict[str, Any]]) -> None:
             show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}{of}")
         if part["failed"] > SHOWN:
             show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
+
+
+def _say_spent(found: dict[str, Any]) -> None:
+    """What was spent on the samples of every upstream and on the scores of every verifier."""
+    spent, sampled = found["spent"], 0
+    for name, usage in spent["samples"].items():
+        sampled += usage["samples"]
+        show.say(spent_line(usage, f" on samples{' of ' * bool(name)}{name}"))
+    for name, usage in spent["verifiers"].items():
+        show.say(spent_line(usage, f" on scores of {name}"))
+    older = found["samples"]["done"] - sampled
+    if not found["made_from"] and older > 0:
+        which = "Spent on samples" if not sampled else f"Spent on {older:,} older samples"
+        show.say(f"{which}: not recorded.")
 
 
 def _say_parts(parts: list[dict[str, Any]]) -> None:

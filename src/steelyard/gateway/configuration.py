@@ -15,13 +15,13 @@ from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
 from steelyard.gateway.vote_settings import unfitted_methods
-from steelyard.gateway.worst_case import VERIFIER, Price, Prices, price_of
 from steelyard.jobs.ask import SCORE, planned, tell_rule
 from steelyard.jobs.ask_cascade import cascade_for
 from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
+from steelyard.llm.prices import VERIFIER, Price, Prices, price_of
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade

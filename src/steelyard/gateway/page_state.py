@@ -12,7 +12,7 @@ from steelyard.gateway.page_ask import ask
 from steelyard.gateway.page_route import page
 from steelyard.gateway.recent_requests import RecentRequests
 from steelyard.gateway.state import STATE, State
-from steelyard.gateway.worst_case import currency_of
+from steelyard.llm.prices import currency_of
 
 RECENT = web.AppKey("recent", RecentRequests)
 

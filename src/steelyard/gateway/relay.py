@@ -23,10 +23,10 @@ from steelyard.gateway.state import STATE
 from steelyard.gateway.upstream_reply import checked_reply, good_choices, is_chunk
 from steelyard.gateway.usage import added
 from steelyard.gateway.vote_stream import chunks
-from steelyard.gateway.worst_case import currency_of, price_of
 from steelyard.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import LateError, TooLargeError, TryError
+from steelyard.llm.prices import currency_of, price_of
 from steelyard.llm.reply import ECHO
 
 IDLE = 120.0  # seconds between two parts of a stream

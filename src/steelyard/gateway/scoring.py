@@ -18,9 +18,10 @@ import polars as pl
 from steelyard.errors import SteelyardError
 from steelyard.gateway.api_errors import LONGEST_PAUSE
 from steelyard.gateway.samples import Sample
-from steelyard.gateway.worst_case import NOTHING, Prices, Reading, price_of
+from steelyard.gateway.worst_case import NOTHING, Reading
 from steelyard.jobs.ask import probability_of
 from steelyard.llm.pace import Pace
+from steelyard.llm.prices import Prices, price_of
 from steelyard.tables.score_spelling import Score, spelled
 from steelyard.verifiers.scored_items import Item, Runner, Scores
 from steelyard.verifiers.step_splits import split

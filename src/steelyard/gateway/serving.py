@@ -30,7 +30,6 @@ from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
 from steelyard.gateway.state import State
 from steelyard.gateway.verifier import TRIES
 from steelyard.gateway.voting import Voter
-from steelyard.gateway.worst_case import VERIFIER
 from steelyard.jobs.ask import unplanned
 from steelyard.jobs.interrupts import first_signal
 from steelyard.jobs.starting import started
@@ -38,6 +37,7 @@ from steelyard.llm.address import Address, read_key
 from steelyard.llm.client import Client
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import Upstream
+from steelyard.llm.prices import VERIFIER
 from steelyard.llm.upstream import Serve, served
 from steelyard.plain_loops import choose_plain_loops
 from steelyard.runs.feedback_folder import FeedbackSettings

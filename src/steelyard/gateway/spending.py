@@ -8,8 +8,8 @@ from steelyard.gateway.api_errors import public
 from steelyard.gateway.decision import Decision, Party
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
-from steelyard.gateway.worst_case import Prices, price_of
 from steelyard.jobs.cascade_outcome import Turn
+from steelyard.llm.prices import Prices, price_of
 
 NO_PRICES: Prices = {}
 EVERYBODY = "all upstreams are asked"

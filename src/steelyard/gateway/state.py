@@ -23,7 +23,7 @@ from steelyard.gateway.source import Source
 from steelyard.gateway.spending import billed
 from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Voter, Voting
-from steelyard.gateway.worst_case import Prices, currency_of
+from steelyard.llm.prices import Prices, currency_of
 
 Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
 

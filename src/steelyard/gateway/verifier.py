@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from steelyard.errors import SettingError
 from steelyard.gateway.scoring import OwnLogprob, Scorer, Verified
 from steelyard.gateway.source import RETRIES
-from steelyard.gateway.worst_case import NOTHING, VERIFIER, Reading
+from steelyard.gateway.worst_case import NOTHING, Reading
 from steelyard.jobs.starting import started
 from steelyard.llm.address import NO_KEY, Address
 from steelyard.llm.client import UNTIMED
 from steelyard.llm.named_upstreams import Upstream
+from steelyard.llm.prices import VERIFIER
 from steelyard.llm.upstream import check_upstream, served
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol

@@ -12,8 +12,8 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.samples import Sample, ended
 from steelyard.gateway.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
 from steelyard.gateway.vote_settings import SELECTED
-from steelyard.gateway.worst_case import Prices
 from steelyard.jobs.ask import Vote
+from steelyard.llm.prices import Prices
 
 KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 

@@ -25,12 +25,13 @@ from steelyard.gateway.samples import Sample
 from steelyard.gateway.scoring import Scorer
 from steelyard.gateway.source import Source
 from steelyard.gateway.vote_settings import VoteSettings
-from steelyard.gateway.worst_case import NOTHING, Prices, Reading
+from steelyard.gateway.worst_case import NOTHING, Reading
 from steelyard.jobs.ask import SCORE, by_score, rule_applies, unplanned
 from steelyard.jobs.ask_upstreams import unscored, without_scores
 from steelyard.jobs.cascade_outcome import CascadeAsked
 from steelyard.llm.draws import Draw
 from steelyard.llm.faults import LateError, SpentError, TryError
+from steelyard.llm.prices import Prices
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade

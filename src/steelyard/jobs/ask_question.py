@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,12 @@ from steelyard.jobs.starting import started
 from steelyard.llm.draws import Draw
 from steelyard.llm.embedded import LOCAL
 from steelyard.llm.named_upstreams import Named, read_upstreams
+from steelyard.llm.prices import VERIFIER
 from steelyard.llm.prompts import read_template
 from steelyard.llm.upstream import Serve, served
 from steelyard.methods import load
 from steelyard.runs.parameters import Sampling
+from steelyard.runs.usage import Usage, usage_field, usage_of_field
 
 TOKENS, LOCAL_TOKENS = 2048, 512
 SAMPLES = 8  # of every upstream, where nobody says
@@ -45,6 +47,16 @@ class Asked(Outcome):
     upstreams: tuple[str, ...] = ()  # the names of several
     cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
     read_by: ReadBy | None = None  # which verifier read the samples, and why not all of them
+    spent_on_scores: Usage = field(default_factory=Usage)
+
+    @property
+    def spent(self) -> dict[str, Usage]:
+        """What the requests were billed, by the name of the upstream ("" is the only one) and of a verifier."""
+        total = {name: Usage() for name in self.upstreams or ("",)}
+        for draw in self.draws:
+            if draw.counts is not None:
+                total[draw.source] += usage_of_field(usage_field(draw.counts))
+        return total | ({VERIFIER: self.spent_on_scores} if self.spent_on_scores.requests else {})
 
 
 async def aask(
@@ -97,7 +109,7 @@ async def aask(
     samplings = [
         Sampling(
             each.model, cascade.samples_of(each.name) if cascade else each_n, temperature, top_p,
-            _longest(each.url, max_tokens), seed,
+            longest_sample(each.url, max_tokens), seed,
         )
         for each in upstreams
     ]  # fmt: skip
@@ -130,10 +142,11 @@ async def aask(
         **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
         plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped, upstreams=names,
         read_by=reading.told(verified) if reading and verified else None,
+        spent_on_scores=verified.spent if verified else Usage(),
     )  # fmt: skip
 
 
-def _longest(url: str, max_tokens: int | None) -> int:
+def longest_sample(url: str, max_tokens: int | None) -> int:
     """The most tokens of a sample, where nobody says: fewer of the embedded LLM, which is slow."""
     usual = LOCAL_TOKENS if url == LOCAL else TOKENS
     return usual if max_tokens is None else max_tokens

@@ -15,6 +15,7 @@ import polars as pl
 from steelyard.errors import SettingError, SteelyardWarning, VerifierError
 from steelyard.jobs.frugal_rule import Frugal, frugal_rule, score_of_plan
 from steelyard.jobs.frugal_walk import Walk
+from steelyard.jobs.score_samples import usage_of_score
 from steelyard.jobs.starting import started
 from steelyard.llm.draws import Draw
 from steelyard.llm.named_upstreams import Upstream
@@ -22,6 +23,7 @@ from steelyard.llm.upstream import Serve, check_upstream
 from steelyard.methods.base.method import Method
 from steelyard.pools.pool import Pool
 from steelyard.runs.on_demand import asked_column, has_text
+from steelyard.runs.usage import Usage
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 from steelyard.verifiers import find_verifier
@@ -44,6 +46,7 @@ class Verified(NamedTuple):
     steps: list[list[float] | None]
     asked: list[bool]
     states: list[str]
+    spent: Usage = Usage()
 
     def columns(self) -> list[pl.Series]:
         """The columns of a table with these scores."""
@@ -80,6 +83,7 @@ class Verifying:
         spoken = [draw.choice.text if draw.choice else None for draw in rows]
         steps: list[list[float] | None] = [None] * len(rows)
         states = [NOT_ASKED if has_text(text) else NO_TEXT for text in spoken]
+        spent = Usage()
         walk = None if self.frugal is None else _walk(self.frugal, spoken, answers)
         async with AsyncExitStack() as stack:
             runner: Runner | None = None
@@ -90,12 +94,13 @@ class Verifying:
                     async for item, result in results:
                         copies = of[item.sample["sample"]]
                         said = result.steps if isinstance(result, Scores) else None
+                        spent += usage_of_score(result)
                         for row in copies:
                             steps[row], states[row] = said, _state(result, row, copies[0])
                         if walk and self.frugal:
                             walk.tell(copies, self.frugal.values([said])[0] if said else float("nan"))
         _need_any(self.name, steps, states)
-        return Verified(self.name, steps, [state != NOT_ASKED for state in states], states)
+        return Verified(self.name, steps, [state != NOT_ASKED for state in states], states, spent)
 
     async def _connected(self, stack: AsyncExitStack, serve: Serve) -> Runner:
         served = None if self.at is None else started(serve, self.at, self.key_env)

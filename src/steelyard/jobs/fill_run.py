@@ -20,13 +20,18 @@ from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
 
 
-async def fill(run: Run, order: GenerateOrder, progress: Callable[[Progress], None], serve: Serve) -> Progress:
-    """Ask for all that a run misses, derive its table and close it; say what was done."""
+async def fill(
+    run: Run, order: GenerateOrder, progress: Callable[[Progress], None], serve: Serve, first: int | None = None
+) -> Progress:
+    """Ask for all that a run misses, derive its table and close it; say what was done.
+
+    With `first` only so many questions are asked for.
+    """
     made = Progress(run.wanted, run.wanted)
     try:
         with run as opened:
             async with AsyncExitStack() as servers:
-                job = await _begun(opened, order, servers, serve, progress)
+                job = await _begun(opened, order, servers, serve, progress, first)
                 if job:
                     made = job.progress
                     await _worked(job)
@@ -40,10 +45,16 @@ async def fill(run: Run, order: GenerateOrder, progress: Callable[[Progress], No
 
 
 async def _begun(
-    run: Run, order: GenerateOrder, servers: AsyncExitStack, serve: Serve, progress: Callable[[Progress], None]
+    run: Run,
+    order: GenerateOrder,
+    servers: AsyncExitStack,
+    serve: Serve,
+    progress: Callable[[Progress], None],
+    first: int | None,
 ) -> Generate | SeveralSources | None:
     """Open the servers of what is missing; None: nothing is. The embedded LLM, which takes seconds, comes first."""
-    missing = [(each, share) for each in order.upstreams if next((share := Share(run, each.name)).missing(), None)]
+    shares = [(each, Share(run, each.name, first)) for each in order.upstreams]
+    missing = [(each, share) for each, share in shares if next(share.missing(), None)]
     if not missing:
         return None
     several = SeveralSources(run, progress)

@@ -30,6 +30,7 @@ from steelyard.runs.on_demand import ENDS, ROUND, has_text, walked
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import MOST_SOURCES
 from steelyard.runs.state import Key
+from steelyard.runs.usage import FIELD
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
@@ -221,7 +222,10 @@ class Asking:
         """A record for one copy of a text; one that was not read itself says which was."""
         question, number = self.rows.keys[row]
         own = {**record, "question": question, "sample": number}
-        return own if row == origin else {**own, "copy_of": self.rows.keys[origin][1]}
+        if row == origin:
+            return own
+        own.pop(FIELD, None)  # it was billed once
+        return {**own, "copy_of": self.rows.keys[origin][1]}
 
 
 class Samples:

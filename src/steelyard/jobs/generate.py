@@ -20,6 +20,7 @@ from steelyard.llm.probe import probe
 from steelyard.llm.prompts import Template
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.source_share import Share
+from steelyard.runs.usage import Usage
 
 TICK = 0.2  # seconds
 GRACE = 1.5  # seconds that requests under way are given to arrive after Ctrl-C
@@ -154,8 +155,9 @@ class Generate:
                 yield Batch(question, prompt, samples[0], count, time.monotonic())
                 samples = samples[count:]
 
-    def _settled(self, done: int, failed: int, tokens: int, reason: str) -> None:
+    def _settled(self, done: int, failed: int, tokens: int, reason: str, usage: Usage) -> None:
         progress = self.progress
+        progress.spent[self.share.source] = progress.spent.get(self.share.source, Usage()) + usage
         progress.done += done
         progress.failed += failed
         progress.tokens += tokens

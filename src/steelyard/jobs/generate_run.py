@@ -40,6 +40,7 @@ async def agenerate(
     max_failures: str | int = "10%",
     fork: str | Path | None = None,
     key_env: Named = "OPENAI_API_KEY",
+    probe: int | None = None,
     rename: dict[str, str] | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     serve: Serve = served,
@@ -65,7 +66,7 @@ async def agenerate(
         filling = Run.start(folder, asked.manifest, found)
     else:
         filling = forked(folder, Path(fork), asked.manifest, found)
-    return await fill(filling, asked, progress, serve)
+    return await fill(filling, asked, progress, serve, probe)
 
 
 @waits_for(agenerate)
@@ -76,7 +77,8 @@ def generate() -> None:
     `upstream` the address of an OpenAI-compatible server, or "local", or several by name: {"a": URL, "b": URL}, with
     `model` and `key_env` by name too; n is then that of each, and one that is lost leaves the others going and is an
     UpstreamError in the end. `fork` starts a run with these settings in
-    another folder and takes along what it shares with `run`. `progress` hears where the work stands, a few times
+    another folder and takes along what it shares with `run`. `probe` samples the first so many questions alone, and the
+    same call without it goes on from there. `progress` hears where the work stands, a few times
     a second; `serve` opens the server. A finished run asks nobody. Ctrl-C saves what arrives within a moment and
     comes out as KeyboardInterrupt. The options are those of `steelyard generate`.
 

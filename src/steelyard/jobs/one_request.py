@@ -37,6 +37,7 @@ from steelyard.llm.request import body_of, samples_per_request
 from steelyard.llm.retry import BUSY, in_turn, pause
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.source_share import Share
+from steelyard.runs.usage import FIELD, Usage, usage_field, usage_of_field
 
 
 class Missing(NamedTuple):
@@ -59,12 +60,12 @@ class Asker:
         *,
         pace: Pace,
         limits: Limits,
-        settled: Callable[[int, int, int, str], None],
+        settled: Callable[[int, int, int, str, Usage], None],
     ) -> None:
         self.share, self.client, self.sampling = share, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
-        self._settled = settled  # is told: samples, failures, tokens, the last reason
+        self._settled = settled  # is told: samples, failures, tokens, the last reason, usage
 
     @property
     def most(self) -> int:
@@ -134,7 +135,10 @@ class Asker:
                 await asyncio.gather(*(self.share.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
         finally:
             self.saving -= 1
-        self._settled(len(reply.good), 0, sum(choice.tokens or 0 for choice in reply.good.values()), "")
+        tokens, usage = sum(choice.tokens or 0 for choice in reply.good.values()), Usage()
+        if reply.good:
+            usage = usage_of_field(usage_field(reply.counts, len(reply.good)))
+        self._settled(len(reply.good), 0, tokens, "", usage)
         return Missing(len(reply.good), reply.wrong, reply.short)
 
     async def _rest(self, batch: Batch, found: Missing) -> Batch | None:
@@ -192,7 +196,7 @@ class Asker:
             for i in batch.samples
         ]
         await asyncio.gather(*map(self.share.add, records))
-        self._settled(0, batch.count, 0, reason)
+        self._settled(0, batch.count, 0, reason, Usage())
         return None
 
     async def _parts(self, batch: Batch) -> None:
@@ -206,6 +210,7 @@ class Asker:
 
     def _record(self, batch: Batch, reply: Reply, j: int) -> dict[str, Any]:
         choice = reply.good[j]
+        usage = {FIELD: usage_field(reply.counts, len(reply.good))} if j == min(reply.good) else {}
         return {
             "kind": "sample",
             "question": batch.question,
@@ -217,6 +222,7 @@ class Asker:
             "seed": self.sampling.seed + batch.first + j,
             "attempts": batch.tries + batch.put_off + 1,
             "model": reply.model,
+            **usage,
         }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from steelyard.errors import SettingError
+from steelyard.runs.usage import Usage
 
 
 @dataclass
@@ -18,7 +19,8 @@ class Progress:
     With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
     Where the work is cut into `pieces` that many workers do, `pieces_done` of them are finished and `gpu` is the share
     of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted. Where workers load a
-    model, `first` says when work first came back and how much, with its tokens: what was before is no pace.
+    model, `first` says when work first came back and how much, with its tokens: what was before is no pace. `spent` is
+    what its requests were billed, by the name of the upstream.
     """
 
     wanted: int
@@ -39,6 +41,7 @@ class Progress:
     gpu: float | None = None
     unit: str = "samples"
     first: tuple[float, int, int] | None = None
+    spent: dict[str, Usage] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:

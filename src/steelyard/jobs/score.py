@@ -52,11 +52,11 @@ async def ascore(
     order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures)
     order.check()
     on_demand = frugal_rule(frugal, plan, order.name, answers, by_source=True)
-    with _opened(run, output, rename, layout, order.protocol) as opened:
+    with opened_run(run, output, rename, layout, order.protocol) as opened:
         return await score_opened(opened, order, on_demand=on_demand, progress=progress)
 
 
-def _opened(
+def opened_run(
     source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
 ) -> Run:
     """Open the run, or make the one of a table."""

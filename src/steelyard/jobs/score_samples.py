@@ -18,6 +18,7 @@ from typing import Any
 
 from steelyard.errors import RunError, VerifierError
 from steelyard.runs.run import Run
+from steelyard.runs.usage import FIELD, Usage, usage_field, usage_of_field
 from steelyard.verifiers.scored_items import Item, Runner, Scores
 from steelyard.verifiers.step_splits import split
 
@@ -40,7 +41,8 @@ class Scored:
     """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
 
     With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, `copied` ones have
-    the words of another that was, and `readable` ones have an answer to vote for. `run` is where the scores are.
+    the words of another that was, and `readable` ones have an answer to vote for. `run` is where the scores are, and
+    `spent` is what the requests of a verifier's server were billed.
     """
 
     before: int = 0
@@ -55,6 +57,7 @@ class Scored:
     not_asked: int = 0
     copied: int = 0
     readable: int = 0
+    spent: Usage = field(default_factory=Usage)
 
 
 async def score_samples(
@@ -68,7 +71,7 @@ async def score_samples(
     """Score what has no score yet; the verifier is only loaded or connected to when there is something to ask."""
     check_same(run, scoring)
     done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
-    items = _items(run, scoring, done)
+    items = unscored_items(run, scoring, done)
     first = next(items, None)
     if first is None:
         return done
@@ -122,7 +125,7 @@ class Saving:
             raise self.refused
 
 
-def _items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
+def unscored_items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
     """The responses to score, made as they are taken."""
     prompts = dict(zip(run.questions["question"], run.questions["prompt"], strict=True))
     for sample in run.unscored(scoring.column):
@@ -144,7 +147,19 @@ def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, A
         "steps": result.steps,
         "split": scoring.split,
         "truncated": result.truncated,
+        **({} if result.usage is None else {FIELD: _billed(result.usage)}),
     }
+
+
+def _billed(usage: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens of one score; a server that pools writes none, and some do not say so."""
+    return usage_field({"completion_tokens": 0, **usage})
+
+
+def usage_of_score(result: Scores | str) -> Usage:
+    """What a score was billed; nothing where no server reports it."""
+    usage = result.usage if isinstance(result, Scores) else None
+    return Usage() if usage is None else usage_of_field(_billed(usage))
 
 
 def count(done: Scored, result: Scores | str, max_failures: int) -> None:
@@ -152,6 +167,7 @@ def count(done: Scored, result: Scores | str, max_failures: int) -> None:
     if isinstance(result, Scores):
         done.new += 1
         done.truncated += result.truncated
+        done.spent += usage_of_score(result)
         return
     done.failures[result] += 1
     if done.failures.total() > max_failures:

@@ -59,6 +59,7 @@ class SeveralSources:
         total, parts = self.progress, self.progress.parts
         for name in ("done", "failed", "tokens", "under_way"):
             setattr(total, name, sum(getattr(part, name) for part in parts.values()))
+        total.spent = {name: usage for part in parts.values() for name, usage in part.spent.items()}
         at_work = [part for name, part in parts.items() if part.seconds_left != 0 and name not in total.lost]
         total.waiting = min((part.waiting for part in at_work), default=0.0)
 

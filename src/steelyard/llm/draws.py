@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import NamedTuple
 
 from steelyard.llm.advice import refusal
 from steelyard.llm.client import Client
 from steelyard.llm.faults import RefusedError, TryError
 from steelyard.llm.pace import Pace
-from steelyard.llm.reply import Choice
+from steelyard.llm.reply import Choice, Reply
 from steelyard.llm.request import body_of
 from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities, Sampling
@@ -31,6 +31,7 @@ class Draw(NamedTuple):
     choice: Choice | None
     reason: str | None = None
     source: str = ""
+    counts: Mapping[str, int] | None = None  # the tokens that the request was billed for, None: no request came back
 
 
 async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str) -> AsyncGenerator[Draw]:
@@ -49,14 +50,15 @@ async def draws(client: Client, sampling: Sampling, able: Abilities, prompt: str
 async def _draw(client: Client, pace: Pace, sampling: Sampling, able: Abilities, prompt: str, number: int) -> Draw:
     body = body_of(sampling, able, prompt, n=1, first=number)
 
-    async def send() -> Choice:
+    async def send() -> Reply:
         reply = await client.sample(body, 1)
         if not reply.good:
             raise TryError(reply.wrong[0])
-        return reply.good[0]
+        return reply
 
     try:
-        return Draw(number, await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE))
+        reply = await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE)
+        return Draw(number, reply.good[0], counts=reply.counts)
     except RefusedError as error:
         if error.everywhere:
             raise refusal(client.address.base, error, sampling.model) from None

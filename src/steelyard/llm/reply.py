@@ -35,6 +35,7 @@ class Reply(NamedTuple):
     wrong: dict[int, str]
     short: bool  # whether it has fewer choices than were asked for
     usage: bool  # whether the server counts tokens, and no fewer than came with log-probabilities
+    counts: dict[str, int] | None = None  # prompt_tokens and completion_tokens of the reply, those that are known
 
 
 def read_reply(
@@ -73,7 +74,17 @@ def read_reply(
     wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
     came = sum((choice.tokens or 1) - 1 for choice in good.values())  # the end of a choice is counted by some only
     usage = counted is not None and counted >= came  # llama.cpp counts one choice, whatever n is
-    return Reply(model[:MOST_NAME] if model else model, good, wrong, bool(missing), usage)
+    name = model[:MOST_NAME] if model else model
+    return Reply(name, good, wrong, bool(missing), usage, _counts(content.get("usage"), good, believed=usage))
+
+
+def _counts(usage: Any, good: dict[int, Choice], *, believed: bool) -> dict[str, int]:
+    """The tokens that a reply is billed for; those of the choices are added up where the server counts only one."""
+    tokens = [choice.tokens for choice in good.values() if choice.tokens is not None]
+    added = sum(tokens) if tokens and len(tokens) == len(good) else None
+    prompt, completion = _tokens(usage, "prompt_tokens"), _tokens(usage) if believed else added
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion}
+    return {name: count for name, count in counts.items() if count is not None}
 
 
 def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], wordless: bool) -> Choice:
@@ -114,8 +125,8 @@ def _logprobs(found: Any) -> tuple[int | None, float | None]:
     return len(entries), min(mean, 0.0) if math.isfinite(mean) and mean < 1e-3 else None
 
 
-def _tokens(usage: Any) -> int | None:
-    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+def _tokens(usage: Any, name: str = "completion_tokens") -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < MOST_TOKENS else None
 
 

@@ -13,6 +13,7 @@ from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.part_folders import LOCKS, working
 from steelyard.runs.parted_bill import billed
 from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.usage import added_up
 
 COUNTS = ("wanted", "done", "failed", "not_asked", "left")
 
@@ -27,6 +28,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]], price:
     sources: dict[str, dict[str, Any]] = {}
     parts: list[dict[str, Any]] = []
     torn, on_demand = 0, False
+    spent: dict[str, dict[str, dict[str, int]]] = {"samples": {}, "verifiers": {}}
     for part in run.wanted:
         place, state = _place(run, part)
         found = status(place) if place else None
@@ -38,6 +40,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]], price:
         else:
             _add(samples, found["samples"])
             torn += found["torn_bytes"]
+            added_up(spent, found["spent"])
             on_demand |= bool(found["bills"])
             for name, counts in found["verifiers"].items():
                 _add(verifiers.setdefault(name, _none()), counts)
@@ -62,6 +65,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]], price:
         "samples": _told(samples),
         "verifiers": {name: _told(verifiers[name]) for name in sorted(verifiers)},
         "bills": bills,
+        "spent": spent,
         "table": "made when it is read, from the tables of the parts" if not (folder / FILE).exists() else "there",
         "lost": "",
         "writer": None,

@@ -67,7 +67,7 @@ class Run:
         lock = _locked(folder)
         try:
             there = Manifest.read(folder) if (folder / FILE).exists() else None
-            manifest = _continued(folder, there, manifest) if there else manifest
+            manifest = continued(folder, there, manifest) if there else manifest
             others = there is not None and there.questions_sha256 != manifest.questions_sha256
             write_questions(folder, questions, anew=others)
             if manifest != there:
@@ -207,7 +207,7 @@ def _check_empty(folder: Path) -> None:
         raise RunError(f"{folder} holds other files ({sorted(strange)[0]}, ..): give the run a new folder with -o")
 
 
-def _continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
+def continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
     """The manifest to go on with; more samples per question are welcome, other settings only if nothing was drawn."""
     if changes := there.changes(wanted):
         if not held(folder / TABLE).get("rows") and not any(head for _, head, _ in heads(Lines(folder / JOURNAL))):

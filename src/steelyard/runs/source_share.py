@@ -11,10 +11,13 @@ from steelyard.runs.state import Key
 
 
 class Share:
-    """The samples of one source; of a run without sources (`source` is empty) all there are."""
+    """The samples of one source; of a run without sources (`source` is empty) all there are.
 
-    def __init__(self, run: Run, source: str = "") -> None:
-        self.run, self.source = run, source
+    With `first` only so many questions are asked for.
+    """
+
+    def __init__(self, run: Run, source: str = "", first: int | None = None) -> None:
+        self.run, self.source, self.first = run, source, first
         self._place = list(run.manifest.sources).index(source) if source else None
 
     @property
@@ -37,7 +40,7 @@ class Share:
     def missing(self) -> Iterator[Key]:
         """Its samples that are still to be asked for, failed ones too: made as they are taken."""
         numbers = self._numbers
-        for question in self.run.questions["question"]:
+        for question in self.run.questions["question"].head(self.first or self.run.questions.height):
             for sample, number in enumerate(numbers):
                 if not self.run.has(question, number):
                     yield question, sample

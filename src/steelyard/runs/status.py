@@ -17,6 +17,7 @@ from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import placed
 from steelyard.runs.source_share import Share
 from steelyard.runs.state import Tally
+from steelyard.runs.usage import spent
 
 
 def status(run: str | Path, *, price_response: float | None = None) -> dict[str, Any]:
@@ -26,7 +27,9 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     `made_from` is the table that the run was made from, None for a run of `generate`.
     `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
     what is gone in `lost`; `writer` is the process that writes to the run now; `bills` says what a verifier that was
-    asked on demand has read and what was saved, with `price_response` in money, too; `torn_bytes` are those of an
+    asked on demand has read and what was saved, with `price_response` in money, too; `spent` counts requests and the
+    tokens that servers reported, by upstream ("" is the only one) and by verifier, as far as they were recorded;
+    `torn_bytes` are those of an
     unfinished record at the end of the journal, which the next command removes. Of a run in parts the counts are those
     of all, and `parts` says where each stands and who works on it now.
 
@@ -61,6 +64,7 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
                 for name in sorted({*opened.state.scores, *billed})
             },
             "bills": billed,
+            "spent": spent(opened),
             "table": table if gone or (folder / FILE).exists() else "not made yet",
             "lost": gone,
             "writer": writer,

@@ -1,0 +1,128 @@
+"""What a command is expected to spend: printed for --dry-run, and held against --confirm-above."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from steelyard.cli import show
+
+if TYPE_CHECKING:
+    from steelyard.jobs.estimate import Estimate, Range
+    from steelyard.llm.prices import Prices
+
+
+class Spending(NamedTuple):
+    """How an estimate is shown and what it is held against."""
+
+    prices: Prices
+    dry_run: bool
+    confirm_above: float | None
+    json: bool
+
+    def goes_ahead(self, estimates: Mapping[str, Estimate], unit: str, hint: str = "") -> bool:
+        """Show an estimate, or hold it against the limit; whether the requests shall be sent."""
+        if self.dry_run:
+            _show(estimates, self.prices, unit, self.json, hint)
+            return False
+        return _confirmed(estimates, self.prices, self.confirm_above, self.json, hint)
+
+
+def check_spending(confirm_above: float | None, price: list[str] | None) -> Prices:
+    """Read the prices; a cost to confirm cannot be known without them."""
+    from steelyard.errors import SettingError
+    from steelyard.llm.prices import read_prices
+
+    if confirm_above is not None and not price:
+        raise SettingError("--confirm-above is a cost: give the prices too, as --token-price IN,OUT")
+    return read_prices(price or [])
+
+
+def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bool, hint: str = "") -> None:
+    """Print what is expected to be spent, and how to know more."""
+    total, cost = _total(estimates), _cost(estimates, prices)
+    if json:
+        show.as_json({"dry_run": True, **total.plain(), "cost": None if cost is None else vars(cost)})
+        return
+    if not total.requests.high:
+        why = "they are read without any server" if total.samples else "none are missing"
+        show.say(f"Nothing to send for {total.samples:,} {unit}: {why}.")
+        return
+    show.say(f"To send: {_shown(total.requests)} requests for {total.samples:,} {unit}, without retries.")
+    show.say(f"Input tokens: {_shown(total.input_tokens)}. Output tokens: {_shown(total.output_tokens)}.")
+    show.say("Cost: not known without --token-price IN,OUT." if cost is None else f"Cost: {_money(cost)}.")
+    if hint and total.output_tokens.expected is None:
+        show.say(hint)
+
+
+def _confirmed(
+    estimates: Mapping[str, Estimate], prices: Prices, above: float | None, json: bool, hint: str = ""
+) -> bool:
+    """Whether to go on: the cost cannot exceed `above`, or the person at the terminal agrees."""
+    from steelyard.errors import SettingError
+
+    if above is None or not _total(estimates).requests.high:
+        return True
+    cost = _cost(estimates, prices)
+    if cost is None:
+        raise SettingError("--confirm-above needs the price of every upstream: --token-price NAME=IN,OUT")
+    if cost.high <= above:
+        return True
+    message = f"the cost may be up to {cost.high:.4g}, above --confirm-above {above:g}"
+    if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        closer = f". {hint}" if hint and cost.expected is None else ""
+        raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to spend it{closer}")
+    if not typer.confirm(f"{message.capitalize()} (expected: {_money(cost)}). Send the requests?", err=True):
+        show.aside("Nothing was sent.")
+        raise typer.Exit(1)
+    return True
+
+
+def _total(estimates: Mapping[str, Estimate]) -> Estimate:
+    from steelyard.jobs.estimate import no_requests
+
+    return sum(estimates.values(), no_requests())
+
+
+def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
+    from steelyard.jobs.estimate import exactly
+    from steelyard.llm.prices import price_of
+
+    by_name = {name: price_of(prices, name) for name, estimate in estimates.items() if estimate.requests.high}
+    if not prices or None in by_name.values():
+        return None
+    return sum((estimates[name].cost(price) for name, price in by_name.items() if price), exactly(0.0))
+
+
+def _shown(number: Range) -> str:
+    """A number with its range.
+
+    >>> from steelyard.jobs.estimate import Range
+    >>> _shown(Range(10, 1200)), _shown(Range(10, 30, 20)), _shown(Range(3, 3, 3))
+    ('10 to 1,200', 'about 20 (10 to 30)', '3')
+    """
+    low, high = f"{number.low:,.0f}", f"{number.high:,.0f}"
+    if low == high:
+        return low
+    return f"{low} to {high}" if number.expected is None else f"about {number.expected:,.0f} ({low} to {high})"
+
+
+def _money(cost: Range) -> str:
+    low, high = f"{cost.low:.3g}", f"{cost.high:.3g}"
+    return f"{low} to {high}" if cost.expected is None else f"about {cost.expected:.3g} ({low} to {high})"
+
+
+def estimate_options(dry_run: bool, confirm_above: float | None, probe: int | None, **others: Any) -> bool:
+    """Whether an estimate is wanted; refuse it together with options it cannot follow."""
+    from steelyard.errors import SettingError
+
+    estimating = dry_run or confirm_above is not None or probe is not None
+    for name, value in others.items():
+        if estimating and value is not None:
+            raise SettingError(f"--dry-run, --probe and --confirm-above are not for --{name}: leave it out for them")
+    if probe is not None and not dry_run and confirm_above is None:
+        raise SettingError("--probe is for an estimate: add --dry-run, or --confirm-above COST")
+    return estimating

@@ -1,0 +1,58 @@
+"""What requests have cost, in one line or one object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli import show
+
+if TYPE_CHECKING:
+    from steelyard.llm.prices import Prices
+    from steelyard.runs.usage import Usage
+
+
+def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> None:
+    """Add its cost to everything that `status` counts as spent; None where it is not known."""
+    from steelyard.llm.prices import VERIFIER, cost, price_of
+    from steelyard.runs.usage import Usage
+
+    for kind, parts in spent.items():
+        for name, usage in parts.items():
+            price = price_of(prices, VERIFIER if kind == "verifiers" else name)
+            usage["cost"] = cost(Usage(**usage), price)
+
+
+def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] | None:
+    """Requests, tokens and cost for --json, by upstream where they have names; None where nothing was requested."""
+    from steelyard.llm.prices import cost, price_of, total_cost
+    from steelyard.runs.usage import total_usage
+
+    if not any(usage.requests for usage in spent.values()):
+        return None
+    total = vars(total_usage(spent)) | {"cost": total_cost(spent, prices)}
+    named = {name: vars(usage) | {"cost": cost(usage, price_of(prices, name))} for name, usage in spent.items() if name}
+    return total | ({"upstreams": named} if named else {})
+
+
+def say_spent(spent: Mapping[str, Usage], prices: Prices, on: str = "") -> None:
+    """Say what was spent, if anything was."""
+    total = spent_object(spent, prices)
+    if total:
+        show.say(spent_line(total, on))
+
+
+def spent_line(total: Mapping[str, Any], on: str = "") -> str:
+    """What was spent as one sentence.
+
+    >>> spent_line({"requests": 2, "uncounted": 0, "prompt_tokens": 14, "completion_tokens": 60, "cost": 0.00123})
+    'Spent: 2 requests, 14 input and 60 output tokens, cost 0.00123.'
+    """
+    requests = f"{total['requests']:,} request{'s' * (total['requests'] != 1)}"
+    tokens = f", {total['prompt_tokens']:,} input and {total['completion_tokens']:,} output tokens"
+    if total["uncounted"] == total["requests"]:
+        tokens = ", tokens not reported by the server"
+    elif total["uncounted"]:
+        tokens += f" (not reported for {total['uncounted']:,} requests)"
+    money = "" if total["cost"] is None else f", cost {total['cost']:.4g}"
+    return f"Spent{on}: {requests}{tokens}{money}."

@@ -1,0 +1,104 @@
+"""What a command will spend, before it does: requests, tokens and cost, each with its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from steelyard.llm.prices import MILLION, Price
+
+COVERAGE = 0.95  # of a range that is learned from requests made before
+TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1 / 2  # of text whose tokens were not counted yet: lowest, expected, highest
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number that is not known yet; `expected` is None where nothing tells what to expect within the range."""
+
+    low: float
+    high: float
+    expected: float | None = None
+
+    def __add__(self, other: Range) -> Range:
+        expected = None if self.expected is None or other.expected is None else self.expected + other.expected
+        return Range(self.low + other.low, self.high + other.high, expected)
+
+    def __mul__(self, factor: float) -> Range:
+        expected = None if self.expected is None else self.expected * factor
+        return Range(self.low * factor, self.high * factor, expected)
+
+    def within(self, low: float, high: float) -> Range:
+        """The same range, cut off at two bounds."""
+        expected = None if self.expected is None else min(max(self.expected, low), high)
+        return Range(min(max(self.low, low), high), min(max(self.high, low), high), expected)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Requests and tokens still to be spent, without retries; `samples` (or scores) are what they are for."""
+
+    samples: int
+    requests: Range
+    input_tokens: Range
+    output_tokens: Range
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return Estimate(
+            self.samples + other.samples,
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+    def cost(self, price: Price) -> Range:
+        """What that costs."""
+        return self.input_tokens * (price.prompt / MILLION) + self.output_tokens * (price.completion / MILLION)
+
+    def plain(self) -> dict[str, Any]:
+        """The estimate as an object of JSON."""
+        return asdict(self)
+
+
+def exactly(number: float) -> Range:
+    """A number that is known."""
+    return Range(number, number, number)
+
+
+def no_requests(samples: int = 0) -> Estimate:
+    """The estimate of a command that sends nothing."""
+    return Estimate(samples, exactly(0), exactly(0), exactly(0))
+
+
+def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
+    """The sum of weight * value over items to come, from the values of others: Student's prediction interval.
+
+    With mean m and deviation s of K values, and W the sum of the weights w: m W, give or take
+    t s sqrt(sum w^2 + W^2 / K). A single value gives no range.
+
+    >>> predicted([10.0, 20.0, 30.0], [1.0, 1.0]).expected, predicted([7.0, 7.0], [3.0])
+    (40.0, Range(low=21.0, high=21.0, expected=21.0))
+    """
+    from scipy.special import stdtrit
+
+    total, mean = math.fsum(weights), fmean(values)
+    if len(values) == 1:
+        return Range(0.0, math.inf, mean * total)
+    quantile = float(stdtrit(len(values) - 1, (1 + COVERAGE) / 2))
+    half = quantile * stdev(values) * math.sqrt(math.fsum(w * w for w in weights) + total**2 / len(values))
+    return Range(mean * total - half, mean * total + half, mean * total)
+
+
+def tokens_of_text(size: float, values: Sequence[float] = (), weights: Sequence[float] = ()) -> Range:
+    """The tokens of so many bytes of text: by their length, or as `predicted` where several texts were counted before.
+
+    Texts to come may differ from those, so the range is at least 20 % either way.
+    """
+    if len(values) < 2:
+        low, expected, high = TOKENS_PER_BYTE
+        return Range(size * low, size * high, size * expected)
+    learned = predicted(values, weights)
+    mean = learned.expected or 0.0
+    return Range(max(0.0, min(learned.low, 0.8 * mean)), max(learned.high, 1.2 * mean), mean)

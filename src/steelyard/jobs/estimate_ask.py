@@ -1,0 +1,59 @@
+"""What `ask` may spend on one question."""
+
+from __future__ import annotations
+
+from steelyard.jobs.ask_question import SAMPLES, longest_sample
+from steelyard.jobs.estimate import Estimate, Range, tokens_of_text
+from steelyard.llm.named_upstreams import Named, read_upstreams
+from steelyard.llm.prices import VERIFIER
+from steelyard.llm.prompts import Template
+from steelyard.methods.base.method import Method
+from steelyard.verifiers import find_verifier
+from steelyard.verifiers.protocol import ChatProtocol
+
+LAYOUT = 300  # tokens around a question and a response in what a verifier reads, generously
+
+
+def estimate_ask(
+    question: str,
+    template: Template,
+    *,
+    upstream: Named,
+    model: Named | None = None,
+    key_env: Named = "OPENAI_API_KEY",
+    n: int | None,
+    max_tokens: int | None,
+    plan: Method | None,
+    verifier: str | None,
+    on_demand: bool,
+) -> dict[str, Estimate]:
+    """One request per sample, by the name of the upstream; a plan may end the sampling earlier."""
+    upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
+    cascade = plan.cascade_ if plan else None
+    early = plan is not None and (plan.stopping_ is not None or cascade is not None)
+    prompt = tokens_of_text(len(template.fill(question).encode("utf-8", "surrogatepass")))
+    estimates: dict[str, Estimate] = {}
+    for server in upstreams:
+        samples = (SAMPLES if n is None else n) if cascade is None else 0
+        if cascade is not None and server.name in cascade.sources:
+            samples = cascade.samples_of(server.name)
+        minimum = 0 if early else samples
+        read = prompt * samples
+        estimates[server.name] = Estimate(
+            samples,
+            Range(minimum, samples, None if early else samples),
+            Range(prompt.low * minimum, read.high, None if early else read.expected),
+            Range(minimum, samples * longest_sample(server.url, max_tokens)),
+        )
+    if verifier is not None:
+        longest = max(longest_sample(server.url, max_tokens) for server in upstreams)
+        samples = sum(estimate.samples for estimate in estimates.values())
+        minimum = 0 if on_demand or early else samples
+        writes = samples if isinstance(find_verifier(verifier)[0], ChatProtocol) else 0
+        estimates[VERIFIER] = Estimate(
+            0,
+            Range(minimum, samples, None if minimum < samples else samples),
+            Range(prompt.low * minimum, samples * (prompt.high + longest + LAYOUT)),
+            Range(min(minimum, writes), writes),
+        )
+    return estimates

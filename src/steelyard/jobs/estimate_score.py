@@ -1,0 +1,52 @@
+"""What `score` will spend on the responses of a run that have no score yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from steelyard.jobs.estimate import Estimate, Range, exactly, no_requests, tokens_of_text
+from steelyard.jobs.score import opened_run
+from steelyard.jobs.score_opened import ScoreOrder
+from steelyard.jobs.score_samples import Scored, unscored_items
+from steelyard.runs.usage import usage_by_part
+from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.verifiers.scored_items import Item
+
+
+def estimate_score(
+    source: Any,
+    order: ScoreOrder,
+    *,
+    on_demand: bool = False,
+    output: Path | None = None,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+) -> Estimate:
+    """One request per response without a score; `on_demand` it may be fewer. A table becomes a run, as for `score`."""
+    order.check()
+    with opened_run(source, output, rename, layout, order.protocol) as run:
+        scores, size = Counter[str](), 0
+        for item in unscored_items(run, order.scoring(run.manifest), Scored()):
+            scores[item.sample["question"]] += 1
+            size += _size(order, item)
+        usage = usage_by_part(run).get(("score", order.name), {})
+    total = scores.total()
+    if order.at is None or isinstance(order.protocol, RecordedProtocol):
+        return no_requests(total)
+    counted = [one.prompt_tokens / one.requests for one in usage.values() if not one.uncounted]
+    read = tokens_of_text(size, counted, list(scores.values()))
+    written = total if isinstance(order.protocol, ChatProtocol) else 0
+    if on_demand:
+        return Estimate(total, Range(0, total), Range(0, read.high), Range(0, written))
+    return Estimate(total, exactly(total), read, exactly(written))
+
+
+def _size(order: ScoreOrder, item: Item) -> int:
+    """The bytes of the text that a verifier reads."""
+    if isinstance(order.protocol, ChatProtocol):
+        parts = [str(message["content"]) for message in order.protocol.render(item.question, item.steps)]
+    else:
+        parts = [item.question, *item.steps]
+    return sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)

@@ -1,0 +1,104 @@
+"""What requests were billed: the tokens that servers report, as the journal stores them and added up.
+
+The first sample of a reply, and every score, has a field `usage`: how many samples came with the reply, and its tokens
+where the server reports them. Runs of older versions have no such field, and their spending is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.runs.journal_lines import Lines
+from steelyard.runs.records import heads, parsed_at
+from steelyard.runs.run import JOURNAL, Run
+from steelyard.runs.state import SUCCESS
+
+FIELD = "usage"
+TOKENS = ("prompt_tokens", "completion_tokens")
+LARGEST = 2**31
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Requests that gave samples (or scores), and their tokens; the server reported none for `uncounted` of them."""
+
+    requests: int = 0
+    samples: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    uncounted: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(mine + its for mine, its in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+def usage_field(reported: Mapping[str, Any] | None, samples: int = 1) -> dict[str, int]:
+    """The field of a record, from the usage that a server reports.
+
+    >>> usage_field({"prompt_tokens": 7, "completion_tokens": 30, "total_tokens": 37}, samples=8)
+    {'samples': 8, 'prompt_tokens': 7, 'completion_tokens': 30}
+    """
+    counts: dict[str, Any] = {name: (reported or {}).get(name) for name in TOKENS}
+    return {"samples": samples, **{name: count for name, count in counts.items() if _is_count(count)}}
+
+
+def usage_of_field(field: Any) -> Usage:
+    """What one request was billed.
+
+    >>> usage_of_field({"samples": 8, "prompt_tokens": 7, "completion_tokens": 30})
+    Usage(requests=1, samples=8, prompt_tokens=7, completion_tokens=30, uncounted=0)
+    """
+    counts = field if isinstance(field, dict) else {}
+    samples, prompt, completion = (
+        count if _is_count(count := counts.get(name)) else None for name in ("samples", *TOKENS)
+    )
+    counted = prompt is not None and completion is not None
+    return Usage(1, samples or 0, prompt or 0, completion or 0, 0 if counted else 1)
+
+
+def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
+    """The usage of every question, by ("sample", source) and ("score", verifier); nothing where none was recorded."""
+    path, total = (
+        run.folder / JOURNAL,
+        defaultdict[tuple[str, str], defaultdict[str, Usage]](lambda: defaultdict(Usage)),
+    )
+    for offset, head, body in heads(Lines(path)):
+        if head is None or head[0] not in SUCCESS or not isinstance(body, bytes) or b'"usage":{' not in body:
+            continue
+        record = parsed_at(path, offset, body)
+        if FIELD in record:
+            name = head[1] if head[0] == "score" else record.get("source") or ""
+            total[head[0], name][head[2][0]] += usage_of_field(record[FIELD])
+    return {part: dict(questions) for part, questions in total.items()}
+
+
+def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
+    """What the samples of every upstream were billed (its name is empty where it is the only one), and every verifier.
+
+    Parts without any record of it are left out.
+    """
+    total = {part: vars(total_usage(questions)) for part, questions in sorted(usage_by_part(run).items())}
+    return {
+        "samples": {name: usage for (kind, name), usage in total.items() if kind == "sample"},
+        "verifiers": {name: usage for (kind, name), usage in total.items() if kind == "score"},
+    }
+
+
+def added_up(first: dict[str, dict[str, dict[str, int]]], second: dict[str, dict[str, dict[str, int]]]) -> None:
+    """Add what was spent in one part of a run to the first."""
+    for kind, parts in second.items():
+        for name, usage in parts.items():
+            before = first[kind].get(name, vars(Usage()))
+            first[kind][name] = vars(Usage(**before) + Usage(**usage))
+
+
+def total_usage(parts: Mapping[str, Usage]) -> Usage:
+    """The sum of several usages."""
+    return sum(parts.values(), Usage())
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < LARGEST
