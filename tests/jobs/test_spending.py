@@ -14,6 +14,8 @@ import pytest
 import steelyard as sy
 from steelyard.jobs.estimate import Range, predicted
 from tests.fault_upstream.asked import text_of
+from tests.gateway.test_relay import fixed
+from tests.gateway.test_usage import sure
 from tests.jobs.generating import SUFFIX, ask_for, generate, samples
 from tests.running import Done, steelyard
 from tests.runs.runs_small import small_run
@@ -215,3 +217,15 @@ def test_a_prediction_covers_what_comes() -> None:
     narrow, wide = predicted([9.0, 11.0] * 20, [1.0] * 10), predicted([9.0, 11.0], [1.0] * 10)
     assert narrow.expected == wide.expected == 100
     assert wide.low < narrow.low < 100 < narrow.high < wide.high
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_what_scores_cost_is_recorded(upstream: FaultUpstream, tmp_path: Path, counted: bool) -> None:
+    generate(upstream, tmp_path, "good", "-n", 2)
+    usage = {"usage": {"prompt_tokens": 50, "completion_tokens": 1, "total_tokens": 51}} if counted else {}
+    with fixed(sure(**usage)) as url:
+        ask = ["score", tmp_path / "run", "--verifier", "p-true", "--upstream", url, "--model", "m", *PRICE, "--json"]
+        spent = planned(steelyard(*ask))["spent"]
+    expected = {"requests": 6, "samples": 6, "prompt_tokens": 300, "completion_tokens": 6, "uncounted": 0}
+    assert spent == (expected | {"cost": pytest.approx(312e-6)} if counted else None)
+    assert sy.status(tmp_path / "run")["spent"]["verifiers"] == ({"p-true": expected} if counted else {})
