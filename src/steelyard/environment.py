@@ -1,4 +1,8 @@
-"""The environment that our own processes start with: theirs has no keys in it, as text from outside is read there."""
+"""The environment that our own processes start with.
+
+It has no keys, because text from outside is read there, and Python imports nothing from the working directory, which
+may belong to a stranger.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ CLIENT_KEY = "STEELYARD_KEY"  # the key that clients of `steelyard serve` have t
 CLIENT_CERTIFICATE = "STEELYARD_CLIENT_CERT"  # the PEM file that is shown to servers that ask for a certificate
 KEY_NAMES: set[str] = set()  # variables that were read as keys
 _KEYLIKE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$|_PROXY$", re.IGNORECASE)  # with a password
+SAFE_PATH = "PYTHONSAFEPATH"  # keeps the working directory out of sys.path
 
 
 def without_keys() -> dict[str, str]:
     """The environment without the variables that hold keys, by what was read as one and by their names."""
-    return {name: value for name, value in os.environ.items() if name not in KEY_NAMES and not _KEYLIKE.search(name)}
+    named = {name: value for name, value in os.environ.items() if name not in KEY_NAMES and not _KEYLIKE.search(name)}
+    return named | {SAFE_PATH: "1"}

@@ -133,6 +133,15 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def read_small(path: Path, limit: int) -> bytes:
+    """Read a file or pipe of at most `limit` bytes; a longer or endless one is a ValueError."""
+    with path.open("rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"it is larger than {limit:,} bytes")
+    return content
+
+
 def free_bytes(folder: Path) -> str:
     """How much room there is, in words."""
     try:

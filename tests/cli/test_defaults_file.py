@@ -58,11 +58,13 @@ def test_a_required_option_may_stand_in_the_file(folder: Path) -> None:
     assert "must begin with http" in steelyard("ask", "How many?").err
 
 
-def test_several_upstreams_and_their_keys_may_stand_in_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_upstreams_may_stand_in_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY_A", "sk-a-0123456789")
-    (folder / "steelyard.toml").write_text('upstream = "a=ftp://x,b=ftp://y"\nkey-env = "a=KEY_A,c=KEY_A"\n')
+    monkeypatch.setenv("STEELYARD_KEY_ENV", "a=KEY_A,c=KEY_A")
+    (folder / "steelyard.toml").write_text('upstream = "a=ftp://x,b=ftp://y"\n')
     assert "--key-env names a variable for no upstream" in steelyard("ask", "How many?").err
-    (folder / "steelyard.toml").write_text('upstream = "a=http://127.0.0.1:9,b=ftp://y"\nkey-env = "a=KEY_A"\n')
+    monkeypatch.setenv("STEELYARD_KEY_ENV", "a=KEY_A")
+    (folder / "steelyard.toml").write_text('upstream = "a=http://127.0.0.1:9,b=ftp://y"\n')
     assert "must begin with http" in steelyard("ask", "How many?").err
 
 

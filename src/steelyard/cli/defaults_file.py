@@ -2,7 +2,7 @@
 
     upstream = "http://127.0.0.1:8000/v1"   # for every verb that asks the LLM
     score = "prm:min"                       # for every verb that reads a score
-    [verbs.score]                           # any option of one verb
+    [verbs.score]                           # options of one verb, if they are harmless (cli/file_options.py)
     upstream = "http://127.0.0.1:8001/v1"
 
 STEELYARD_UPSTREAM and STEELYARD_SCORE_UPSTREAM say the same in the environment. The command line goes before the
@@ -18,13 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from steelyard.cli.file_options import check_allowed
 from steelyard.cli.show import plain
 from steelyard.cli.strange_server import TRUSTED
 from steelyard.cli.verb import kinds_of, options
 from steelyard.environment import CLIENT_CERTIFICATE, CLIENT_KEY
 from steelyard.errors import SettingError, did_you_mean, nearest
+from steelyard.files import read_small
 
 FILE, PREFIX, TABLE = Path("steelyard.toml"), "STEELYARD_", "verbs"
+LARGEST = 1 << 20  # bytes of the file
 ASKING = ("ask", "generate", "doctor")  # the LLM; the server of a verifier is another one
 SHARED: dict[str, tuple[str, ...] | None] = {
     "upstream": ASKING, "model": ASKING, "key-env": None, "score": None, "answers": None, "rename": None, "seed": None,
@@ -53,15 +56,22 @@ def given(commands: Mapping[str, Any], environment: Mapping[str, str] | None = N
     return [*said, *_in_environment(commands, os.environ if environment is None else environment)]
 
 
-def _in_file(commands: Mapping[str, Any]) -> Iterator[Given]:
+def _content() -> dict[str, Any]:
+    """Read the file, which is TOML of at most a megabyte."""
     import tomllib
 
+    if not FILE.is_file():
+        raise SettingError(f"cannot read {FILE}: it is not a file; remove it")
     try:
-        content = tomllib.loads(FILE.read_text(encoding="utf-8"))
+        return tomllib.loads(read_small(FILE, LARGEST).decode())
     except OSError as error:
         raise SettingError(f"cannot read {FILE}: {error.strerror or error}") from None
     except ValueError as error:  # no TOML, or no UTF-8
         raise SettingError(f'{FILE} is not TOML ({error}): write lines such as upstream = "local"') from None
+
+
+def _in_file(commands: Mapping[str, Any]) -> Iterator[Given]:
+    content = _content()
     tables = content.pop(TABLE, {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise SettingError(f"{TABLE!r} in {FILE} must hold tables: write [{TABLE}.score] and options under it")
@@ -79,14 +89,19 @@ def _in_file(commands: Mapping[str, Any]) -> Iterator[Given]:
             where = f"[{TABLE}.{verb}] of {FILE}"
             if key not in own:
                 raise SettingError(_unknown(key, value, where, own, commands))
-            yield Given(verb, key, own[key].name, _checked(commands[verb], own[key], value, where), where)
+            checked = _checked(commands[verb], own[key], value, where)
+            check_allowed(verb, key, checked, where, _variable(f"{verb}-{key}"))
+            yield Given(verb, key, own[key].name, checked, where)
 
 
 def _shared(commands: Mapping[str, Any], key: str, value: Any, where: str) -> Iterator[Given]:
     for verb in SHARED[key] or commands:
         own = options(commands[verb])
         if key in own:
-            yield Given(verb, key, own[key].name, _checked(commands[verb], own[key], value, where), where)
+            checked = _checked(commands[verb], own[key], value, where)
+            if not where.startswith("$"):
+                check_allowed(verb, key, checked, where, _variable(key))
+            yield Given(verb, key, own[key].name, checked, where)
 
 
 def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[Given]:
@@ -120,7 +135,7 @@ def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], command
     if SECRET_NAME.search(key) or _secret(value):
         return (
             f"{key!r} in {where} looks like a secret: remove it here, put it into an environment variable, and name "
-            "that variable with key-env"
+            "that variable with --key-env"
         )
     if any(key in options(command) for command in commands.values()):
         verbs = [verb for verb, command in commands.items() if key in options(command)]
@@ -137,8 +152,8 @@ def _checked(command: Any, parameter: Any, value: Any, where: str) -> Any:
     key = max(parameter.opts, key=len).lstrip("-")
     if _secret(value) or (key == "key-env" and not VARIABLES.fullmatch(str(value))):
         raise SettingError(
-            f"the value of {key} in {where} looks like a secret: put it into an environment variable and give its name "
-            "as key-env"
+            f"the value of {key} in {where} looks like a secret: put it into an environment variable, and name "
+            "that variable with --key-env"
         )
     wanted, many = kinds_of(command)[parameter.name]
     texts = value if isinstance(value, list) else [value]

@@ -13,6 +13,7 @@ from typing import Any
 
 from steelyard.engine.at_work import attempt, refusal
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.environment import SAFE_PATH
 from steelyard.version import __version__
 
 THREADS = "POLARS_MAX_THREADS"
@@ -47,7 +48,7 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, *work))
-        with _threads(threads):
+        with _environment(threads):
             self.process.start()
         theirs.close()
 
@@ -82,16 +83,18 @@ class _Processes:
 
 
 @contextmanager
-def _threads(number: int) -> Iterator[None]:
-    """What is started in this block has so many threads for its tables, unless the user has said how many."""
-    if THREADS in os.environ:
-        yield
-        return
-    os.environ[THREADS] = str(number)
+def _environment(threads: int) -> Iterator[None]:
+    """Start processes in this block with so many threads for their tables, and without imports from this folder.
+
+    A variable that the user has set keeps its value.
+    """
+    added = {name: value for name, value in ((THREADS, str(threads)), (SAFE_PATH, "1")) if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        del os.environ[THREADS]
+        for name in added:
+            del os.environ[name]
 
 
 def _work(line: Connection, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from steelyard.answers.extract import AUTO, check_kind
 from steelyard.answers.reader import AnswerReader
 from steelyard.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.errors import SettingError, did_you_mean
+from steelyard.files import read_small
 from steelyard.gateway.access import is_loopback
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.verifier import VerifierSettings
@@ -27,6 +28,7 @@ from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade
 
 LEAST_KEY = 8  # characters
+LARGEST_KEY_FILE = 1 << 20  # bytes
 MODEL_PREFIX = "steelyard/"
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # or an IPv4 address
 
@@ -98,9 +100,11 @@ class Configuration:
         """The keys that clients may have: a line each of the file, else the environment variable."""
         if self.key_file:
             try:
-                lines = self.key_file.read_text(encoding="utf-8").splitlines()
+                lines = read_small(self.key_file, LARGEST_KEY_FILE).decode().splitlines()
             except (OSError, ValueError) as error:
-                raise SettingError(f"cannot read the keys in {self.key_file}: {error}") from None
+                raise SettingError(
+                    f"cannot read the keys in {self.key_file}: {error}; name a file with one key per line"
+                ) from None
             found = [line.strip() for line in lines if line.strip()]
             if not found:
                 raise SettingError(f"there is no key in {self.key_file}: write one per line")

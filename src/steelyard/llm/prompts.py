@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.errors import SettingError, did_you_mean
+from steelyard.files import read_small
 
 HOLE = "{prompt}"
+LARGEST = 1 << 20  # bytes of a file
 BUILT_IN = {
     "math": "{prompt}\n\nPlease reason step by step, and put your final answer within \\boxed{}.",
     "choice": '{prompt}\n\nThink step by step, then finish your answer with "The answer is (X)" '
@@ -50,7 +52,7 @@ def read_template(given: str | Path) -> Template:
     try:
         if not path.is_file():
             raise SettingError(f"no prompt {name!r:.80}, and no such file: {did_you_mean(name, BUILT_IN)}, or a file")
-        text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+        text = read_small(path, LARGEST).decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n")
     except (OSError, ValueError) as error:
         raise SettingError(f"cannot read the prompt {name!r:.80}: {error}; give a text file in UTF-8") from None
     if HOLE not in text:

@@ -1,0 +1,54 @@
+"""The options that steelyard.toml in the working directory may set.
+
+The file may come with a downloaded folder, so it must not be able to open a port, send a key or a prompt
+to another machine, or read and write other files. An option that is not listed here is refused there: it needs the
+command line or the environment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.errors import SettingError
+
+HARMLESS = {
+    "how a table is read": "answers cost labels layout only-unreadable rename score source",
+    "how votes are computed": "calibrate confidence-level frugal method n resamples risk seed set shuffle-scores",
+    "what is taken from the bundled grid": "cache quick",
+    "prices and budgets to compute with": "budget loss price price-response price-sample price-score price-score-of "
+    "samples",
+    "parameters of simulated responses": "bf16 bias dominating easy-share gap inconsistency questions rivals saturated "
+    "unreadable zipf",
+    "how samples are requested, from a server that is checked": "concurrency fan-out limit logprobs max-failures "
+    "max-tokens retries sample-timeout temperature top-p try-timeout",
+    "how responses are scored, where the command line allows it": "as context split verifier",
+    "how work is divided, once --engine is on the command line": "gpus-per-worker parts workers",
+}  # why they are harmless, and the options
+CHECKED = {
+    "upstream": "only on this machine, or at a host of STEELYARD_TRUSTED (cli/strange_server.py)",
+    "verifier-upstream": "as upstream",
+    "prompt": "only a built-in prompt, because any other value is the path of a file whose text is sent",
+    "pair": "only a pair of the bundled grid, because any other value is the path of a file",
+    "model": "only a name that is sent to a server; score reads it as the folder or hub name of weights",
+}  # allowed for some values or verbs
+ALLOWED = {option for options in HARMLESS.values() for option in options.split()} | CHECKED.keys()
+
+
+def check_allowed(verb: str, option: str, value: Any, location: str, variable: str) -> None:
+    """Refuse an option or value that only the command line or the environment may set."""
+    if option in ALLOWED and _is_harmless(verb, option, value):
+        return
+    raise SettingError(
+        f"{location} sets {option}, which a file in the working directory may not set for {verb}: remove it there, and "
+        f"give --{option} on the command line or set {variable}"
+    )
+
+
+def _is_harmless(verb: str, option: str, value: Any) -> bool:
+    from steelyard.llm.prompts import BUILT_IN
+
+    if option == "prompt":
+        return value in BUILT_IN
+    if option == "pair":
+        return str(value).startswith("grid:")
+    return (verb, option) != ("score", "model")
