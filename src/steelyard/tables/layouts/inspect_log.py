@@ -37,14 +37,19 @@ class InspectLog(Layout):
             task, llm = str(within(header, "eval", "task") or ""), within(header, "eval", "model")
             if header.get("status") not in (None, "success"):
                 status.append(f"the log of {task} ended as {header['status']}")
-            for _, epoch, sample in sorted(((_id(s), _epoch(s), s) for s in samples), key=lambda each: each[1]):
+            read: list[tuple[int, Row, Marks]] = []  # what is needed of each sample: its events may be long
+            for sample in samples:
+                epoch = _epoch(sample)
                 key = (task, str(llm), _id(sample), epoch)
                 where = f"sample {_id(sample)!r}, epoch {epoch}"
                 if key in seen:
                     raise TableError(f"{where} of {task} stands twice for {llm}: give one log per task and LLM")
                 seen.add(key)
-                rows.append({**_row(sample, where), "domain": task or None, "llm": str(llm) if llm else None})
-                marks.append(_marks(sample))
+                row = {**_row(sample, where), "domain": task or None, "llm": str(llm) if llm else None}
+                read.append((epoch, row, _marks(sample)))
+            read.sort(key=lambda one: one[0])
+            rows += [row for _, row, _ in read]
+            marks += [mark for _, _, mark in read]
         many, graded = accepted_golds(rows), add_marks(rows, marks, "scorer")
         by_task(rows)
         return Converted(table_of(rows), said(counted(rows, "epochs"), graded, many, failures(rows), *status))

@@ -1,4 +1,8 @@
-"""Logs that Inspect writes as a zip archive: header.json, samples/*.json; newer ones are packed with Zstandard."""
+"""Logs that Inspect writes as a zip archive: header.json, samples/*.json; newer ones are packed with Zstandard.
+
+The archive is opened once and its samples are read one at a time. What a member declares about its size is never
+trusted: no more is unpacked than the limits allow.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +11,99 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
+from copy import copy
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import polars as pl
 
 from steelyard.errors import TableError
 from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, tamed
+from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO
+from steelyard.tables.sources.zstandard import largest_content
 
 ZSTANDARD = 93  # the method's number; zipfile reads it from Python 3.14 on
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # a very long sample is a folder with sample.json in it
-LARGEST = 1 << 30  # bytes of one sample
-LOCAL_HEADER = struct.Struct("<26xHH")  # where the lengths of the name and of the extra field stand
+LARGEST_SAMPLE = 1 << 28  # bytes
+BROKEN = (*DAMAGE, BadZipFile, zlib.error, struct.error, ValueError, RecursionError, NotImplementedError, EOFError)
 
 
 def archived_log(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
     """Return the header of a log and its samples, one at a time."""
     try:
-        with ZipFile(path) as archive:
-            members = archive.infolist()
-    except (BadZipFile, OSError, ValueError) as error:
+        archive = ZipFile(path)
+        members = archive.infolist()
+    except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise TableError(f"{path} cannot be read as a zip archive ({error}): write the log again") from None
-    samples = [each for each in members if SAMPLE.fullmatch(each.filename)]
-    if not samples:
-        raise TableError(f"{path} holds no samples: run the evaluation with log_samples")
+    samples = [member for member in members if SAMPLE.fullmatch(member.filename)]
     start = ("header.json", "_journal/start.json")  # a log that was not finished has only the second
-    headers = [each for name in start for each in members if each.filename == name]
-    header = _member(path, headers[0]) if headers else {}
-    return header, (_member(path, each) for each in samples)
-
-
-def _member(path: Path, member: ZipInfo) -> dict[str, Any]:
-    where = f"{path}, {member.filename}"
-    if member.file_size > LARGEST:
-        raise TableError(f"{where} is larger than {LARGEST >> 20:,} MB: remove it from the log")
+    headers = [member for name in start for member in members if member.filename == name]
+    size = path.stat().st_size
     try:
-        content = _unpacked(path, member)
+        if not samples:
+            raise TableError(f"{path} holds no samples: run the evaluation with log_samples")
+        header = _member(archive, path, size, headers[0]) if headers else {}
+    except TableError:
+        archive.close()
+        raise
+    return header, _samples(archive, path, size, samples)
+
+
+def _samples(archive: ZipFile, path: Path, size: int, members: list[ZipInfo]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of an archive of this size, which together unpack to no more than any packed file may."""
+    limit = max(LARGEST, LARGEST_RATIO * size)
+    unpacked = 0
+    with archive:
+        for member in members:
+            unpacked += member.file_size  # _unpacked refuses a member that has more
+            if unpacked > limit:
+                raise TableError(f"{path} unpacks to more than {limit >> 20:,} MB: unpack it yourself, if you trust it")
+            yield _member(archive, path, size, member)
+
+
+def _member(archive: ZipFile, path: Path, size: int, member: ZipInfo) -> dict[str, Any]:
+    location = f"{path}, {member.filename}"
+    if member.file_size > LARGEST_SAMPLE:
+        raise TableError(f"{location} is larger than {LARGEST_SAMPLE >> 20:,} MB: remove it from the log")
+    try:
+        if member.compress_size > size:
+            raise ValueError("it declares more bytes than the archive has")
+        content = _unpacked(archive, member)
         if is_deep(content):
-            raise TableError(f"{where} is nested more than {DEEPEST} deep: remove it from the log")
+            raise TableError(f"{location} is nested more than {DEEPEST} deep: remove it from the log")
         value = tamed(json.loads(content))
-    except (*DAMAGE, BadZipFile, zlib.error, struct.error, ValueError, RecursionError, NotImplementedError) as error:
-        raise TableError(f"{where} cannot be read ({str(error)[:200]}): write the log again") from None
+    except BROKEN as error:
+        raise TableError(f"{location} cannot be read ({str(error)[:200]}): write the log again") from None
     if not isinstance(value, dict):
-        raise TableError(f"{where} is no JSON object: write the log again")
+        raise TableError(f"{location} is no JSON object: write the log again")
     return value
 
 
-def _unpacked(path: Path, member: ZipInfo) -> bytes:
-    """The bytes of one file of the archive; those of Zstandard through polars, which has it, as one cell of a table."""
-    if member.compress_type != ZSTANDARD:
-        with ZipFile(path) as archive:
-            return archive.read(member)
-    with path.open("rb") as file:
-        file.seek(member.header_offset)
-        name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
-        file.seek(name + extra, 1)
-        packed = file.read(member.compress_size)
+def _unpacked(archive: ZipFile, member: ZipInfo) -> bytes:
+    """The content of a member; zipfile itself reads no more than the member declares, and checks its checksum."""
+    if member.compress_type == ZSTANDARD:
+        return _unpacked_zstandard(archive, member)
+    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks the others whole, whatever they hold
+        raise ValueError("it is packed in a way that Inspect does not use")
+    return archive.read(member)
+
+
+def _unpacked_zstandard(archive: ZipFile, member: ZipInfo) -> bytes:
+    """The content of a member as polars unpacks it, as one cell of a table."""
+    raw = copy(member)
+    raw.compress_type, raw.file_size = ZIP_STORED, member.compress_size
+    raw.CRC = None  # type: ignore[assignment]  # it is that of the content
+    packed = archive.read(raw)
+    if largest_content(BytesIO(packed)) > LARGEST_SAMPLE:
+        raise ValueError(f"it may unpack to more than {LARGEST_SAMPLE >> 20:,} MB, whatever size it declares")
     # No byte of JSON is one of these separators: in strings they are escaped.
     cells = pl.read_csv(
         BytesIO(packed), has_header=False, separator="\x1f", eol_char="\x1e", quote_char=None, infer_schema=False
     )
     content = str(cells.item()).encode()
-    if zlib.crc32(content) != member.CRC:
-        raise ValueError("its checksum is wrong")
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise ValueError("its size or checksum is wrong")
     return content

@@ -77,9 +77,10 @@ def plain_file(path: Path) -> Plain:
 def _unpacked(path: Path, size: int, _changed: int) -> Path:
     """Unpack a file once, however often it is read; `size` and the time of its last change tell it from another."""
     target = _folder() / path.with_suffix("").name
-    pieces = _gunzipped(path) if path.suffix.lower() == ".gz" else unpacked_zstandard(path)
+    limit = max(LARGEST, LARGEST_RATIO * size)
+    pieces = _gunzipped(path) if path.suffix.lower() == ".gz" else unpacked_zstandard(path, limit)
     try:
-        _write(pieces, target, path, max(LARGEST, LARGEST_RATIO * size))
+        _write(pieces, target, path, limit)
     except (OSError, EOFError, zlib.error, ValueError, RuntimeError) as error:
         raise TableError(
             f"{path} cannot be unpacked: {reason(error)}; pack it again, or name it without {path.suffix}"

@@ -1,4 +1,8 @@
-"""Zstandard files, with whatever is there that can read them: Python 3.14 itself, pyarrow, or polars for text."""
+"""Zstandard files, with whatever is there that can read them: Python 3.14 itself, pyarrow, or polars for text.
+
+Polars unpacks all of a line before anybody sees it, so the most that a file can unpack to is computed first, from the
+headers of its blocks (RFC 8878): what the file declares as its size may be a lie.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -15,10 +19,58 @@ from steelyard.errors import TableError
 TEXT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 PIECE = 1 << 20  # bytes
 LINES = 10_000  # per batch
+FRAME, SKIPPED = 0xFD2FB528, range(0x184D2A50, 0x184D2A60)  # the first four bytes of a frame
+LARGEST_BLOCK = 128 << 10  # bytes that a compressed block can unpack to
+RAW, REPEATED, COMPRESSED = range(3)  # kinds of blocks
 
 
-def unpacked_zstandard(path: Path) -> Iterator[bytes]:
-    """Yield the content of a .zst file piece by piece."""
+def largest_content(file: BinaryIO) -> int:
+    """The most bytes that the frames of a file can unpack to; a ValueError where they are damaged.
+
+    >>> from io import BytesIO
+    >>> largest_content(BytesIO(bytes.fromhex("28b52ffd2003190000616263")))
+    3
+    """
+    total = 0
+    while head := file.read(4):
+        magic = int.from_bytes(head, "little")
+        if magic in SKIPPED:
+            file.seek(_number(file, 4), 1)
+            continue
+        if magic != FRAME:
+            raise ValueError("it is no Zstandard frame")
+        total += _largest_frame(file)
+    return total
+
+
+def _largest_frame(file: BinaryIO) -> int:
+    """The most bytes that a frame can unpack to; `file` stands after its magic number, and then at its end."""
+    flags = _number(file, 1)
+    single = flags >> 5 & 1
+    size_bytes = (single, 2, 4, 8)[flags >> 6]
+    file.seek((0 if single else 1) + (0, 1, 2, 4)[flags & 3], 1)  # the window, the dictionary
+    declared = _number(file, size_bytes) + (256 if size_bytes == 2 else 0)
+    total, last = 0, False
+    while not last:
+        header = _number(file, 3)
+        last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
+        if kind > COMPRESSED:
+            raise ValueError("it has a block of an unknown kind")
+        total += LARGEST_BLOCK if kind == COMPRESSED else size
+        file.seek(1 if kind == REPEATED else size, 1)
+    file.seek(4 * (flags >> 2 & 1), 1)  # the checksum
+    return max(total, declared)
+
+
+def _number(file: BinaryIO, size: int) -> int:
+    content = file.read(size)
+    if len(content) < size:
+        raise ValueError("it is cut off")
+    return int.from_bytes(content, "little")
+
+
+def unpacked_zstandard(path: Path, limit: int) -> Iterator[bytes]:
+    """Yield the content of a .zst file piece by piece; one that may unpack to more than `limit` bytes is refused."""
     file: Any
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -29,6 +81,9 @@ def unpacked_zstandard(path: Path) -> Iterator[bytes]:
 
         file = pa.input_stream(str(path), compression="zstd")
     elif hasattr(pl, "scan_lines") and path.with_suffix("").suffix.lower() in TEXT_SUFFIXES:
+        with path.open("rb") as packed:
+            if largest_content(packed) > limit:
+                raise TableError(f"{path} may unpack to more than {limit >> 20:,} MB: unpack it with zstd -d first")
         yield from _lines(path)
         return
     else:
