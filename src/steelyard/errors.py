@@ -22,12 +22,17 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 
+from steelyard.masking import mask_addresses
+
 LIKE, SHORT_LIKE = 0.7, 0.6  # of the letters that two spellings of one word share; of a short word fewer are left
 PART = 4  # letters at least of a word that is part of another
 
 
 class SteelyardError(Exception):
-    """Base of all errors that are the input's fault; the message is one line with the fix."""
+    """Base of all errors that are the input's fault; the message is one line with the fix, and without passwords."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*_masked(arguments))
 
 
 class TableError(SteelyardError):
@@ -79,11 +84,18 @@ class SettingError(SteelyardError):
 
 
 class SteelyardWarning(UserWarning):
-    """Something the user should know; the result still stands."""
+    """Something the user should know; the result still stands. The message has no passwords."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*_masked(arguments))
 
 
 class SteelyardNote(SteelyardWarning):
     """How something was read: nothing is amiss."""
+
+
+def _masked(arguments: tuple[object, ...]) -> list[object]:
+    return [mask_addresses(each) if isinstance(each, str) else each for each in arguments]
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -45,6 +45,7 @@ from steelyard.cli.completing import VARIABLE, completions
 from steelyard.cli.defaults_file import given, misspelt
 from steelyard.cli.verb import Verb, Verbs
 from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
+from steelyard.masking import mask_addresses
 from steelyard.panics import hide_panics
 from steelyard.version import __version__
 
@@ -176,7 +177,7 @@ def _count_warnings() -> None:
 
 def _usage(error: TyperException) -> str:
     """What is wrong with the words of a command, and where its help is."""
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    message = mask_addresses(error.format_message() if hasattr(error, "format_message") else str(error))
     context = getattr(error, "ctx", None)
     return f"{_one_line(message).rstrip('.')}; see '{context.command_path if context else 'steelyard'} --help'"
 

@@ -25,6 +25,7 @@ from steelyard.cli.verb import kinds_of, options
 from steelyard.environment import CLIENT_CERTIFICATE, CLIENT_KEY
 from steelyard.errors import SettingError, did_you_mean, nearest
 from steelyard.files import read_small
+from steelyard.masking import has_secret
 
 FILE, PREFIX, TABLE = Path("steelyard.toml"), "STEELYARD_", "verbs"
 LARGEST = 1 << 20  # bytes of the file
@@ -144,7 +145,7 @@ def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], command
 
 
 def _secret(value: Any) -> bool:
-    return isinstance(value, str) and bool(SECRET.search(value))
+    return isinstance(value, str) and bool(SECRET.search(value) or has_secret(value))
 
 
 def _checked(command: Any, parameter: Any, value: Any, where: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType
@@ -11,6 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from steelyard.cli.show import aside
 from steelyard.cli.strange_server import check_servers
+from steelyard.errors import SettingError
+from steelyard.masking import has_secret, mask_addresses
 
 OLD: dict[str, tuple[str, ...]] = {
     "--n": ("-n",),
@@ -21,6 +24,7 @@ OLD: dict[str, tuple[str, ...]] = {
 
 BARE = {"--frugal": "auto"}  # may stand without a value where a verifier is asked, and what it means then
 
+ADDRESSED = {"FILE", "[FILE]", "URL"}  # metavars of texts that may be addresses
 NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
 
 
@@ -61,12 +65,30 @@ class Verb(TyperCommand):
         filed = [each for each in mine.values() if not each.origin.startswith("$") and _defaulted(ctx, each.parameter)]
         for each in filed:
             check_servers(each.key, each.value)
+        for parameter in self.params:
+            check_no_secrets(parameter, ctx.params.get(parameter.name))
         added = [
             f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}" for each in filed
         ]
         if added:
             aside(f"From steelyard.toml: {'; '.join(added)}")
         return super().invoke(ctx)
+
+
+def check_no_secrets(parameter: Any, value: Any) -> None:
+    """Refuse an address with a password or token where a file or a server is named, before anything prints it."""
+    for each in value if isinstance(value, list | tuple) else [value]:
+        if (isinstance(each, Path) or parameter.metavar in ADDRESSED) and has_secret(str(each)):
+            address = re.sub(r"^(\w+):/+", r"\1://", str(each))  # a path has lost a slash
+            raise SettingError(
+                f"{mask_addresses(address)} has a password or token in its address ({_name_of(parameter)}), and "
+                "addresses are shown and written down: leave it out, and put it into the environment"
+            )
+
+
+def _name_of(parameter: Any) -> str:
+    name = max(parameter.opts, key=len)
+    return str(name if name.startswith("-") else parameter.metavar or name)
 
 
 def options(command: Any) -> dict[str, Any]:

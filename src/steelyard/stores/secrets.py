@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
+from steelyard.masking import mask_addresses
+
 SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
-PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s@]+|(\w+:/+)[^/\s@]*:[^\s@]*)@")  # az://container@account has none
-SIGNATURE = re.compile(r"(:/+[^\s?]*)\?\S+")  # what comes after an address
 
 
 def without_secrets(text: str) -> str:
@@ -19,4 +19,4 @@ def without_secrets(text: str) -> str:
     for name, value in os.environ.items():
         if SECRET.match(name) and len(value) > 3:
             text = text.replace(value, "***")
-    return SIGNATURE.sub(r"\1", PASSWORD.sub(r"\1\2***@", text))
+    return mask_addresses(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.errors import SettingError
-from steelyard.stores.secrets import without_secrets
+from steelyard.masking import mask_addresses
 
 UNSAFE = frozenset("%?#*[]\\")  # what a pattern or an address means otherwise than as a letter
 
@@ -20,8 +20,9 @@ def check_spelling(address: str) -> None:
         *(f"/{name}/" if name else "//" for name in names if name in ("", ".", "..")),
     ]
     if odd:
-        told = without_secrets(address)
-        raise SettingError(f"{told!r:.200} has {odd[0]!r} in it, which is refused in addresses: name it otherwise")
+        raise SettingError(
+            f"{mask_addresses(address)!r:.200} has {odd[0]!r} in it, which is refused in addresses: name it otherwise"
+        )
 
 
 def check_no_password(address: str) -> None:

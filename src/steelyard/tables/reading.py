@@ -16,10 +16,10 @@ from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.reader import AnswerReader
 from steelyard.errors import ColumnError, SteelyardError, TableError
 from steelyard.files import UnwritableError
+from steelyard.masking import mask_addresses
 from steelyard.pools.arrays import ScoreRangeError
 from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.pools.pool import Origin, Pool
-from steelyard.stores.secrets import without_secrets
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
@@ -169,7 +169,7 @@ def named(source: Any) -> Iterator[str]:
     files = source if isinstance(source, list | tuple) else [source]
     name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
     name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
-    name = SPOKEN_STDIN if name == STDIN else without_secrets(name)
+    name = SPOKEN_STDIN if name == STDIN else mask_addresses(name)
     try:
         yield name
     except UnwritableError:

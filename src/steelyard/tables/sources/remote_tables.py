@@ -8,7 +8,6 @@ from glob import has_magic
 import polars as pl
 
 from steelyard.errors import TableError
-from steelyard.stores.secrets import without_secrets
 from steelyard.stores.spelling import check_no_password
 from steelyard.tables.sources.opened_tables import OpenedTable
 
@@ -24,7 +23,7 @@ class RemoteTable(OpenedTable):
         self.marked = marked if has_magic(address) else None
         if not address.lower().endswith(SUFFIXES):
             raise TableError(
-                f"{without_secrets(address)} is not Parquet, nor a folder of parts, and of object stores only these "
+                f"{address} is not Parquet, nor a folder of parts, and of object stores only these "
                 "are read: copy it here first"
             )
 
