@@ -236,3 +236,25 @@ def test_it_is_the_default_where_there_are_two_sources(fitted: sy.CommitteeVote)
     plain = sy.read_labelled(sy.simulate(60, 4))
     assert not {"committee", "consensus"} & set(sy.evaluate(None, plain, plain, n=[4])["method"].to_list())
     assert "ant weighs most" in fitted.explain()
+
+
+@pytest.mark.parametrize("kind", [sy.CommitteeVote, sy.ConsensusVote, sy.MajorityVote])
+@settings(max_examples=8)  # of two fits each
+@given(seed=st.integers(0, 2**32 - 1), by_llm=st.booleans())
+def test_names_of_sources_break_no_ties(kind: Any, seed: int, by_llm: bool) -> None:
+    """Two answers with the same total, and no scores: the one seen first wins, whatever the sources are called."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{i}" for i in range(4)]
+    table = committee(dict.fromkeys(names, 0.5), 30, seed=seed, rivals=2, samples={"s1": 2, "s3": 2})
+    if by_llm:  # rows that are sorted when they are read
+        table = table.sort("llm", "sample", "question")
+    renamed = dict(zip(names, rng.permutation(["z", "y", "x", "w"]).tolist(), strict=True))
+    other = table.with_columns(pl.col("llm").replace_strict(renamed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sy.SteelyardWarning)
+        one, two = kind().fit(pool(table)), kind().fit(pool(other))
+    if kind is not sy.MajorityVote:
+        one.weights_ = dict.fromkeys(names, 1.0)
+        two.weights_ = dict.fromkeys(renamed.values(), 1.0)
+    answers = [vote.predict(pool(rows)).to_polars()["answer"].to_list() for vote, rows in ((one, table), (two, other))]
+    assert answers[0] == answers[1]

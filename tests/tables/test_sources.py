@@ -40,6 +40,18 @@ def test_each_source_numbers_its_own_samples_and_a_pair_that_comes_twice_is_one_
         pool(pl.concat((TABLE, TABLE.head(1))))
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 5, 1000])
+def test_a_pair_that_comes_twice_is_noticed_across_batches(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", batch)
+    rows = [("q", 0, llm, "1") for llm in ("c", "a", "b")] + [("q", 1, llm, "2") for llm in ("b", "c", "a")]
+    table = pl.DataFrame(rows, ["question", "sample", "llm", "answer"], orient="row").with_columns(correct=True)
+    read = pool(table)
+    assert [read.sources[code] for code in read.source.tolist()] == ["c", "a", "b", "b", "c", "a"]  # type: ignore[union-attr]
+    twice = pl.concat((table.head(3), table.head(1), table.tail(3)))
+    with pytest.raises(sy.TableError, match="has sample 0 of one source more than once"):
+        pool(twice)
+
+
 def test_several_llms_without_a_source_are_told_that_they_could_be_a_committee() -> None:
     table = committee({"ant": 0.8, "bee": 0.6}, 60).drop("sample").with_columns(score=0.5)
     told = "make them a committee, .* with source='llm' .--source llm."

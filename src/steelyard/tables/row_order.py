@@ -58,7 +58,7 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
     names = sorted({name for key in keys for name in key.meta.root_names()})
     heads: list[pl.Series] = [pl.Series("question", [], pl.String)]
     lengths: list[Ints] = []
-    before: pl.DataFrame | None = None  # the last row of the batch before
+    before: pl.DataFrame | None = None  # the last sample of the batch before, of all its sources
     for read in table.select(names).collect_batches(chunk_size=BATCH, maintain_order=True):
         if not read.height:
             continue
@@ -68,12 +68,12 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
         length = runs["len"].to_numpy().astype(np.int64)
         _check(frame, runs["value"], length)
         new = int(before is not None)  # the first run goes on with the question before
-        if new:
-            lengths[-1][-1] += length[0] - 1
+        if before is not None:
+            lengths[-1][-1] += length[0] - before.height
         if len(length) > new:
             heads.append(runs["value"].slice(new))
             lengths.append(length[new:])
-        before = frame.tail(1)
+        before = _last_sample(frame, int(length[-1]))
     questions = pl.concat(heads)
     starts = np.concatenate(([0], np.cumsum(np.concatenate((np.empty(0, np.int64), *lengths)))))
     if starts[-1] != table.select(pl.len()).collect().item():  # batches of a damaged file may just end
@@ -104,13 +104,14 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
     within[np.cumsum(length)[:-1] - 1] = False
     same, falls = sample[1:] == sample[:-1], sample[1:] < sample[:-1]
     by_source = "source" in frame.columns  # each source numbers its own samples
-    if by_source:
-        source = frame["source"].to_numpy()
-        falls |= same & (source[1:] < source[:-1])
-        same &= source[1:] == source[:-1]
     if (within & falls).any():
         raise ScatteredError
-    twice = np.flatnonzero(within & same)
+    if by_source:  # their order within a sample is that of the table: a tie must not be broken by a name
+        number = np.concatenate(([0], np.cumsum(~(within & same))))
+        repeated = pl.DataFrame({"sample": number, "source": frame["source"]}).is_duplicated().to_numpy()
+        twice = np.flatnonzero(repeated)
+    else:
+        twice = np.flatnonzero(within & same)
     if len(twice):
         row = int(twice[0])
         of, who = (
@@ -122,11 +123,16 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
         )
 
 
+def _last_sample(frame: pl.DataFrame, rows: int) -> pl.DataFrame:
+    """The last rows of a batch that have one sample number; the last question has so many rows there."""
+    if "sample" not in frame.columns:
+        return frame.tail(1)
+    sample = frame["sample"].tail(rows).to_numpy()
+    return frame.tail(rows - int(np.searchsorted(sample, sample[-1])))
+
+
 def together(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Bring the rows of each question together, in order of samples; questions as first seen."""
+    """Bring the rows of each question together, in order of samples and then of the table; questions as first seen."""
     numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
-    names = rows.collect_schema().names()
-    order = (
-        ["group", *(name for name in ("sample", "source") if name in names)] if "sample" in names else ["group", "row"]
-    )
+    order = ["group", *(["sample"] if "sample" in rows.collect_schema() else []), "row"]
     return numbered.sort(order).drop("row", "group").collect().lazy()
