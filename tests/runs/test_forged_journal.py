@@ -64,20 +64,27 @@ FRONTS = [
     '{"kind": "note", "note": "abilities", "abilities": 3}',
     '{"kind": "note", "note": "abilities", "abilities": {"most": "many"}}',
     '{"kind": "note", "note": "abilities", "abilities": {"evil": 1}}',
+    '{"kind": ["of", "another", "version"]}',
+    '{"kind": "verdict", "question": "q0", "sample": 0}',
+    '{"kind": null}',
+    "{}",
+    of(SAMPLE),
+    of(SAMPLE, text='"response\\": 4'),
+    of(SCORE),
     '{"kind": "note", ',
     '{"kind": "note", "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
 ]
 RESTS = [
     of(SAMPLE, response=5),
     of(SAMPLE, response=["a"]),
-    of(SAMPLE, finish={}),
-    of(SAMPLE, tokens="many"),
-    of(SAMPLE, tokens=10**30),
-    of(SAMPLE, attempts=1.5),
-    of(SAMPLE, logprob="high"),
-    of(SAMPLE, logprob=float("nan")),
-    of(SAMPLE, logprob=float("inf")),
-    of(SAMPLE).replace(" ", "")[:-1] + ",",
+    of(SAMPLE, response="4", finish={}),
+    of(SAMPLE, response="4", tokens="many"),
+    of(SAMPLE, response="4", tokens=10**30),
+    of(SAMPLE, response="4", attempts=1.5),
+    of(SAMPLE, response="4", logprob="high"),
+    of(SAMPLE, response="4", logprob=float("nan")),
+    of(SAMPLE, response="4", logprob=float("inf")),
+    of(SAMPLE, response="4").replace(" ", "")[:-1] + ",",
     of(SCORE, steps=3),
     of(SCORE, steps=["a"]),
     of(SCORE, steps=[[0.5]]),
@@ -117,16 +124,17 @@ def test_a_forged_line_is_one_line_at_the_command_line_and_the_advice_in_it_mend
 
 
 def test_the_largest_sample_number_takes_little_memory(run: Path) -> None:
-    forge(run, of(SAMPLE, sample=99_999))
+    forge(run, of(SAMPLE, sample=99_999, response="4"))
     with Run.open(run) as opened:
         assert sum(map(sys.getsizeof, opened.state.samples.done.bits.values())) < 100_000
 
 
 def test_what_is_ours_is_read_however_it_is_spelled(run: Path) -> None:
-    forge(run, of(SAMPLE, sample=1, logprob=1000, tokens=None, model=None, more=[1, {"a": None}]), first=True)
+    more = {"response": None, "tokens": None, "model": None, "more": [1, {"a": None}]}
+    forge(run, of(SAMPLE, sample=1, logprob=1000, **more), first=True)
     forge(run, of(SCORE, steps=[0.5, None, 1, -3.0]))
     forge(run, of(SCORE, sample=1, steps=None))
-    forge(run, '{"kind": ["of", "another", "version"]}')
+    forge(run, '{"kind": "note", "about": "another version"}')
     assert fresh_table(run).exists()
     assert isinstance(Run.open(run).state, State)
     assert status(run)["samples"]["done"] == 4

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -83,3 +85,41 @@ def test_the_command_says_what_it_made_and_what_comes_next(tmp_path: Path) -> No
     assert f"steelyard vote {tmp_path / 'parts'} --engine ray" in done.out
     again = steelyard("partition", tmp_path / "t.csv", "-o", tmp_path / "more", "--parts", 3, "--json")
     assert json.loads(again.out)["parts"] == 3
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from steelyard.tables.partitioning import new_folder
+with new_folder(Path(sys.argv[1]), 2):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_command_left_is_removed_by_the_next_one_and_that_of_a_running_one_is_not(tmp_path: Path) -> None:
+    holders = [
+        subprocess.Popen(
+            [sys.executable, "-c", HOLD, tmp_path / "parts"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    try:
+        for process in holders:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+        killed, running = holders
+        killed.kill()
+        killed.wait()
+        other = tmp_path / ".other.999999999.parts"
+        other.mkdir()
+        assert (tmp_path / f".parts.{killed.pid}.parts").is_dir()
+        sy.partition(sy.simulate(8, 2, seed=1), tmp_path / "parts", 2)
+        assert not (tmp_path / f".parts.{killed.pid}.parts").exists()
+        assert (tmp_path / f".parts.{running.pid}.parts").is_dir()
+        assert other.is_dir()
+        assert sorted(path.name for path in (tmp_path / "parts").iterdir())[-1] == "parts.json"
+    finally:
+        for process in holders:
+            process.kill()
+            process.communicate()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import steelyard as sy
@@ -189,3 +190,41 @@ def test_help_and_completion_know_that_there_may_be_several_files() -> None:
             completions(f"steelyard {verb} a.jsonl grid:smol-misled/prm_s", commands())[0]
             == "grid:smol-misled/prm_soft"
         )
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+@pytest.mark.parametrize(("column", "options"), [("question", {}), ("sample", {}), ("who", {"source": "who"})])
+def test_large_whole_numbers_beside_decimals_are_refused_and_never_merged(
+    tmp_path: Path, suffix: str, column: str, options: dict[str, Any]
+) -> None:
+    whole = [{"question": "q", "answer": "45"[i]} | {column: LARGE + i} for i in range(2)]
+    for name, lines in (("whole", whole), ("decimal", [{"question": "q", "answer": "4"} | {column: 1.5}])):
+        sy.write(pl.DataFrame(lines), tmp_path / f"{name}{suffix}")
+    files = [tmp_path / f"whole{suffix}", tmp_path / f"decimal{suffix}"]
+    said = rf"{column!r} holds whole numbers beyond 2\^53 in .*whole\{suffix} and decimals in .*decimal\{suffix}"
+    for order in (files, files[::-1]):
+        if (suffix, column) == (".jsonl", "question"):  # joined as text
+            assert sy.read(order, score="none", answers="exact").n_questions == 3
+            continue
+        with pytest.raises(sy.TableError, match=said):
+            sy.read(order, score="none", answers="exact", **options)
+
+
+@pytest.mark.parametrize("name", ["mixed.jsonl", "mixed.json"])
+def test_nor_are_they_merged_in_one_file(tmp_path: Path, name: str) -> None:
+    rows = [{"question": q, "who": q, "answer": "4"} for q in (LARGE, LARGE + 1, 1.5)]
+    text = json.dumps(rows) if name.endswith("n") else "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / name).write_text(text)
+    read = sy.read(tmp_path / name, score="none", answers="exact", source="who")
+    assert list(read.questions) == [str(LARGE), str(LARGE + 1), "1.5"]
+    assert read.sources == ("1.5", str(LARGE), str(LARGE + 1))
+
+
+def test_small_whole_numbers_and_decimals_are_the_same_ids(tmp_path: Path) -> None:
+    for name, values in (("a", [1, 2]), ("b", [1.0, 2.5])):
+        sy.write(pl.DataFrame({"question": values, "answer": ["4", "5"]}), tmp_path / f"{name}.parquet")
+    read = sy.read([tmp_path / "a.parquet", tmp_path / "b.parquet"], score="none", answers="exact")
+    assert read.n_questions == 3

@@ -31,10 +31,11 @@ from steelyard.stores.address import Address, Place
 from steelyard.tables.partitioning import gathered_table, spread
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_unparted
-from steelyard.tables.several_files import FILE
+from steelyard.tables.several_files import FILE, check_exact
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.listing import all_listed
 from steelyard.tables.sources.unpacking import STDIN
+from steelyard.tables.spreading import gathered
 
 CHUNKS = "chunks"
 AGAIN = "mend these, or leave them away, and import into another folder with -o"
@@ -192,9 +193,12 @@ def spread_file(order: ImportOrder, file: InputFile) -> list[str]:
 def gather_part(order: ImportOrder, part: TablePart) -> list[str]:
     """Put one part together and seal it; return warnings."""
     folders = sorted((Path(part.target).parent / CHUNKS).glob("file-*"))
-    empties = [pl.DataFrame(schema=schema_of(folder)) for folder in folders]
-    schema = pl.concat(empties, how="diagonal_relaxed").schema
+    number, paths = int(part.name.rpartition("-")[2]), [Path(file) for file in order.files]
+    schemas = [schema_of(folder) for folder in folders]
+    schema = pl.concat([pl.DataFrame(schema=each) for each in schemas], how="diagonal_relaxed").schema
+    if any(each != schemas[0] for each in schemas):
+        check_exact([gathered([f], number, each).lazy() for f, each in zip(folders, schemas, strict=True)], paths)
     with caught() as said:
-        table = gathered_table(folders, int(part.name.rpartition("-")[2]), schema, [Path(file) for file in order.files])
+        table = gathered_table(folders, number, schema, paths)
     seal_part(part, table, {"questions": table["question"].n_unique()})
     return said

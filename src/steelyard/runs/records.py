@@ -22,6 +22,7 @@ from steelyard.runs.state import SUCCESS, Head, head_of
 Record = dict[str, Any]
 TEXTS = ("response", "finish", "reason", "model", "source")
 WHOLE = ("tokens", "attempts", "seed")
+NEEDED = {"sample": b'"response":', "score": b'"steps":'}  # within a text the quotes would be escaped
 LARGEST = 2**63  # whole numbers below it fit a table
 
 
@@ -30,6 +31,8 @@ def heads(lines: Lines) -> Iterator[tuple[int, Head | None, bytes | Record]]:
     for number, (offset, body) in enumerate(lines, 1):
         try:
             head = head_of(body)
+            if head and head[0] in NEEDED and NEEDED[head[0]] not in body:
+                raise ValueError(f"it has no {NEEDED[head[0]].decode()[1:-2]}")
             record = body if head and head[0] in SUCCESS else parsed(body)
         except (ValueError, RecursionError) as error:
             raise _not_ours(lines.path, number, error) from None

@@ -20,6 +20,7 @@ Key = tuple[str, int]  # question id, sample number
 
 SUCCESS = {"sample", "score"}
 FAILURE = {"failure", "score-failure"}
+NOTE = "note"  # a record about no sample
 TAKEN = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
 TAKEN |= {"failure", "answer", "rule", "correct", "self_logprob"}  # columns of the table that no verifier may have
 KEPT, LONGEST_KEPT = 1 << 16, 200  # texts remembered from one record to the next, and their characters
@@ -49,7 +50,7 @@ _texts = Texts()
 
 
 def head_of(body: bytes) -> Head | None:
-    """Read the front of a record without the rest of it; None for a record that is about no sample.
+    """Read the front of a record without the rest of it; None for a note, which is about no sample.
 
     A front that cannot be ours is a ValueError that says why: a sample is one bit at the place of its number, so a
     number without bounds would be memory without bounds.
@@ -64,8 +65,10 @@ def head_of(body: bytes) -> Head | None:
     else:
         record = json.loads(body)
         kind, verifier = record.get("kind"), record.get("verifier", "")
-        if not isinstance(kind, str) or kind not in SUCCESS | FAILURE:
+        if kind == NOTE:
             return None
+        if not isinstance(kind, str) or kind not in SUCCESS | FAILURE:
+            raise ValueError(f"its kind is {kind!r:.40}")
         question, sample = record.get("question"), record.get("sample")
         if not isinstance(question, str) or not isinstance(verifier, str) or type(sample) is not int:
             raise ValueError("it names no question and sample")

@@ -10,7 +10,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ import polars as pl
 from steelyard.errors import RunError, TableError
 from steelyard.files import UnwritableError, check_no_address, make_folder, reason
 from steelyard.runs.claim import claimed
+from steelyard.runs.lock import RunLock, holder
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.stores.address import Address, Place, place_of
@@ -32,6 +34,7 @@ from steelyard.tables.sources.damage import reading
 from steelyard.tables.spreading import Spread, gathered
 from steelyard.tables.writing import putting
 
+OWNER = "owner.lock"  # in a folder that is not finished
 BATCH_OF_TEXT = 5_000  # rows, where they hold whole responses
 
 
@@ -100,15 +103,35 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")
     parent = make_folder(target.absolute().parent)
+    _remove_leftovers(parent, target.name)
     beside = parent / f".{target.name}.{os.getpid()}.parts"
+    lock = None
     try:
         beside.mkdir()
+        with suppress(RunError):  # a file system without locks: the number of the process must do
+            lock = RunLock(beside, OWNER)
         yield beside, beside
+        (beside / OWNER).unlink(missing_ok=True)
         beside.rename(target)
     except OSError as error:
         raise RunError(f"cannot write {target}: {reason(error)}; make room, and run the command again") from None
     finally:
+        if lock:
+            lock.release()
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _remove_leftovers(parent: Path, name: str) -> None:
+    """Remove what commands left here that were killed while they wrote this folder; those that still run keep theirs.
+
+    A running one holds the lock of its folder. One of another version has no such lock: its process must be gone.
+    """
+    for path in parent.glob(f".{escape(name)}.*.parts"):
+        number = path.name.removeprefix(f".{name}.").removesuffix(".parts")
+        if path.is_symlink() or not path.is_dir() or not number.isdecimal():
+            continue
+        if holder(path, OWNER) is None and not Path(f"/proc/{number}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def spread(

@@ -27,6 +27,7 @@ MATTERING = (
     plurals(RESPONSES | ANSWERS | LABELS | {"sample", "candidate", "rollout", "correct"})
     | GOLDS | QUESTION_IDS | ROW_IDS | {"question", "gold"}
 )  # fmt: skip
+EXACT = 2**53  # whole numbers up to here are the same as decimals
 ALONE = "give the files one at a time"
 
 
@@ -53,6 +54,7 @@ class Joined(Opened):
     def _frame(self) -> pl.LazyFrame:
         frames = [part.frame() for part in self.opened.parts()]
         check_alike([frame.collect_schema() for frame in frames], self.paths)
+        check_exact(frames, self.paths)
         marked = [frame.with_columns(pl.lit(i, pl.Int32).alias(FILE)) for i, frame in enumerate(frames)]
         return pl.concat(marked, how="diagonal_relaxed")
 
@@ -78,6 +80,23 @@ def check_alike(schemas: Sequence[pl.Schema], paths: Sequence[Path]) -> None:
             if unlike and _matters(unlike[0]) and pl.Null not in (schema[unlike[0]], theirs[unlike[0]]):
                 raise ColumnError(
                     f"{unlike[0]!r} holds {schema[unlike[0]]} in {paths[i]} and {theirs[unlike[0]]} in {other}: {ALONE}"
+                )
+
+
+def check_exact(frames: Sequence[pl.LazyFrame], paths: Sequence[Path]) -> None:
+    """Refuse whole numbers that would be rounded because another file has decimals: different ids would become one."""
+    schemas = [frame.collect_schema() for frame in frames]
+    decimal = {name: i for i, schema in enumerate(schemas) for name, kind in schema.items() if kind.is_float()}
+    for frame, schema, path in zip(frames, schemas, paths, strict=False):
+        whole = [name for name, kind in schema.items() if kind.is_integer() and name in decimal]
+        if not whole:
+            continue
+        rounded = [(pl.col(name).min() < -EXACT) | (pl.col(name).max() > EXACT) for name in whole]
+        for name, is_rounded in frame.select(rounded).collect(engine="streaming").row(0, named=True).items():
+            if is_rounded:
+                raise ColumnError(
+                    f"{name!r} holds whole numbers beyond 2^53 in {path} and decimals in {paths[decimal[name]]}, which "
+                    f"together would be rounded: {ALONE}, or write {name!r} as text in both"
                 )
 
 

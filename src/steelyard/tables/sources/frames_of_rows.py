@@ -28,7 +28,9 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def is_lossy(values: list[Any], column: pl.Series) -> bool:
-    """Whether a column holds nothing where there was something: polars drops what stands where others have objects."""
+    """Whether a column lost something: polars drops what stands where others have objects, and rounds large numbers."""
+    if column.dtype.is_float():
+        return any(type(value) is int and int(float(value)) != value for value in values)
     return "Struct" in str(column.dtype) and any(map(_lost, values, column.to_list()))
 
 

@@ -21,9 +21,10 @@ from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, che
 
 DEEPEST = 100  # brackets within brackets
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-# Whole numbers beyond 64 bits become null in polars, halves of surrogate pairs something else.
+# Whole numbers from 2^53 on are rounded in polars if another row has a decimal, and beyond 64 bits they become null;
+# halves of surrogate pairs become something else.
 _ONCE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
-_ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{19}|\\u[dD][89a-fA-F]")
+_ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
 
 
 def open_json_lines(path: Path) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ import polars as pl
 
 from steelyard.errors import TableError
 from steelyard.tables.recognition import Opened, Record
+from steelyard.tables.several_files import check_exact
 from steelyard.tables.sources.damage import DAMAGE, reading
 from steelyard.tables.sources.foreign_files import check_foreign
 from steelyard.tables.sources.json_files import is_json_list, json_records, json_value
@@ -94,7 +95,9 @@ class OpenedFiles(Opened):
             yield from file.records()
 
     def frame(self) -> pl.LazyFrame:
-        return pl.concat([file.frame() for file in self.files], how="diagonal_relaxed")
+        frames = [file.frame() for file in self.files]
+        check_exact(frames, self.paths)
+        return pl.concat(frames, how="diagonal_relaxed")
 
     def parts(self) -> Iterator[Opened]:
         yield from self.files
