@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import steelyard as sy
@@ -155,3 +159,28 @@ def test_whatever_prints_shows_control_characters_as_what_they_are(
     said = capsys.readouterr()
     assert SHOWN in said.out + said.err
     assert not control(said.out + said.err)
+
+
+def test_a_small_parquet_file_of_huge_texts_is_refused_by_answers(tmp_path: Path) -> None:
+    """A dictionary holds each text once, so that 6 GB of responses take less than 10 KB."""
+    index, texts = pa.array([0] * 6_000, pa.int32()), pa.array(["a" * 1_000_000])
+    rows = {
+        "question": pa.array([f"q{i // 4}" for i in range(6_000)]),
+        "response": pa.DictionaryArray.from_arrays(index, texts),
+    }
+    pq.write_table(
+        pa.table(rows),
+        tmp_path / "t.parquet",
+        compression="zstd",
+        dictionary_pagesize_limit=1 << 30,
+        store_schema=False,
+    )
+    assert (tmp_path / "t.parquet").stat().st_size < 50_000
+    code = "import resource; from steelyard.cli import main\ntry: main()\n"
+    code += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    command = [sys.executable, "-c", code, "answers", str(tmp_path / "t.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "t.parquet: its texts take more than 1,024 MB" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert int(done.stdout.split()[-1]) < 600
