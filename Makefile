@@ -4,6 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 FUZZ ?= 60
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)  # one more than cores: many tests wait for a process
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not in the make of macOS
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */kernels/*,*/pools/*,*/counting/*,*/fitting/*,*/confidence/*,*/stopping/*,*/methods/*,*/evaluation/*
 
@@ -24,7 +25,7 @@ test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) --jobs=2 --output-sync=target test-models test-ray
+	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing

@@ -6,7 +6,6 @@ The journal writes to the disk of the temporary folder (TMPDIR): on a memory dis
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.measuring import Row, run
+from steelyard.runs.journal import SYNC
 from steelyard.runs.journal_lines import encode
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
@@ -69,7 +69,7 @@ def one_by_one(folder: Path) -> float:
         begun = time.perf_counter()
         for i in range(100):
             file.write(encode(sample("q", i)))
-            os.fdatasync(file.fileno())
+            SYNC(file.fileno())
         return 100 / (time.perf_counter() - begun)
 
 

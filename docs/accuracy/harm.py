@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,8 @@ def store(found: pl.DataFrame, path: Path) -> None:
 def main(folder: Path | None, *names: str) -> None:
     """Measure, and store a row per set, kind of scores and number of labels, and one per pool."""
     warnings.simplefilter("ignore")
-    with ProcessPoolExecutor() as workers:
+    spawn = get_context("spawn")  # on macOS fork is unsafe
+    with ProcessPoolExecutor(mp_context=spawn, initializer=warnings.simplefilter, initargs=("ignore",)) as workers:
         rows = pl.DataFrame([row for found in workers.map(measure, cells(folder, names)) for row in found])
     summary = summarised(rows)
     store(summary, HERE / "harm.csv")

@@ -124,11 +124,22 @@ def make_folder(path: str | Path) -> Path:
     return Path(path)
 
 
+def sync_file(handle: int) -> None:
+    """Write a file through to the disk: on macOS fsync stops at the disk's cache, which F_FULLFSYNC flushes."""
+    import fcntl
+
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        with contextlib.suppress(OSError):  # some file systems have only fsync
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(handle)
+
+
 def sync_folder(folder: Path) -> None:
     """Make sure that the names in a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        sync_file(handle)
     finally:
         os.close(handle)
 
@@ -170,7 +181,7 @@ def replacing(path: str | Path, *, durable: bool = False, follow: bool = True) -
         temporary.chmod(0o666 & ~umask)
         if durable:
             with temporary.open("rb") as file:
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
         temporary.replace(target)
         if durable:
             sync_folder(target.parent)
@@ -185,8 +196,18 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of processes that died before theirs took its place."""
     for path in folder.glob(".*"):
         named = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
-        if named and not Path(f"/proc/{named[1]}").exists() and Path("/proc/self").exists():
+        if named and not _is_running(int(named[1])):
             path.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # of another user, or no process number
+        return True
+    return True
 
 
 def write_atomically(path: str | Path, content: bytes, *, durable: bool = False, follow: bool = True) -> None:

@@ -66,7 +66,7 @@ def _ours(target: Path, kind: Kind) -> bool:
 
 
 def _inside(target: Path, folder: Path) -> bool:
-    return folder.is_dir() and folder.resolve() in target.parents
+    return folder.is_dir() and any(folder.samefile(parent) for parent in target.parents)
 
 
 def _files(inputs: Iterable[Any]) -> Iterator[Path]:

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,6 +175,19 @@ def test_workers_are_limited_in_memory_and_cpu_and_end_with_the_judge() -> None:
         assert "1073741824" in next(line for line in limits.splitlines() if line.startswith("Max address space"))
         assert "unlimited" not in next(line for line in limits.splitlines() if line.startswith("Max cpu time"))[:45]
     assert process.poll() is not None
+
+
+def test_a_worker_is_heard_in_a_process_with_more_than_1024_open_files() -> None:
+    program = (
+        "import os, resource\n"
+        "from steelyard.answers.equivalence import EquivalenceChecker\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+        "held = [os.dup(0) for _ in range(1100)]\n"
+        "with EquivalenceChecker(workers=1) as checker:\n"
+        "    print(checker.values(['\\\\sqrt{9}']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "[3.0]\n", done.stderr
 
 
 def test_what_nobody_could_decide_in_time_stays_apart_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,8 +82,9 @@ class Worker:
     def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
         if process.stdout is None:
             return None
-        ready, _, _ = select.select([process.stdout], [], [], seconds)
-        return (process.stdout.readline() or None) if ready else None
+        poll = select.poll()  # select() refuses file descriptors above 1023, which a busy gateway has
+        poll.register(process.stdout, select.POLLIN)
+        return (process.stdout.readline() or None) if poll.poll(1000 * seconds) else None
 
 
 class EquivalenceChecker:

@@ -12,7 +12,8 @@ TokenPrice = Annotated[
         "--token-price",
         metavar="IN,OUT",
         help="What a million tokens of prompts and of responses cost, in USD unless a currency follows: IN,OUT,EUR. "
-        "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own server.",
+        "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own "
+        "server.",
         show_default=False,
     ),
 ]

@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from steelyard.cores import usable_cores
 from steelyard.errors import SettingError
 from steelyard.pools.pool import Pool
 from steelyard.pools.verdicts import Verdicts
@@ -53,7 +53,7 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
         return bool(kernels.tally(*read, begin, end, *written))
 
     more = pool.n_responses // WORTH_A_THREAD
-    workers = threads or (min(os.cpu_count() or 1, 1 + more) if more else 1)
+    workers = threads or (min(usable_cores(), 1 + more) if more else 1)
     if workers == 1:
         finite = count(0, size)
     else:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from steelyard.cores import usable_cores
 from steelyard.diagnosis.finding import (
     BAD,
     GOOD,
@@ -25,7 +26,7 @@ INSTALL = "pip install 'steelyard[prm]'"
 def look(folder: Path, *, key_env: str | None, torch_needed: bool) -> list[Finding]:
     """What this machine has; torch is only missed when a verifier is to run here, a key where one is for all."""
     return [
-        Finding("steelyard", GOOD, f"{__version__} on Python {platform.python_version()}, {os.cpu_count()} cores"),
+        Finding("steelyard", GOOD, f"{__version__} on Python {platform.python_version()}, {usable_cores()} cores"),
         disk(folder),
         *([] if key_env is None else [key(key_env)]),
         torch(needed=torch_needed),

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from steelyard.cores import usable_cores
 from steelyard.engine.at_work import attempt, refusal
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
 from steelyard.environment import SAFE_PATH
@@ -24,7 +25,7 @@ class ProcessEngine:
     """Every worker is a process that was started anew."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or os.cpu_count() or 1
+        self.workers = workers or usable_cores()
 
     def run(
         self,

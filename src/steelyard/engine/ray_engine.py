@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from steelyard.cores import usable_cores
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
 from steelyard.engine.ray_room import Need, default_gpus, nodes_of, workers_for
 from steelyard.errors import SettingError
@@ -85,7 +86,7 @@ class RayEngine:
             _reach(self.address)
             ray.init(address=self.address, **options)
             return
-        enough = max(os.cpu_count() or 1, int((workers or 1) * cpus + 0.999))
+        enough = max(usable_cores(), int((workers or 1) * cpus + 0.999))
         options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": enough}
         ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as OWN says, where the program has imported Ray before
         ray.init(address="local", **options)

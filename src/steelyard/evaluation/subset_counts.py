@@ -6,7 +6,6 @@ up; any other votes again on every subset. Both count the same subsets, verdict 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from threading import Lock
@@ -14,6 +13,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.cores import usable_cores
 from steelyard.errors import SettingError
 from steelyard.methods.base.method import Method
 from steelyard.pools.arrays import Ints
@@ -47,7 +47,7 @@ def count_by_adding(
 
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
     pairs = max(1, sum(method is not None for row in voters for method in row))
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as executor:
+    with ThreadPoolExecutor(threads or usable_cores()) as executor:
         for block in _blocks(test.starts, 0, test.n_questions, MOST_WEIGHTS // pairs):
             part = test.take(np.arange(*block))
             weights, column, live = _weighed(voters, part)
@@ -73,7 +73,7 @@ def count_by_voting(
     told: Told = ignored,
 ) -> Ints:
     """Count correct votes [Q, S, K] of any method, by voting on every subset."""
-    workers = threads or os.cpu_count() or 1
+    workers = threads or usable_cores()
     batch = max(1, min(AT_ONCE // (workers * test.n_responses), -(-resamples // workers)))
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
     one_adds = Lock()

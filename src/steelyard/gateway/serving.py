@@ -24,6 +24,7 @@ from steelyard.gateway.connection import Connection
 from steelyard.gateway.draining import CLOSING
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.head_deadlines import HeadDeadlines
+from steelyard.gateway.open_files import allow_more_files
 from steelyard.gateway.scoring import OwnLogprob, Scorer
 from steelyard.gateway.secrets_filter import Secrets
 from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
@@ -56,6 +57,7 @@ async def serve_forever(
     This process is a server's own: its loops need not be compiled, and its garbage is looked for as suits a server.
     """
     choose_plain_loops()
+    allow_more_files()
     async with serving(configuration, serve) as address:
         settle()
         tell(address)

@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
+from steelyard.cores import usable_cores
 from steelyard.environment import without_keys
 from steelyard.errors import UpstreamError
 
@@ -61,7 +62,7 @@ def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tup
     """
     settings = {
         "weights": str(find_weights()),
-        "threads": min(MOST_THREADS, _cores()),
+        "threads": min(MOST_THREADS, usable_cores()),
         "slots": SLOTS,
         "tokens": SLOTS * SLOT_TOKENS,
         "name": MODEL,
@@ -83,10 +84,6 @@ def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tup
         finally:
             process.kill()  # it has nothing to save, and a request under way would keep it
             process.communicate()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _address(process: subprocess.Popen[bytes], said: IO[bytes], progress: Callable[[float], None] | None) -> str:

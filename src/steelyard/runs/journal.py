@@ -17,9 +17,10 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 
 from steelyard.errors import RunError
-from steelyard.files import free_bytes, reason, sync_folder
+from steelyard.files import free_bytes, reason, sync_file, sync_folder
 from steelyard.runs.journal_lines import Lines
 
+SYNC = getattr(os, "fdatasync", sync_file)  # macOS has none; elsewhere it is quicker than fsync
 Waiter = tuple[bytes, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
@@ -42,7 +43,7 @@ class Journal:
                 sync_folder(self.path.parent)
             if read.torn:
                 os.ftruncate(self._file, self.size)
-                os.fsync(self._file)
+                sync_file(self._file)
         except OSError as error:
             raise RunError(f"cannot write {self.path}: {reason(error)}; make the run folder writable") from None
         if read.unended:
@@ -70,7 +71,7 @@ class Journal:
                 written = 0
                 while written < len(content):
                     written += os.write(self._file, memoryview(content)[written:])
-                getattr(os, "fdatasync", os.fsync)(self._file)  # macOS has only fsync
+                SYNC(self._file)
             except OSError as error:
                 self._error = self._refused(error, len(content))
                 raise self._error from None
@@ -81,7 +82,7 @@ class Journal:
         """Cut the file back to what is safe; should even that fail, the next process finds a torn end."""
         with contextlib.suppress(OSError):
             os.ftruncate(self._file, self.size)
-            os.fsync(self._file)
+            sync_file(self._file)
         return RunError(
             f"cannot write {wanted:,} bytes to {self.path}: {reason(error)} ({free_bytes(self.path.parent)}); the "
             f"{self.size:,} bytes before them are safe: make room or mend the disk, and run the same command again"

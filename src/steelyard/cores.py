@@ -1,0 +1,18 @@
+"""How many cores this process may use."""
+
+from __future__ import annotations
+
+import os
+
+
+def usable_cores() -> int:
+    """The cores this process may run on: fewer than the machine has under taskset, Slurm or a container's cpuset.
+
+    >>> 1 <= usable_cores() <= os.cpu_count()
+    True
+    """
+    if hasattr(os, "process_cpu_count"):  # Python 3.13
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
