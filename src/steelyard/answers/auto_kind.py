@@ -89,7 +89,8 @@ def _by_golds(golds: list[str], evidence: Evidence) -> KindChoice:
         few = counts[MATHS] > (1 - MIXED) * len(golds)
         reason = f"{counts[MATHS]:,} of {len(golds):,} golds are numbers or maths" if few else f"golds are {listed}"
         return KindChoice(DEFAULT, reason, not few)
-    return KindChoice("text", f"golds are {listed}")
+    values = counts[VALUE] + counts[JSON]  # which text compares without their quotes and letter case
+    return KindChoice("text", f"golds are {listed}", values >= MIXED * len(golds))
 
 
 def _nearly_all(texts: Sequence[str], what: str) -> KindChoice | None:
