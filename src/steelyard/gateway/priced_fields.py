@@ -7,7 +7,7 @@ by name. New fields appear every month, so the list is of those that are known t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from steelyard.gateway.api_errors import ApiError
@@ -49,7 +49,7 @@ def check_priced_fields(asked: ChatRequest, allowed: Collection[str]) -> None:
             )
 
 
-def _others(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _others(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What the prices may not cover: the name under which it can be allowed, and where it is."""
     for name, value in values.items():
         if value is not None and name not in FIELDS and value not in SAME_PRICE.get(name, ()):
