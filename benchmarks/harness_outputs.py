@@ -11,9 +11,9 @@ In an environment of its own, because these tools pin other versions than we do:
 `tool_calls`: it answers tasks of BFCL (Apache-2.0), read by BFCL's own decoder and labelled by its own checker.
 So small an LLM is rarely right, also after three examples: of SAMPLES responses to a question, the first correct
 one and the first incorrect one are stored. That is minutes on a GPU (`--server`: an OpenAI-compatible server of
-SmolLM2) and hours with the embedded server. `worked`: the worked answers in the prompts of lm-eval's tasks (MMLU and BIG-bench Hard,
-both MIT), read by its filters and labelled by its metric. Their gold answer is the one that the authors wrote at the
-end.
+SmolLM2) and hours with the embedded server. `worked`: the worked answers in the prompts of lm-eval's tasks (MMLU and
+BIG-bench Hard, both MIT), read by its filters and labelled by its metric. Their gold answer is the one that the authors
+wrote at the end.
 """
 
 from __future__ import annotations
