@@ -31,8 +31,9 @@ from steelyard.cli.spent_view import say_spent, spent_object
 from steelyard.cli.turns_view import show_turns, turns_object
 
 EXAMPLE = (
-    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8; '
-    'or several LLMs: steelyard ask "How many?" --upstream a=URL,b=URL --model a=NAME,b=NAME --plan plan.json'
+    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8\n\n'
+    'Example (several LLMs): steelyard ask "How many?" --plan plan.json --model a=my-7b,b=my-70b '
+    "--upstream a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1"
 )
 
 

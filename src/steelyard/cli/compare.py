@@ -27,8 +27,8 @@ from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
 
 EXAMPLE = (
-    "Example: steelyard compare labelled.parquet --method logit,majority; "
-    "or: steelyard compare old.json new.json --on labelled.parquet"
+    "Example: steelyard compare labelled.parquet --method logit,majority\n\n"
+    "Example (two plans): steelyard compare old.json new.json --on labelled.parquet"
 )
 SHOWN = 10
 

@@ -10,7 +10,10 @@ from steelyard.cli import show
 from steelyard.cli.options import Json
 from steelyard.errors import SettingError, did_you_mean
 
-EXAMPLE = 'Example: eval "$(steelyard completion bash)", in ~/.bashrc. fish: steelyard completion fish | source'
+EXAMPLE = (
+    'Example (bash, in ~/.bashrc): eval "$(steelyard completion bash)"\n\n'
+    "Example (fish): steelyard completion fish | source"
+)
 BASH = """\
 _steelyard() {
     local line="${COMP_LINE:0:COMP_POINT}" word cut

@@ -30,8 +30,9 @@ from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, Probe, TokenPrice
 
 EXAMPLE = (
-    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run; "
-    "or several LLMs: steelyard generate questions.jsonl --upstream a=URL,b=URL --model a=NAME,b=NAME -n 4 -o run"
+    "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run\n\n"
+    "Example (several LLMs): steelyard generate questions.jsonl --model a=my-7b,b=my-70b -n 4 -o run "
+    "--upstream a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1"
 )
 
 

@@ -11,7 +11,7 @@ from steelyard.cli.options import Json
 from steelyard.evaluation.percentages import percent
 
 FIGURES = Path(__file__).parents[1] / "data" / "grid_figures.json"
-EXAMPLE = "Example: steelyard grid, then steelyard evaluate grid:smol-misled/prm_soft"
+EXAMPLE = "Example: steelyard grid\n\nExample: steelyard evaluate grid:smol-misled/prm_soft"
 
 
 def run(json: Json = False) -> None:

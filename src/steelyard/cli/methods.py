@@ -17,7 +17,7 @@ from steelyard.errors import SettingError
 if TYPE_CHECKING:
     from steelyard import Method
 
-EXAMPLE = "Example: steelyard methods, then steelyard methods kde"
+EXAMPLE = "Example: steelyard methods\n\nExample: steelyard methods kde"
 
 
 def run(

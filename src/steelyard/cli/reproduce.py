@@ -10,7 +10,7 @@ import typer
 from steelyard.cli import show
 from steelyard.cli.options import Json, Overwrite, Seed, output_option
 
-EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction, or: steelyard reproduce table1 fig-offset"
+EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction\n\nExample: steelyard reproduce table1 fig-offset"
 WIDTH = 22  # of a name
 MEASURING = 0.9  # of the work
 FOLDER = Path("reproduction")

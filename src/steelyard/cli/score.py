@@ -31,7 +31,7 @@ from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.scores_view import goes_ahead, show_scored, show_verifiers
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
 
-EXAMPLE = "Example: steelyard score RUN --verifier qwen-prm --local. Without anything: the list of verifiers"
+EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (the list of verifiers): steelyard score"
 
 
 def run(

@@ -38,7 +38,7 @@ from steelyard.cli.serve_options import (
 )
 from steelyard.cli.spend_options import TokenPrice
 
-EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model NAME --plan plan.json"
+EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model my-model --plan plan.json"
 
 
 def run(

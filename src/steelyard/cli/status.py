@@ -13,7 +13,7 @@ from steelyard.cli.options import Json, PriceResponse
 from steelyard.cli.spend_options import TokenPrice
 from steelyard.cli.spent_view import add_costs, spent_line
 
-EXAMPLE = "Example: steelyard status RUN"
+EXAMPLE = "Example: steelyard status run"
 SHOWN = 10
 
 

@@ -60,8 +60,10 @@ async def serve_forever(
     allow_more_files()
     async with serving(configuration, serve) as address:
         settle()
+        stopped = asyncio.ensure_future(first_signal())
+        await asyncio.sleep(0)  # it listens for signals before anybody knows the address
         tell(address)
-        return await first_signal()
+        return await stopped
 
 
 @asynccontextmanager
