@@ -23,13 +23,13 @@ EVAL = GOLDEN / "inspect_log" / "sums.eval"
 DEFLATED, ZSTANDARD = 8, 93
 BLOCK = 128 << 10
 READ = """
-import resource, sys
+import re, sys
 import steelyard as sy
 try:
     sy.read(sys.argv[1], score="none")
 except sy.TableError as error:
     print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024)
 """
 
 
@@ -76,7 +76,7 @@ def repeated_blocks(count: int) -> bytes:
 
 
 def memory_of_reading(path: Path) -> tuple[str, int]:
-    """What another process says about a file, and its largest memory in MB."""
+    """What another process says about a file, and its largest memory in MB: ru_maxrss would include that of pytest."""
     done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
     message, _, memory = done.stdout.strip().rpartition("\n")
     return message, int(memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -161,26 +162,24 @@ def test_whatever_prints_shows_control_characters_as_what_they_are(
     assert not control(said.out + said.err)
 
 
-def test_a_small_parquet_file_of_huge_texts_is_refused_by_answers(tmp_path: Path) -> None:
-    """A dictionary holds each text once, so that 6 GB of responses take less than 10 KB."""
-    index, texts = pa.array([0] * 6_000, pa.int32()), pa.array(["a" * 1_000_000])
-    rows = {
-        "question": pa.array([f"q{i // 4}" for i in range(6_000)]),
-        "response": pa.DictionaryArray.from_arrays(index, texts),
-    }
-    pq.write_table(
-        pa.table(rows),
-        tmp_path / "t.parquet",
-        compression="zstd",
-        dictionary_pagesize_limit=1 << 30,
-        store_schema=False,
-    )
-    assert (tmp_path / "t.parquet").stat().st_size < 50_000
-    code = "import resource; from steelyard.cli import main\ntry: main()\n"
-    code += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-    command = [sys.executable, "-c", code, "answers", str(tmp_path / "t.parquet")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "t.parquet: its texts take more than 1,024 MB" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert int(done.stdout.split()[-1]) < 600
+@pytest.mark.parametrize(
+    "words", [["answers"], ["vote"], ["evaluate", "--score", "none"], ["import", "-o", "o.parquet"]]
+)
+@pytest.mark.parametrize(("rows", "megabytes"), [(6_000, 1), (100, 60)])
+def test_a_small_parquet_file_of_huge_texts_is_refused(
+    tmp_path: Path, words: list[str], rows: int, megabytes: int
+) -> None:
+    """A dictionary holds each text once, so that 6 GB of responses take a few kilobytes."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["a" * megabytes * 1_000_000]))
+    table = pa.table({"question": pa.array([f"q{i // 4}" for i in range(rows)]), "response": texts})
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 30, store_schema=False)
+    assert path.stat().st_size < 50_000
+    code = "from steelyard.cli import main\ntry: main()\nfinally: print(open('/proc/self/status').read())"
+    command = [sys.executable, "-c", code, words[0], str(path), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "a column of more than 1,024 MB of text" in done.stderr
+    peak = re.search(r"VmHWM:\s+(\d+)", done.stdout)
+    assert peak
+    assert int(peak[1]) < 450_000  # kB

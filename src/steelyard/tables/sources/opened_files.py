@@ -58,6 +58,8 @@ class OpenedFile(Opened):
     @cached_property
     def first(self) -> Record:
         try:
+            if self._suffix in FORMATS and self._suffix not in (*LINES, ".json"):
+                return next(self._frame.head(1).collect().iter_rows(named=True), {})  # no more texts than of one row
             return next(self.records(), {})
         except (TableError, *DAMAGE):
             return {}  # whoever reads the whole of it says what is wrong

@@ -14,8 +14,10 @@ from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
 from steelyard.tables.sources.separated_values import open_separated
-from steelyard.tables.sources.unpacking import STDIN
+from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, STDIN
 from steelyard.tables.sources.width import check_width
+
+SMALL = 64 << 20  # bytes of a file whose texts are added up before they are read
 
 
 def check_file(path: Path) -> None:
@@ -56,11 +58,31 @@ def _open_lines(path: Path) -> pl.LazyFrame:
 
 
 def _open_parquet(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path, glob=False)
+    return _bounded(path, pl.scan_parquet(path, glob=False))
 
 
 def _open_ipc(path: Path) -> pl.LazyFrame:
-    return pl.scan_ipc(path, glob=False)
+    return _bounded(path, pl.scan_ipc(path, glob=False))
+
+
+def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Refuse a small file of huge texts: a dictionary holds a text once, however many rows have it.
+
+    Adding the lengths up takes no memory. A large file is not looked through.
+    """
+    size = path.stat().st_size
+    texts = [name for name, kind in frame.collect_schema().items() if kind in (pl.String, pl.Categorical)]
+    if size > SMALL or not texts:
+        return frame
+    limit = max(LARGEST, LARGEST_RATIO * size)
+    lengths = [pl.col(name).cast(pl.String).str.len_bytes().cast(pl.UInt64).sum() for name in texts]
+    total = max(frame.select(lengths).collect(engine="streaming").row(0))
+    if total > limit:
+        raise TableError(
+            f"{path} has {size:,} bytes and a column of more than {limit >> 20:,} MB of text: read a part of it or, if "
+            "you trust it, write it as .jsonl"
+        )
+    return frame
 
 
 FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
