@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import time
 from collections.abc import Iterator
 
@@ -18,6 +19,9 @@ for name in [name for name in os.environ if OF_THE_SHELL.fullmatch(name)]:
     del os.environ[name]
 os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 time.tzset()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with SIGINT ignored
+
+collect_ignore = ["tests/without_linux"]  # its import changes the process
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,12 @@ from steelyard.cli.verb import kinds_of, options
 from tests.running import steelyard
 
 REFUSED = {
+    "access-log": "writes a file",
+    "allow-field": "lifts the cap on the cost",
     "allow-host": "lets requests in under another name",
     "cap": "lifts the limits of the gateway",
+    "confirm-above": "lifts the limit on what is spent without a question",
+    "dry-run": "keeps a command from doing its work",
     "engine": "runs the work on another machine",
     "feedback": "stores votes in a folder",
     "fork": "writes a folder",
@@ -31,6 +35,7 @@ REFUSED = {
     "on": "reads a file",
     "plan": "reads a file",
     "port": "opens a port",
+    "probe": "spends money",
     "token-price": "lifts the cap on the cost",
     "unlabelled": "reads a file",
     "unsafe-no-key": "opens the gateway without a key",

@@ -17,7 +17,7 @@ import pytest
 from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.metrics import Counter, Histogram, Metrics
+from steelyard.gateway.metrics import Counter, Histogram, Metrics, Reading
 from steelyard.gateway.scoring import OwnLogprob
 from steelyard.gateway.source import Source
 from steelyard.gateway.state import State
@@ -97,7 +97,7 @@ def test_every_limit_is_in_the_table_with_its_default() -> None:
 def test_every_metric_and_every_setting_is_on_the_page() -> None:
     page = PAGE.read_text()
     for each in vars(Metrics()).values():
-        assert isinstance(each, Counter | Histogram)
+        assert isinstance(each, Counter | Histogram | Reading)
         assert f"`{each.name}`" in page, each.name
     settings = page.partition("| in `steelyard` of a request |")[2].partition("\n\n")[0]
     for name in KNOWN:

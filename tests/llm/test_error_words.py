@@ -11,7 +11,7 @@ import pytest
 from steelyard.llm.address import Address
 from steelyard.llm.client import Client
 from steelyard.llm.error_words import error_message
-from steelyard.llm.faults import BusyError, RefusedError, TryError
+from steelyard.llm.faults import BusyError, RefusedError, StatusError, TryError
 from tests.llm.http_servers import Server
 
 PAGE = """<html>\r
@@ -47,8 +47,8 @@ def refused(status: str, body: bytes, headers: bytes = b"") -> TryError:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        ("502 Bad Gateway", TryError),
-        ("504 Gateway Time-out", TryError),
+        ("502 Bad Gateway", StatusError),
+        ("504 Gateway Time-out", StatusError),
         ("503 Service Temporarily Unavailable", BusyError),
         ("413 Request Entity Too Large", RefusedError),
     ],
