@@ -16,6 +16,7 @@ import pytest
 import steelyard as sy
 from steelyard import look
 from steelyard.errors import SettingError
+from steelyard.gateway import recent_requests
 from steelyard.gateway.page_route import FILES, document
 from steelyard.gateway.recent_requests import KEPT, LEAST_SCORED
 from steelyard.llm.prices import read_prices
@@ -238,6 +239,35 @@ def test_prompts_and_answers_are_remembered_only_where_the_operator_says_so(upst
             kept = [one["answer"] for one in entry["answers"]]
             real = [one["answer"] for one in told["steelyard"]["answers"]]
             assert kept == (real if keep else [f"answer {i}" for i in range(1, len(real) + 1)])
+
+
+def test_a_key_sees_only_its_own_requests(upstream: FaultUpstream, tmp_path: Path) -> None:
+    keys = [f"key-number-{i}-of-three" for i in range(3)]
+    (tmp_path / "keys").write_text("\n".join(keys))
+    with gateway(upstream.url, keep_texts=True, key_file=tmp_path / "keys") as running:
+        ids: list[list[str]] = [[], []]
+        for i in range(KEPT + 2):  # one key asks often, the other once
+            for who in (0, 1) if i == 0 else (0,):
+                sent = body(f"secret {i} of {who}", 1)
+                ids[who].append(running.send("POST", "/v1/chat/completions", sent, key=keys[who]).json["id"])
+        states = [running.send("GET", "/page/state", key=key) for key in keys]
+    shown = [[entry["id"] for entry in state.json["requests"]] for state in states]
+    assert shown == [ids[0][::-1][:KEPT], ids[1], []]
+    texts = [re.findall(r"secret \d+ of (\d)", state.body.decode()) for state in states]
+    assert [set(each) for each in texts] == [{"0"}, {"1"}, set()]
+
+
+def test_the_requests_of_so_many_keys_are_remembered(
+    upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_requests, "MOST_OWNERS", 2)
+    keys = [f"key-number-{i}-of-four" for i in range(4)]
+    (tmp_path / "keys").write_text("\n".join(keys))
+    with gateway(upstream.url, key_file=tmp_path / "keys") as running:
+        for who in (0, 1, 0, 2):
+            assert running.send("POST", "/v1/chat/completions", body("1 + 1?", 1), key=keys[who]).status == 200
+        listed = [running.send("GET", "/page/state", key=key).json["requests"] for key in keys]
+    assert [len(each) for each in listed] == [2, 0, 1, 0]  # the key that has not asked for longest is forgotten
 
 
 def test_the_memory_of_requests_is_bounded_and_the_newest_comes_first(served: Gateway) -> None:

@@ -61,7 +61,7 @@ def test_a_journal_that_is_cut_at_any_byte_keeps_what_was_whole(tmp_path: Path) 
     [
         {"verdict": 2}, {"verdict": "7"}, {"answers": [7]}, {"confidence": 1.5}, {"confidence": "0.6"}, {"question": 3},
         {"kind": "gossip"}, {"samples": [SAMPLES[0] | {"answer": 5}]}, {"samples": [SAMPLES[0] | {"score": 2}]},
-        {"samples": [{"sample": 0}]}, {"samples": 3}, {"prompt": ["x"]},
+        {"samples": [{"sample": 0}]}, {"samples": 3}, {"prompt": ["x"]}, {"owner": 1},
     ],
 )  # fmt: skip
 def test_a_record_that_no_server_writes_is_named_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:

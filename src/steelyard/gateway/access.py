@@ -1,6 +1,7 @@
 """Who may ask: a key for every route but /healthz, and no page of another site through somebody's browser.
 
-Keys are kept as hashes and compared in constant time. A browser that was led here by another site's name (DNS
+Keys are kept as hashes and compared in constant time. Stored requests name their key by a short digest, its owner
+id, which stays the same when the key file is reordered. A browser that was led here by another site's name (DNS
 rebinding) sends that name as Host; a page of another site sends its Origin.
 """
 
@@ -18,6 +19,7 @@ from steelyard.gateway.api_errors import ApiError
 OPEN = frozenset({"/healthz"})
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+NO_OWNER = ""  # the owner id of a client without a key
 
 
 class Access:
@@ -25,6 +27,7 @@ class Access:
 
     def __init__(self, keys: tuple[str, ...], host: str, allowed: tuple[str, ...] = ()) -> None:
         self._digests = tuple(_digest(key) for key in keys)
+        self._owners = tuple(owner_id(key) for key in keys)
         everywhere = host in EVERYWHERE
         own = LOOPBACK if everywhere or is_loopback(host) else frozenset[str]()
         names = {name.lower() for name in allowed}
@@ -50,6 +53,10 @@ class Access:
             raise ApiError(401, told, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
         return known.index(True)
 
+    def owner(self, number: int | None) -> str:
+        """The owner id of the key with this number."""
+        return NO_OWNER if number is None else self._owners[number]
+
 
 def is_loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine.
@@ -61,6 +68,15 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def owner_id(key: str) -> str:
+    """What stored requests call the owner of a key: a digest that says nothing about a random key.
+
+    >>> owner_id("0123456789abcdef"), owner_id("0123456789abcdeg")
+    ('55269f349137', 'b1395a9664ba')
+    """
+    return _digest(f"steelyard owner {key}").hex()[:12]
 
 
 def _digest(key: str) -> bytes:

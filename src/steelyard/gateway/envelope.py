@@ -19,7 +19,7 @@ from steelyard.gateway.access import Access
 from steelyard.gateway.access_log import FIELDS, log_error
 from steelyard.gateway.api_errors import ApiError
 from steelyard.gateway.page_route import refused
-from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
+from steelyard.gateway.state import CLIENT, OWNER, REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
 LEFT = 499  # the client has left
@@ -67,7 +67,7 @@ def _connection(request: web.Request) -> AbstractContextManager[None]:
 async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
     try:
         number = access.check(request)
-        request[CLIENT] = number or 0
+        request[CLIENT], request[OWNER] = number or 0, access.owner(number)
         if number is not None:
             request[FIELDS]["key"] = number + 1
         return await handler(request)

@@ -1,7 +1,10 @@
 """What people say about verdicts, kept beside what the votes were, and how the confidence has held so far.
 
-A request is on the disk before its reply goes out, so that whoever has an id can label it, whatever happens to the
-server; a label is on the disk before it is confirmed. A disk that refuses fails no request: it is logged and counted.
+A request is on the disk before its reply goes out, so that it can be labelled, whatever happens to the server; a label
+is on the disk before it is confirmed. A disk that refuses fails no request: it is logged and counted.
+
+Only the key that sent a request may label it; to other keys its id is unknown. A request without an owner was sent to a
+server without keys, or is older than owners: it can be labelled while the server has at most one key.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import sys
 import time
 from collections import Counter, deque
 from typing import Any, NamedTuple
@@ -22,6 +26,7 @@ from steelyard.confidence.calibration_error import calibration_curve
 from steelyard.confidence.drift import MOST_REFERENCES, score_drift
 from steelyard.counting.logit_weight import clipped_logit
 from steelyard.errors import LabelError, RunError, SteelyardError
+from steelyard.gateway.access import NO_OWNER
 from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
@@ -38,6 +43,13 @@ LEAST_SCORED = 20  # requests whose scores can be held against those of the cali
 _ID = re.compile(r"(?:chatcmpl-|resp_)?([0-9a-f]{32})")
 
 
+class Known(NamedTuple):
+    """A request that can be labelled."""
+
+    offset: int | None  # in the journal; None: not written yet
+    owner: str
+
+
 class Labelled(NamedTuple):
     """The label of a request, and the confidence that it is held against; None: the vote had none."""
 
@@ -50,12 +62,13 @@ class Feedback:
     """The requests and labels of one folder; `reference` is the evidence that the plan was fitted on."""
 
     def __init__(
-        self, counting: Counting, metrics: Metrics, *, model: str, texts: bool, reference: tuple[float, ...] = ()
-    ) -> None:
+        self, counting: Counting, metrics: Metrics, *, model: str, texts: bool, reference: tuple[float, ...] = (),
+        keys: int = 1,
+    ) -> None:  # fmt: skip
         self.counting, self.metrics, self.model, self.texts = counting, metrics, model, texts
-        self.reference = reference
+        self.reference, self.keys = reference, keys
         self.kind = ""
-        self.known: dict[str, int | None] = {}  # places in the journal, of requests by their ids; None: not yet
+        self.known: dict[str, Known] = {}  # by id
         self.labels: dict[str, Labelled] = {}
         self.means: deque[float] = deque(maxlen=MOST_REFERENCES)  # the evidence of the last requests
         self._confidence: dict[str, float | None] = {}  # while the journal is read
@@ -86,20 +99,20 @@ class Feedback:
     def _see(self, offset: int, record: Record) -> None:
         name = record["question"]
         if record["kind"] == REQUEST:
-            self._know(name, offset, [sample["score"] for sample in record["samples"]])
+            self._know(name, offset, record)
             self._confidence[name] = confidence_in(record)
         elif name in self._confidence:
             self._label(name, Labelled(tuple(record["correct"]), record["verdict"], self._confidence[name]))
 
-    def decided(self, reply: str, decision: Decision) -> None:
+    def decided(self, reply: str, decision: Decision, owner: str) -> None:
         """Begin to write down a request that was voted on."""
         name = _name(reply)
         if name is None:
             raise AssertionError(f"{reply} is an id of ours")
-        record = request_record(name, decision, model=self.model, texts=self.texts)
+        record = request_record(name, decision, owner, model=self.model, texts=self.texts)
         if self.kind == AUTO:
             record["answers_kind"] = asked_kind(decision.asked.question)
-        self._know(name, None, [sample["score"] for sample in record["samples"]])
+        self._know(name, None, record)
         writing = self.folder.add(record, lambda place: self._placed(name, place))
         self._pending[name] = task = asyncio.create_task(self._written(writing))
         task.add_done_callback(lambda _: self._pending.pop(name, None))
@@ -111,7 +124,7 @@ class Feedback:
 
     def _placed(self, name: str, place: int) -> None:
         if name in self.known:
-            self.known[name] = place
+            self.known[name] = self.known[name]._replace(offset=place)
 
     async def _written(self, writing: asyncio.Task[int]) -> None:
         try:
@@ -132,13 +145,15 @@ class Feedback:
 
     def _moved(self, places: dict[str, int]) -> None:
         self.known = {
-            name: places.get(name) for name, place in self.known.items() if place is None or name in places
+            name: each._replace(offset=places.get(name))
+            for name, each in self.known.items()
+            if each.offset is None or name in places
         }  # fmt: skip
 
-    async def label(self, reply: str, *, correct: bool | None, answer: str | None) -> dict[str, Any]:
-        """Keep what somebody says of a verdict; return what is held now, once it is on the disk."""
+    async def label(self, reply: str, owner: str, *, correct: bool | None, answer: str | None) -> dict[str, Any]:
+        """Keep what the owner of a request says of its verdict; return what is held now, once it is on the disk."""
         name = _name(reply)
-        if name is None or name not in self.known:
+        if name is None or not self._may_label(name, owner):
             raise _unknown(reply)
         self._labelling[name] += 1
         try:
@@ -146,6 +161,12 @@ class Feedback:
         finally:
             self._labelling[name] -= 1
             self._labelling += Counter()  # without those that are none any more
+
+    def _may_label(self, name: str, owner: str) -> bool:
+        known = self.known.get(name)
+        if known is None:
+            return False
+        return known.owner == owner or (known.owner == NO_OWNER and self.keys <= 1)
 
     async def _labelled(self, reply: str, name: str, correct: bool | None, answer: str | None) -> dict[str, Any]:
         await self.kept(reply)
@@ -173,7 +194,7 @@ class Feedback:
     def _place(self, reply: str, name: str) -> int:
         if name not in self.known:
             raise _unknown(reply)  # it was forgotten while others read
-        place = self.known[name]
+        place = self.known[name].offset
         if place is None:
             raise RunError("the request is not on the disk")
         return place
@@ -192,14 +213,14 @@ class Feedback:
             raise invalid("correct", "there was no verdict on this request: send the correct answer as 'answer'")
         return [bool(correct) and place == record["verdict"] for place in range(len(kept))]
 
-    def _know(self, name: str, offset: int | None, scores: list[float | None]) -> None:
+    def _know(self, name: str, offset: int | None, record: Record) -> None:
         """Remember where a request stands, and forget the oldest."""
-        self.known[name] = offset
+        self.known[name] = Known(offset, sys.intern(record.get("owner") or NO_OWNER))
         if len(self.known) > MOST_KNOWN:
             oldest = next(iter(self.known))
             del self.known[oldest]
             self._confidence.pop(oldest, None)
-        there = [score for score in scores if score is not None]
+        there = [sample["score"] for sample in record["samples"] if sample["score"] is not None]
         if there:
             self.means.append(float(np.mean(clipped_logit(np.array(there)))))
 

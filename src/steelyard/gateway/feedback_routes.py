@@ -10,7 +10,7 @@ from steelyard.gateway.api_errors import ApiError, invalid
 from steelyard.gateway.chat_route import read_body
 from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.json_text import json_bytes
-from steelyard.gateway.state import CLIENT, STATE
+from steelyard.gateway.state import CLIENT, OWNER, STATE
 
 LONGEST_ANSWER = 10_000  # characters
 
@@ -30,9 +30,8 @@ async def give(request: web.Request) -> web.Response:
         raise invalid("answer", f"answer must be a text of 1 to {LONGEST_ANSWER:,} characters, the correct answer")
     if (correct is None) == (answer is None):
         raise invalid("correct", "send either correct (true or false) or answer (the correct answer) with the id")
-    return web.Response(
-        body=json_bytes(await feedback.label(name, correct=correct, answer=answer)), content_type="application/json"
-    )
+    label = await feedback.label(name, request[OWNER], correct=correct, answer=answer)
+    return web.Response(body=json_bytes(label), content_type="application/json")
 
 
 async def held(request: web.Request) -> web.Response:

@@ -9,8 +9,11 @@ from steelyard.gateway.label_match import kept_name
 from steelyard.runs.feedback_folder import REQUEST, Record
 
 
-def request_record(name: str, decision: Decision, *, model: str, texts: bool) -> Record:
-    """A request as it is kept: answers by their groups, and per sample the answer, the score and who gave it."""
+def request_record(name: str, decision: Decision, owner: str, *, model: str, texts: bool) -> Record:
+    """A request as it is kept: answers by their groups, and per sample the answer, the score and who gave it.
+
+    `owner` is the owner id of the key that sent it.
+    """
     outcome = decision.outcome
     places = {total.answer: place for place, total in enumerate(outcome.answers)}
     responses = {(sample.number, sample.source): sample.choice for sample in decision.samples}
@@ -21,6 +24,8 @@ def request_record(name: str, decision: Decision, *, model: str, texts: bool) ->
         "verdict": None if outcome.answer is None else places[outcome.answer],
         "confidence": _share(outcome.confidence), "share": outcome.share, "abstained": decision.abstained,
     }  # fmt: skip
+    if owner:
+        record["owner"] = owner
     samples = []
     for vote in outcome.votes:
         choice = responses.get((vote.sample, vote.source or ""))

@@ -102,7 +102,7 @@ class Metrics:
             "steelyard_upstream_pauses_total", "How often an upstream asked for more than 60 seconds.", "counter"
         )
 
-    def decided(self, _: str, decision: Decision) -> None:
+    def decided(self, _: str, decision: Decision, __: str) -> None:
         """Count a request that was voted on."""
         model = decision.asked.model
         if decision.outcome.confidence is not None:

@@ -1,4 +1,4 @@
-"""GET /page/state: what the page shows before anything is asked, and the last requests."""
+"""GET /page/state: what the page shows before anything is asked, and the last requests of its key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.gateway.json_text import json_bytes
 from steelyard.gateway.page_ask import ask
 from steelyard.gateway.page_route import page
 from steelyard.gateway.recent_requests import RecentRequests
-from steelyard.gateway.state import STATE, State
+from steelyard.gateway.state import OWNER, STATE, State
 from steelyard.llm.prices import currency_of
 
 RECENT = web.AppKey("recent", RecentRequests)
@@ -25,7 +25,7 @@ def add_page(app: web.Application, state: State) -> None:
 
 
 async def page_state(request: web.Request) -> web.Response:
-    """The model, its rule, the last requests, and whether scores look as they did."""
+    """The model, its rule, the last requests of this key, and whether scores look as they did."""
     state, recent = request.app[STATE], request.app[RECENT]
     drift = await asyncio.to_thread(recent.drift)
     told: dict[str, Any] = {
@@ -36,7 +36,7 @@ async def page_state(request: web.Request) -> web.Response:
         "texts": recent.texts,
         "feedback": state.feedback is not None,
         "currency": currency_of(state.prices),
-        "requests": list(recent.listed),
+        "requests": recent.of(request[OWNER]),
         "drift": None if drift is None else {**vars(drift), "moved": drift.warning is not None},
     }
     return web.Response(body=json_bytes(told), content_type="application/json")

@@ -1,7 +1,7 @@
-"""The last requests that were voted on, in memory: how each was decided, and its ballot.
+"""The last requests that each key sent to be voted on, in memory: how each was decided, and its ballot.
 
-What people wrote, and what models answered, is kept only where the operator says so: whoever has a key of this server
-can see the page. Without that the answers are numbered, and there is no prompt.
+What people wrote, and what models answered, is kept only where the operator says so: whoever shares a key shares its
+requests. Without that the answers are numbered, and there is no prompt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from steelyard.counting.logit_weight import clipped_logit
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.vote_reply import ballots, voted
 
-KEPT = 10  # requests
+KEPT = 10  # requests of a key
+MOST_OWNERS = 100  # keys whose requests are remembered: those that asked last
 LONGEST_PROMPT = 2000  # characters
 LONGEST_ANSWER = 200
 LEAST_SCORED = 20  # requests whose scores can be held against those of the calibration set
@@ -29,11 +30,11 @@ class RecentRequests:
 
     def __init__(self, *, texts: bool) -> None:
         self.texts = texts
-        self.listed: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._listed: dict[str, deque[dict[str, Any]]] = {}  # by owner id, who asked last at the end
         self._means: deque[float] = deque(maxlen=MOST_REFERENCES)  # of the evidence of a request's samples
         self._reference: tuple[float, ...] = ()
 
-    def decided(self, name: str, decision: Decision) -> None:
+    def decided(self, name: str, decision: Decision, owner: str) -> None:
         """Remember a request."""
         whole = voted(decision)
         answers = [one["answer"] for one in whole["answers"]]
@@ -52,8 +53,16 @@ class RecentRequests:
             "ballots": [one | {"answer": names[one["answer"]]} for one in ballots(decision)],
             "prompt": decision.asked.question[:LONGEST_PROMPT] if self.texts else None,
         }
-        self.listed.appendleft(entry)
+        own = self._listed.pop(owner, None) or deque[dict[str, Any]](maxlen=KEPT)
+        own.appendleft(entry)
+        self._listed[owner] = own
+        if len(self._listed) > MOST_OWNERS:
+            del self._listed[next(iter(self._listed))]
         self._remember_scores(decision)
+
+    def of(self, owner: str) -> list[dict[str, Any]]:
+        """The requests of one key, the newest first."""
+        return list(self._listed.get(owner, ()))
 
     def drift(self) -> Drift | None:
         """How far the scores have moved from those of the calibration set; None where too few are known."""

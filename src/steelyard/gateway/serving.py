@@ -127,7 +127,9 @@ async def _keep_feedback(
     """Keep every request that is voted on in the operator's folder, for labels to come."""
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
-    kept = Feedback(state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen)
+    kept = Feedback(
+        state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen, keys=state.keys
+    )
     kept.open(configuration.feedback, FeedbackSettings(score, state.voter.answers), configuration.caps.feedback)
     stack.push_async_callback(kept.close)
     state.feedback = kept

@@ -25,7 +25,7 @@ from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Voter, Voting
 from steelyard.llm.prices import Prices, currency_of
 
-Finished = Callable[[str, Decision], None]  # is told the id of a reply and its decision
+Finished = Callable[[str, Decision, str], None]  # is told the id of a reply, its decision and its owner id
 
 
 @dataclass
@@ -66,7 +66,7 @@ class State:
         total = None if cost["samples"] is None else cost["samples"] + (cost["verifier"] or 0)
         log_usage(request, billed(decision), len(decision.good), total, currency_of(self.prices))
         for told in self.finished if decision.asked.model == self.name else ():
-            told(reply["id"], decision)
+            told(reply["id"], decision, request[OWNER])
         return reply
 
     async def kept(self, reply: dict[str, Any]) -> None:
@@ -94,3 +94,4 @@ class State:
 STATE = web.AppKey("state", State)
 REQUEST_ID = web.RequestKey("request_id", str)
 CLIENT = web.RequestKey("client", int)  # the number of its key
+OWNER = web.RequestKey("owner", str)  # the owner id of its key, which is the same after a restart

@@ -6,7 +6,8 @@ lock               who writes now
 table.parquet      the labelled requests as one long table, derived; table.json says from what
 
 A request is a record with its answers, which stand for groups of equivalent ones, and for every sample the place of its
-answer among them. A label says for each of these answers whether it is correct; of several labels the last counts.
+answer among them. Its `owner` identifies the key that sent it; there is none where the server has no keys. A label says
+for each of these answers whether it is correct; of several labels the last counts.
 """
 
 from __future__ import annotations
@@ -226,6 +227,7 @@ def _check(record: Record) -> None:
         _need(tokens is None or (type(tokens) is int and 0 <= tokens < 2**62), "tokens")
         _need(all(isinstance(sample.get(name), str | None) for name in ("llm", "response")), "llm")
     _need(isinstance(record.get("prompt"), str | None), "prompt")
+    _need(isinstance(record.get("owner"), str | None), "owner")
     _need(record.get("answers_kind") is None or record["answers_kind"] in KINDS, "answers_kind")
 
 

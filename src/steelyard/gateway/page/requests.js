@@ -1,4 +1,4 @@
-// The last requests of this server, and what their scores say.
+// The last requests of this key, and what their scores say.
 
 /** Ask the server how it stands, and show it. */
 async function refresh() {
@@ -8,7 +8,7 @@ async function refresh() {
   await refreshHeld();
   const list = server.requests;
   part("requests-count").textContent = String(list.length);
-  part("requests-note").textContent = !list.length ? "No request has been voted on since the server started. Ask above, or point an OpenAI client at this server."
+  part("requests-note").textContent = !list.length ? "No request of yours has been voted on since the server started. Ask above, or point an OpenAI client at this server."
     : server.texts ? "The newest first, from this server's memory, with the prompts and answers that its operator has it keep."
     : "The newest first, from this server's memory. It keeps no prompts and no answers; those asked in this tab are shown from the tab's own memory.";
   const open = new Set([...part("requests").querySelectorAll("details[open]")].map((each) => each.dataset.id));
