@@ -86,7 +86,11 @@ def test_a_connection_that_a_trusted_server_has_closed_is_not_used_again(trusted
 
 @pytest.mark.parametrize(
     ("name", "trusts", "why"),
-    [("ours", "other", "self.signed certificate"), ("other", "other", "IP address mismatch")],
+    [
+        ("ours", "other", "self.signed certificate"),
+        ("other", "other", "IP address mismatch"),
+        ("expired", "expired", "certificate has expired"),
+    ],
 )
 def test_the_key_is_not_sent_to_a_server_with_a_wrong_certificate_and_the_reason_names_it(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, name: str, trusts: str, why: str

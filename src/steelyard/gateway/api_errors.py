@@ -13,6 +13,7 @@ from aiohttp import web
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
+    CertificateError,
     GoneError,
     LateError,
     RefusedError,
@@ -28,6 +29,7 @@ LEAST_WAIT = 1  # seconds
 _STATUS = re.compile(r"HTTP [1-5]\d\d\b")
 CAUSES: dict[type[TryError], str] = {
     BusyError: "the upstream is busy",
+    CertificateError: "the upstream's certificate is not trusted",
     GoneError: "no connection to the upstream",
     LateError: "the upstream did not answer in time",
     SpentError: "the upstream did not answer in time",

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from steelyard.errors import UpstreamError
-from steelyard.llm.faults import NO_CREDIT, BusyError, GoneError, ProxyError, RefusedError, SpentError, TryError
+from steelyard.llm.faults import (
+    NO_CREDIT,
+    BusyError,
+    CertificateError,
+    GoneError,
+    ProxyError,
+    RefusedError,
+    SpentError,
+    TryError,
+)
 
 
 def advice(error: TryError, model: str | None = None) -> str:
@@ -35,6 +44,7 @@ FAILED = {
     BusyError: "it is busy: try later",
     SpentError: "it is busy: try later",
     ProxyError: "correct that variable, or add the server's host to NO_PROXY",
+    CertificateError: "renew or correct the server's certificate, or name trusted certificates in $SSL_CERT_FILE",
     GoneError: "start the server or correct --upstream",
     TryError: "see what the server's own log says, or correct --upstream",
 }  # the narrower first

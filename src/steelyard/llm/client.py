@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
 from aiohttp import (
+    ClientConnectorCertificateError,
     ClientConnectorError,
     ClientError,
     ClientHttpProxyError,
@@ -35,6 +36,7 @@ from steelyard.llm.error_words import error_message
 from steelyard.llm.faults import (
     NO_CREDIT,
     BusyError,
+    CertificateError,
     GoneError,
     LateError,
     ProxyError,
@@ -189,7 +191,8 @@ class Client:
         except ClientConnectorError as error:
             if self.proxy and (error.host, error.port) == (self.proxy.host, self.proxy.port):
                 raise ProxyError(f"no connection to the proxy {self.proxy}: {cause(error)}") from None
-            raise GoneError(f"no connection to {self.address.base}: {cause(error)}") from None
+            kind = CertificateError if isinstance(error, ClientConnectorCertificateError) else GoneError
+            raise kind(f"no connection to {self.address.base}: {cause(error)}") from None
         except ClientHttpProxyError as error:
             raise self._refused_by_proxy(error.status) from None
         except ConnectionTimeoutError:

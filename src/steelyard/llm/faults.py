@@ -3,6 +3,7 @@
 TryError                this try gave no sample; another may
 ├── BusyError           the server asks us to come back later (429, 503)
 ├── GoneError           there is no connection to the server
+│   ├── CertificateError  its certificate is not trusted: expired, self-signed, of another host
 │   └── ProxyError      the proxy before it cannot be reached, or refuses
 ├── LateError           no answer came in time
 ├── SpentError          the time for all tries is over
@@ -43,6 +44,10 @@ class PutOffError(BusyError):
 
 class GoneError(TryError):
     """There is no connection to the server."""
+
+
+class CertificateError(GoneError):
+    """The server's certificate is not trusted."""
 
 
 class ProxyError(GoneError):
