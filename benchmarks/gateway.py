@@ -1,6 +1,6 @@
 """The gateway against its upstream, in turns: `python -m benchmarks.gateway` stores what docs/benchmarks.md shows.
 
-    python -m benchmarks.gateway [--minutes 10] [--rounds 5] [--quick] [--only latency,cpu,first-token,leak,held]
+    python -m benchmarks.gateway [--minutes 10] [--rounds 5] [--quick] [--only latency,cpu,first-token,leak,slow,held]
 
 Server, upstream and clients are three processes of one machine. If that is busy before the start, nothing is stored:
 times of such a run mean nothing. The rows go to docs/gateway_load.json, and from there onto the page (gateway_page.py).
@@ -44,6 +44,7 @@ class Sizes:
     requests: int = 3000  # of which the CPU is measured
     leak: int = 10_000  # requests before the memory is looked at; twice as many follow
     minutes: float = 10.0
+    slow: int = 1000  # connections that never finish a request
     held: tuple[int, int] = (1000, 256)  # in flight with one sample, and with eight
 
 
@@ -84,7 +85,8 @@ def served(delay: float, *words: str, model: str = "plain") -> Iterator[Served]:
         direct = int(upstream.stdout.readline())
         line = [sys.executable, "-m", "steelyard", "serve", "--upstream", f"http://127.0.0.1:{direct}/v1"]
         line += ["--model", model, "--port", "0", "--cap", "in-flight=4096", *words]
-        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment)
+        # The access log is written, as it is by default, where nobody has to read it.
+        running = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
         assert running.stdout
         port = int(running.stdout.readline().rpartition(":")[2].removesuffix("/v1\n"))
         yield Served(port, direct, running.pid)
@@ -211,7 +213,37 @@ def held(sizes: Sizes) -> Iterator[Row]:
         yield Row(what, figure, "0 lost, 0 mixed up, at most 200 MB", met)
 
 
-PARTS = {"latency": latency, "cpu": cpu, "first-token": first_token, "leak": leak, "held": held}
+@contextmanager
+def slow_clients(port: int, count: int) -> Iterator[None]:
+    """Clients that never finish a request, in a process of their own."""
+    line = [sys.executable, "-m", "benchmarks.slow_clients", str(port), str(count)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=ROOT) as clients:
+        assert clients.stdout
+        clients.stdout.readline()
+        try:
+            yield
+        finally:
+            clients.kill()
+
+
+def slow(sizes: Sizes) -> Iterator[Row]:
+    """F6: requests of others while a thousand connections send their heads byte by byte."""
+    clients: dict[str, Any] = {"clients": 10, "each": 2 * sizes.each, "spread": 0.05}
+    with served(0.05) as server:
+        ask(server.port, VOTE, clients=10, each=5, **ONE)
+        pairs = []
+        for _ in range(sizes.rounds):
+            alone = ask(server.port, VOTE, **clients, **ONE)
+            with slow_clients(server.port, sizes.slow):
+                pairs.append((alone, ask(server.port, VOTE, **clients, **ONE)))
+            sound(*pairs[-1])
+    ratio = statistics.median(beside.percentile(0.99) / alone.percentile(0.99) for alone, beside in pairs)
+    with_them = statistics.median(beside.percentile(0.99) for _, beside in pairs)
+    what = f"{sizes.slow:,} connections that send a byte per second: p99 of 10 other clients, against p99 without them"
+    yield at_most(what, ratio, 2.0, f"{1000 * with_them:.0f} ms")
+
+
+PARTS = {"latency": latency, "cpu": cpu, "first-token": first_token, "leak": leak, "slow": slow, "held": held}
 
 
 def main() -> int:
@@ -223,7 +255,7 @@ def main() -> int:
     given = told.parse_args()
     sizes = Sizes(rounds=given.rounds, minutes=given.minutes)
     if given.quick:
-        sizes = Sizes(rounds=2, each=8, requests=480, leak=320, minutes=0.1, held=(100, 16))
+        sizes = Sizes(rounds=2, each=8, requests=480, leak=320, slow=100, minutes=0.1, held=(100, 16))
     before = os.getloadavg()[0]
     rows = []
     for part in given.only.split(","):
