@@ -13,8 +13,8 @@ TIMEOUT = 4  # seconds
 
 
 def main(url: str, key_file: str | None = None) -> None:
-    """Ask once; any failure is one line and the exit code 1."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy to this container itself
+    """Send one request; on failure print one line and exit with 1."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # never through a proxy
     try:
         headers = {"Authorization": f"Bearer {Path(key_file).read_text().split()[0]}"} if key_file else {}
         request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the operator's own address

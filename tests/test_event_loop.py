@@ -1,4 +1,4 @@
-"""`steelyard serve` runs on uvloop where that is installed, and on asyncio's own loop where it is not."""
+"""`steelyard serve` runs on uvloop if it is installed, and otherwise on asyncio's own loop."""
 
 from __future__ import annotations
 

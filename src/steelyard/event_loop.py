@@ -1,4 +1,4 @@
-"""The event loop of `steelyard serve`: uvloop where it is installed (the extra `fast`), else that of asyncio."""
+"""The event loop of `steelyard serve`: uvloop if it is installed (the extra `fast`), otherwise asyncio's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 def run(main: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end, as `asyncio.run` does.
+    """Run a coroutine to completion, as `asyncio.run` does.
 
     >>> run(asyncio.sleep(0, "done"))
     'done'

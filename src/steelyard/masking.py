@@ -1,16 +1,16 @@
-"""Addresses without what opens them: passwords, tokens and signatures. Every error and warning is masked here."""
+"""Masks passwords, tokens and signatures in addresses, in every error and warning."""
 
 from __future__ import annotations
 
 import re
 
-PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s]+|(\w+:/+)[^/\s@]*:\S*)@")  # az://container@account has none
+PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s]+|(\w+:/+)[^/\s@]*:\S*)@")  # az://container@account has no password
 QUERY = re.compile(r"""(:/+[^\s?#'"]*)(?:\?[^\s'"]+|#[^\s'"]*=[^\s'"]*)""")
 TOKEN = re.compile(r":/+\S*[?#][^/\s=]*=\S")  # a query, not the ? of a pattern
 
 
 def mask_addresses(text: str) -> str:
-    """The text with *** for names and passwords in addresses, and without their queries.
+    """Replace user names and passwords in addresses with ***, and remove queries.
 
     >>> mask_addresses("GET http://me:hunter2@host/a?sig=abc failed")
     'GET http://***@host/a failed'
@@ -19,7 +19,7 @@ def mask_addresses(text: str) -> str:
 
 
 def has_secret(address: str) -> bool:
-    """Whether an address has a password, token or signature in it.
+    """Whether an address contains a password, token or signature.
 
     >>> has_secret("hf://datasets/a?token=b"), has_secret("s3://bucket/part-?.parquet"), has_secret("az://box@account/a")
     (True, False, False)

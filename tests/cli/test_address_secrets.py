@@ -1,4 +1,4 @@
-"""A password, token or signature in an address is in nothing that a command prints or writes."""
+"""Passwords, tokens and signatures in addresses appear in nothing that a command prints or writes."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_command_repeats_the_secret_of_an_address(address: str, folder: Path) -> None:
-    for words in COMMANDS:
-        done = steelyard(*(word.replace("ADDRESS", address) for word in words))
-        assert CANARY not in done.out + done.err, words
-        assert done.code in (1, 2), (words, done.out, done.err)
-        assert done.code == 1 or done.err.startswith("error: "), words
+    for arguments in COMMANDS:
+        done = steelyard(*(argument.replace("ADDRESS", address) for argument in arguments))
+        assert CANARY not in done.out + done.err, arguments
+        assert done.code in (1, 2), (arguments, done.out, done.err)
+        assert done.code == 1 or done.err.startswith("error: "), arguments
     written = [path for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
     assert written == []
     assert [path for path in folder.rglob("*") if CANARY in str(path)] == []
@@ -89,8 +89,8 @@ def test_no_command_repeats_the_secret_of_an_address(address: str, folder: Path)
 def test_nor_that_of_a_variable(variable: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for address in ADDRESSES:
         monkeypatch.setenv(variable, address)
-        for words in (("ask", "How many?"), ("doctor",)):
-            done = steelyard(*words)
+        for arguments in (("ask", "How many?"), ("doctor",)):
+            done = steelyard(*arguments)
             assert CANARY not in done.out + done.err
 
 

@@ -1,4 +1,4 @@
-"""What steelyard.toml of a stranger may set, and what the folder it lies in may make a command do."""
+"""A downloaded folder: what its steelyard.toml may set, and that no code of the folder is run."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def test_a_file_that_opens_or_sends_or_reads_is_refused_by_every_verb(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("steelyard.toml").write_text(text + "\n")
-    for words in (("serve", "--upstream", "http://127.0.0.1:1"), ("vote", "t.parquet"), ("demo",), ("doctor",)):
-        done = steelyard(*words)
+    for arguments in (("serve", "--upstream", "http://127.0.0.1:1"), ("vote", "t.parquet"), ("demo",), ("doctor",)):
+        done = steelyard(*arguments)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert "which a file in the working directory may not set" in done.err
 
@@ -128,13 +128,13 @@ with EquivalenceChecker() as checker:
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [(MAIN, ["vote", "parts", "--engine", "processes:1", "-o", "out"]), (DECIDE, [])]
+    ("code", "arguments"), [(MAIN, ["vote", "parts", "--engine", "processes:1", "-o", "out"]), (DECIDE, [])]
 )
 def test_the_processes_of_a_command_import_nothing_from_the_working_directory(
-    code: str, words: list[str], tmp_path: Path
+    code: str, arguments: list[str], tmp_path: Path
 ) -> None:
-    def run(code: str, *words: str) -> None:
-        command = [sys.executable, "-P", "-c", code, *words]
+    def run(code: str, *arguments: str) -> None:
+        command = [sys.executable, "-P", "-c", code, *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -142,5 +142,5 @@ def test_the_processes_of_a_command_import_nothing_from_the_working_directory(
     run(MAIN, "partition", "t.parquet", "-o", "parts", "--parts", "1")
     for name in ("multiprocessing", "json", "polars"):
         (tmp_path / f"{name}.py").write_text("from pathlib import Path; Path('imported').touch()")
-    run(code, *words)
+    run(code, *arguments)
     assert not (tmp_path / "imported").exists()

@@ -1,4 +1,4 @@
-"""The steps of deploy/Dockerfile, done in a folder without a container: what is copied, run, and started."""
+"""Runs the steps of deploy/Dockerfile in a folder, without a container."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Steps:
     def _copy(self, context: Path, pattern: str, target: str) -> None:
         sources = sorted(context.glob(pattern))
         assert sources, f"nothing to copy: {pattern}"
-        assert any(fnmatch(pattern, each) for each in included()), f"{pattern} is ignored by the build"
+        assert any(fnmatch(pattern, path) for path in included()), f"{pattern} is ignored by the build"
         to = Path(self.inside(target))
         for source in sources:
             into = to / source.name if target.endswith("/") else to

@@ -1,4 +1,4 @@
-"""deploy/: the image's steps work, and what compose and Kubernetes start is healthy, ready and stops in time."""
+"""deploy/: the image's steps work, and the containers of Compose and Kubernetes become ready and stop in time."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_kubernetes_starts_a_gateway_that_is_ready_and_stops_in_time(image: Step
     pod = deployment["spec"]["template"]["spec"]
     [one] = pod["containers"]
     mounted = {mount["name"]: mount["mountPath"] for mount in one["volumeMounts"]}
-    variables = {each["name"]: each["value"] for each in one["env"]}
+    variables = {variable["name"]: variable["value"] for variable in one["env"]}
     with container(image, one["args"], upstream, mounted["keys"], **variables) as running:
         check(image, one["readinessProbe"]["exec"]["command"], running, mounted["keys"])
         live = one["livenessProbe"]["httpGet"]

@@ -1,4 +1,4 @@
-"""deploy/steelyard.service: systemd accepts it, and what it starts answers, with its keys out of files."""
+"""deploy/steelyard.service: systemd accepts it, and the server it starts reads its keys from files and answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def body(prompt: str) -> dict[str, Any]:
 
 
 def test_what_the_unit_starts_reads_its_keys_out_of_credentials(upstream: FaultUpstream, tmp_path: Path) -> None:
-    credentials = {name: tmp_path / name for name, _ in (each.split(":") for each in setting("LoadCredential"))}
+    credentials = {
+        name: tmp_path / name for name, _ in (credential.split(":") for credential in setting("LoadCredential"))
+    }
     credentials["client-keys"].write_text(f"{KEY}\n")
     credentials["upstream-key"].write_text(f"{CANARY}\n")
     [started] = setting("ExecStart")
@@ -47,7 +49,7 @@ def test_what_the_unit_starts_reads_its_keys_out_of_credentials(upstream: FaultU
     line, environment = command(*arguments, "--port", 0)
     for name in ("OPENAI_API_KEY", "STEELYARD_KEY", "HOME"):
         environment.pop(name, None)
-    environment |= dict(each.replace("%d", str(tmp_path)).split("=", 1) for each in setting("Environment"))
+    environment |= dict(line.replace("%d", str(tmp_path)).split("=", 1) for line in setting("Environment"))
     environment |= variables(upstream.url)
     running = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
     try:

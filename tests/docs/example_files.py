@@ -1,4 +1,4 @@
-"""The files that the examples of the help and of the pages name, made where a command reads them."""
+"""Creates the files that the examples in --help and in the docs read."""
 
 from __future__ import annotations
 

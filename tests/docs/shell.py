@@ -1,4 +1,4 @@
-"""Commands as a reader types them: run by bash, with `steelyard` on the path and a server of the tests upstream."""
+"""Runs commands in bash as a reader types them, with `steelyard` on the path and a test server as the upstream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command and every Python block of the pages runs, or is listed here with the reason why not."""
+"""Every command and every Python block in the docs runs, or is listed here with the reason why not."""
 
 from __future__ import annotations
 

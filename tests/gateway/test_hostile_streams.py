@@ -1,4 +1,4 @@
-"""Streams of an upstream that never end, or hold more than anybody asked for, cost little and end with an error."""
+"""Upstream streams that never end, or contain unrequested choices, use little memory and end with an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More clients than a system lets a program open files at its start, as macOS with 256."""
+"""More clients than the initial limit on open files, which is 256 on macOS."""
 
 from __future__ import annotations
 

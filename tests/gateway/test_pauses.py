@@ -75,7 +75,7 @@ def test_while_the_trial_is_under_way_nothing_else_is_sent(upstream: FaultUpstre
             held = [running.send("GET", "/healthz").status for _ in range(20)]  # others have arrived by then
             assert set(held) == {200}
             upstream.allow()
-            assert [each.result().status for each in (trial, *others)] == [429] * 8
+            assert [reply.result().status for reply in (trial, *others)] == [429] * 8
         assert sum(attempts(upstream, f"other {i}") for i in range(7)) == 0
 
 

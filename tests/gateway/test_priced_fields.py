@@ -1,4 +1,4 @@
-"""Under a cap on the cost, a request may contain only what the operator's prices cover, and what he allows by name."""
+"""Under a cost limit, a request may contain only what the operator's prices cover or the operator allows by name."""
 
 from __future__ import annotations
 

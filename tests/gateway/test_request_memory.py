@@ -1,4 +1,4 @@
-"""What a request costs in memory while it is in flight, whatever its body holds: measured on a real server."""
+"""The memory of a request in flight is bounded whatever its body contains, as measured on a real server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from steelyard.gateway.json_bounds import MOST_VALUES, has_too_many_values
+from steelyard.gateway.json_bounds import MAX_VALUES, has_too_many_values
 from steelyard.gateway.json_members import read_members
 from tests.gateway.gateways import KEY, Gateway, process, resident
 from tests.gateway.outcomes import attempts
@@ -18,7 +18,7 @@ from tests.waiting import until
 
 SIZE = 8 * 2**20 - 2**10  # bytes of a body, just below the limit
 TOGETHER = 8  # bodies in flight
-PER_BODY = 24  # MB: the body, its copy on the way to the upstream and what is built of it
+PER_BODY = 24  # MB: the body, its copy on the way to the upstream and the objects built from it
 SPARE = 48  # MB that a server takes for its first requests, whatever they are
 TINY = {"objects": "{}", "lists": "[]", "texts": '""', "named": '{"a":0}', "numbers": "1"}
 
@@ -55,7 +55,7 @@ def test_bodies_of_countless_values_are_refused_and_take_little_memory(upstream:
                 clients.map(lambda _: running.send("POST", "/v1/chat/completions", content), range(TOGETHER))
             )
         assert {reply.status for reply in replies} == {400}
-        assert f"more than {MOST_VALUES:,} values" in replies[0].error["message"]
+        assert f"more than {MAX_VALUES:,} values" in replies[0].error["message"]
 
     assert growth(upstream, "good", work) < TOGETHER * PER_BODY + SPARE
     assert attempts(upstream, "countless") == 0
@@ -70,19 +70,19 @@ def test_bodies_in_flight_take_little_more_than_their_size(upstream: FaultUpstre
 
     def work(running: Gateway) -> None:
         with ThreadPoolExecutor(TOGETHER) as clients:
-            asked = [clients.submit(running.send, "POST", "/v1/chat/completions", content) for _ in range(TOGETHER)]
+            replies = [clients.submit(running.send, "POST", "/v1/chat/completions", content) for _ in range(TOGETHER)]
             until(lambda: attempts(upstream, prompt) == TOGETHER)
             upstream.release(prompt)
-            assert {each.result().status for each in asked} == {200}
+            assert {reply.result().status for reply in replies} == {200}
 
     assert growth(upstream, model, work) < TOGETHER * PER_BODY + SPARE
 
 
 def test_signs_within_texts_are_not_values() -> None:
-    text = json.dumps({"x": '{"a\\": [1, 2],' * MOST_VALUES}).encode()
+    text = json.dumps({"x": '{"a\\": [1, 2],' * MAX_VALUES}).encode()
     assert not has_too_many_values(text)
-    assert has_too_many_values(b"[" + b'"",' * MOST_VALUES + b'""]')
-    assert has_too_many_values(b'["\\\\",' * (MOST_VALUES + 1))
+    assert has_too_many_values(b"[" + b'"",' * MAX_VALUES + b'""]')
+    assert has_too_many_values(b'["\\\\",' * (MAX_VALUES + 1))
 
 
 def test_every_byte_of_a_field_that_is_not_read_goes_on_as_it_came() -> None:

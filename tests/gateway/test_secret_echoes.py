@@ -1,4 +1,4 @@
-"""A key that an upstream or a verifier echoes reaches no client, wherever it stands and however it is cut up."""
+"""A key that an upstream or a verifier echoes reaches no client, wherever it appears and however it is split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that send no request cost little, and hold up nobody."""
+"""Connections that send no request use few resources and do not delay other clients."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Slow:
 
 
 def connected(running: Gateway, begun: bytes = b"POST /v1/chat") -> socket.socket:
-    where = urlsplit(running.url)
-    client = socket.create_connection((where.hostname, where.port), timeout=PATIENCE)
+    address = urlsplit(running.url)
+    client = socket.create_connection((address.hostname, address.port), timeout=PATIENCE)
     client.sendall(begun)
     return client
 
@@ -49,8 +49,8 @@ def test_connections_whose_time_is_over_are_closed_a_few_at_once_and_in_their_or
         closed: list[Slow] = []
         heads = HeadDeadlines(0.01, limit=1000)
         slow = [Slow(closed) for _ in range(100)]
-        for each in slow:
-            heads.add(each)
+        for connection in slow:
+            heads.add(connection)
         heads.discard(slow[0])
         loop, sizes = asyncio.get_running_loop(), [0]
         begun = loop.time()
@@ -69,10 +69,10 @@ def test_beyond_the_limit_the_connection_that_has_waited_longest_is_closed() -> 
         closed: list[Slow] = []
         heads = HeadDeadlines(PATIENCE, limit=3)
         slow = [Slow(closed) for _ in range(5)]
-        for each in slow:
-            heads.add(each)
+        for connection in slow:
+            heads.add(connection)
         assert closed == slow[:2]
-        assert [each in heads for each in slow] == [False, False, True, True, True]
+        assert [connection in heads for connection in slow] == [False, False, True, True, True]
 
     asyncio.run(run())
 

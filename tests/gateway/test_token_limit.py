@@ -1,4 +1,4 @@
-"""A limit on tokens that the gateway sets itself is one that the upstream's model accepts."""
+"""A max_tokens that the gateway sets itself is within the limit of the upstream's model."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_errors_of_servers_are_read(error: str, limit: tuple[int, int] | None) -
 
 
 def test_a_limit_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = TokenLimit()
-    assert known.lowered(9000, 10) == 9000
-    known.learn(ModelLimit(4096))
-    assert known.lowered(9000, 10) == 4095
+    limit = TokenLimit()
+    assert limit.lowered(9000, 10) == 9000
+    limit.learn(ModelLimit(4096))
+    assert limit.lowered(9000, 10) == 4095
     monkeypatch.setattr("steelyard.gateway.token_limit.time.monotonic", lambda: float("inf"))
-    assert known.lowered(9000, 10) == 9000
+    assert limit.lowered(9000, 10) == 9000

@@ -1,4 +1,4 @@
-"""Clients that ask for long replies and do not read them hold neither memory nor places for long."""
+"""Clients that request long replies and do not read them take up neither memory nor slots for long."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MODEL = f"fault:padded@{MB}?long"
 @contextmanager
 def unread(running: Gateway, prompt: str, model: str = MODEL) -> Iterator[socket.socket]:
     """A client that asks and reads nothing."""
-    where = urlsplit(running.url)
+    address = urlsplit(running.url)
     body = json.dumps({"model": model, "messages": [{"role": "user", "content": prompt}]}).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
     head += "Connection: close\r\n"
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
         client.settimeout(PATIENCE)
-        client.connect((where.hostname, where.port))
+        client.connect((address.hostname, address.port))
         client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         yield client
 
@@ -72,7 +72,7 @@ def test_a_client_that_reads_a_long_reply_gets_all_of_it(upstream: FaultUpstream
 def test_of_too_many_unread_replies_the_oldest_is_dropped(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plain_reply.Unread.__init__, "__defaults__", (MB * 3 * 2**20,))
+    monkeypatch.setattr(plain_reply.UnreadReplies.__init__, "__defaults__", (MB * 3 * 2**20,))
     with gateway(upstream.url, model=MODEL) as running, ExitStack() as stack:
         clients = []
         for i in range(4):
@@ -94,6 +94,6 @@ def test_twenty_clients_that_read_nothing_hold_no_more_than_the_limit(upstream: 
             client = stack.enter_context(unread(running, prompt, model))
             until(lambda prompt=prompt: attempts(upstream, prompt) == 1)  # type: ignore[misc]
             assert client.recv(1)
-        assert resident(running) - before < plain_reply.MOST_UNREAD / 2**20 + 128
+        assert resident(running) - before < plain_reply.MAX_UNREAD / 2**20 + 128
         assert running.chat("long last", model).status == 200
         until(lambda: resident(running) - before < 192)  # after TAKEN seconds all are gone

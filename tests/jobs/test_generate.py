@@ -154,7 +154,7 @@ def test_a_server_that_loses_n_midway_is_found_out(upstream: FaultUpstream, tmp_
         (("-n", 0), "-n is at least 1"),
         (("--prompt", "no-such"), "no prompt 'no-such'"),
         (("--answers", "no-such"), "no-such"),
-        (("--key-env", "NO_SUCH_KEY"), "no variable of the name given by --key-env"),
+        (("--key-env", "NO_SUCH_KEY"), "the environment variable named by --key-env is not set"),
     ],
 )
 def test_a_mistake_in_the_words_makes_no_run(

@@ -81,11 +81,11 @@ def test_a_forged_usage_is_not_believed(tmp_path: Path) -> None:
 def test_several_upstreams_have_their_own_prices(upstream: FaultUpstream, tmp_path: Path) -> None:
     url = upstream.url
     questions, folder = ask_for(tmp_path, 2), tmp_path / "run"
-    asked: list[object] = ["generate", questions, "--upstream", f"a={url},b={url}", "--model", "a=good,b=also-good"]
-    asked += ["-o", folder, "-n", 2, "--token-price", "a=1,0", "--token-price", "b=0,0", "--json"]
-    planned_cost = planned(steelyard(*asked, "--dry-run"))
+    arguments: list[object] = ["generate", questions, "--upstream", f"a={url},b={url}", "--model", "a=good,b=also-good"]
+    arguments += ["-o", folder, "-n", 2, "--token-price", "a=1,0", "--token-price", "b=0,0", "--json"]
+    planned_cost = planned(steelyard(*arguments, "--dry-run"))
     assert planned_cost["samples"] == 8
-    made = planned(steelyard(*asked))
+    made = planned(steelyard(*arguments))
     assert made["spent"]["upstreams"]["a"]["cost"] == pytest.approx(14e-6)
     assert made["spent"]["cost"] == pytest.approx(14e-6)
 
@@ -113,7 +113,7 @@ def test_a_dry_run_sends_and_writes_nothing(upstream: FaultUpstream, tmp_path: P
     assert estimate["output_tokens"] == {"low": 24, "high": 2400, "expected": None}
     assert estimate["cost"]["high"] > 2 * 2400 / 1e6
     shown = generate(upstream, tmp_path, "good", *options)
-    assert "3 to 24 requests for 24 samples" in " ".join(shown.out.split())
+    assert "Requests: 3 to 24 for 24 samples" in " ".join(shown.out.split())
     assert "--token-price" in shown.out
     assert "--probe 3" in shown.out
     assert len(upstream.entries()) == before
@@ -127,9 +127,9 @@ def test_a_probe_narrows_the_estimate_and_its_samples_are_used(upstream: FaultUp
     assert (estimate["samples"], estimate["requests"]["expected"]) == (280, 35)
     output = estimate["output_tokens"]
     assert output["low"] < output["expected"] < output["high"] < 280 * 50
-    asked = len(upstream.asked("good"))
+    before = len(upstream.asked("good"))
     again = planned(generate(upstream, tmp_path, "good", *options, "--dry-run", "--probe", 5, count=40))
-    assert (again, len(upstream.asked("good"))) == (estimate, asked)
+    assert (again, len(upstream.asked("good"))) == (estimate, before)
     made = planned(generate(upstream, tmp_path, "good", *options, count=40))
     assert made["spent"]["requests"] == 35
     assert output["low"] <= made["spent"]["completion_tokens"] <= output["high"]

@@ -17,7 +17,7 @@ class ProxyServer:
 
     def __init__(self, target: int, login: str | None = None, refusal: bytes = b"") -> None:
         self.target, self.refusal = target, refusal
-        self.wanted = b"" if login is None else b"Proxy-Authorization: Basic " + base64.b64encode(login.encode())
+        self.credentials = b"" if login is None else b"Proxy-Authorization: Basic " + base64.b64encode(login.encode())
         self.requests: list[bytes] = []
         self.port = 0
         self._pumps: list[asyncio.Task[None]] = []
@@ -37,7 +37,7 @@ class ProxyServer:
             while True:
                 request = await read_request(reader)
                 self.requests.append(request)
-                if self.refusal or self.wanted not in request:
+                if self.refusal or self.credentials not in request:
                     writer.write(self.refusal or NO_LOGIN)
                 elif request.startswith(b"CONNECT "):
                     await self._tunnel(reader, writer)

@@ -77,7 +77,7 @@ def test_a_key_is_read_from_a_file_where_the_variable_is_not_set(
     file = tmp_path / "key"
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY_FILE", str(file))
-    with pytest.raises(SettingError, match=r"\$OPENAI_API_KEY_FILE names: No such file"):
+    with pytest.raises(SettingError, match=r"named by \$OPENAI_API_KEY_FILE: No such file"):
         read_address("http://h/v1")
     for content, problem in ((b"", "is empty"), (b"\xff\xfe", "not UTF-8"), (b"two words", "holds blanks")):
         file.write_bytes(content)

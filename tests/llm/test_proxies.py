@@ -1,4 +1,4 @@
-"""Servers are reached through the proxies of the environment, and the key of a server is for the server alone."""
+"""Servers are reached through the proxies set in the environment, and proxies never see the server's key."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_proxy_that_refuses_a_host_is_named(certificates: Path, monkeypatch: p
     refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
     error, _, proxy = through(monkeypatch.setenv, refusal=refusal, tls=certificates)
     assert isinstance(error, ProxyError)
-    assert f"http://127.0.0.1:{proxy.port} (set by HTTPS_PROXY): it does not let us through" in error.reason
+    assert f"http://127.0.0.1:{proxy.port} (set by HTTPS_PROXY): it refused the connection" in error.reason
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -1,4 +1,4 @@
-"""A reply is read the same however it is cut into pieces, and one that is cut off or no HTTP is an error."""
+"""A reply is read the same however it is cut into pieces, and one that is truncated or not HTTP is an error."""
 
 from __future__ import annotations
 

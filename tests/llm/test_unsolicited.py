@@ -1,4 +1,4 @@
-"""A reply that nobody has asked for reaches no request, and a server that sends one has no connection reused."""
+"""An unsolicited reply is never taken for an answer, and no connection to a server that sent one is reused."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_288_requests_get_their_own_replies_from_a_server_that_sends_each_twice(
     async def talking(client: Client) -> None:
         async def one(name: int) -> None:
             for turn in range(EACH):
-                wanted = [name, turn]
-                assert await ask(client, json.dumps(wanted).encode()) == wanted
+                expected = [name, turn]
+                assert await ask(client, json.dumps(expected).encode()) == expected
 
         await asyncio.gather(*map(one, range(CLIENTS)))
 

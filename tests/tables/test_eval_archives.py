@@ -1,4 +1,4 @@
-"""Archives of Inspect: opened once, however many samples they have, and never unpacked beyond a limit."""
+"""Inspect archives are opened once, however many samples they have, and never unpacked beyond a limit."""
 
 from __future__ import annotations
 

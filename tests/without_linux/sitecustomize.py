@@ -1,4 +1,4 @@
-"""Imported by Python at its start where this folder is on PYTHONPATH: takes away what Linux has and macOS lacks.
+"""Imported by Python at startup if this folder is on PYTHONPATH: removes what Linux has and macOS lacks.
 
 Calls, constants and files that are missing on macOS are missing here, `fork` fails (it is unsafe there), memory cannot
 be limited, and F_FULLFSYNC exists; each use of it adds a line to the file named by $FULL_SYNCS.

@@ -98,7 +98,7 @@ def run(
             question, read_template(prompt), **asked_of, n=n, max_tokens=max_tokens, plan=voter,
             verifier=None if local else verifier, on_demand=frugal is not None,
         )  # fmt: skip
-        if not Spending(prices, dry_run, confirm_above, json).goes_ahead(estimates, "samples"):
+        if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
     shown = Shown(lambda: arrivals(each, kind, names, cascade=cascade))
     asked = ask(

@@ -1,4 +1,4 @@
-"""What a command is expected to spend: printed for --dry-run, and held against --confirm-above."""
+"""The estimated cost of a command: printed for --dry-run, compared with the limit of --confirm-above."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Spending(NamedTuple):
-    """How an estimate is shown and what it is held against."""
+    """How to show an estimate, and the cost above which to ask for confirmation."""
 
     prices: Prices
     dry_run: bool
     confirm_above: float | None
     json: bool
 
-    def goes_ahead(self, estimates: Mapping[str, Estimate], unit: str, hint: str = "") -> bool:
-        """Show an estimate, or hold it against the limit; whether the requests shall be sent."""
+    def should_send(self, estimates: Mapping[str, Estimate], unit: str, hint: str = "") -> bool:
+        """Print the estimate (--dry-run) or compare it with the limit; return whether to send the requests."""
         if self.dry_run:
             _show(estimates, self.prices, unit, self.json, hint)
             return False
@@ -32,28 +32,28 @@ class Spending(NamedTuple):
 
 
 def check_spending(confirm_above: float | None, price: list[str] | None) -> Prices:
-    """Read the prices; a cost to confirm cannot be known without them."""
+    """Read the prices, without which --confirm-above cannot work."""
     from steelyard.errors import SettingError
     from steelyard.llm.prices import read_prices
 
     if confirm_above is not None and not price:
-        raise SettingError("--confirm-above is a cost: give the prices too, as --token-price IN,OUT")
+        raise SettingError("--confirm-above needs prices: add --token-price IN,OUT")
     return read_prices(price or [])
 
 
 def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bool, hint: str = "") -> None:
-    """Print what is expected to be spent, and how to know more."""
+    """Print the expected requests, tokens and cost, and how to get a closer estimate."""
     total, cost = _total(estimates), _cost(estimates, prices)
     if json:
         show.as_json({"dry_run": True, **total.plain(), "cost": None if cost is None else vars(cost)})
         return
     if not total.requests.high:
-        why = "they are read without any server" if total.samples else "none are missing"
-        show.say(f"Nothing to send for {total.samples:,} {unit}: {why}.")
+        reason = f"the {total.samples:,} {unit} need no server" if total.samples else f"no {unit} are left"
+        show.say(f"Nothing to send: {reason}.")
         return
-    show.say(f"To send: {_shown(total.requests)} requests for {total.samples:,} {unit}, without retries.")
+    show.say(f"Requests: {_shown(total.requests)} for {total.samples:,} {unit}, not counting retries.")
     show.say(f"Input tokens: {_shown(total.input_tokens)}. Output tokens: {_shown(total.output_tokens)}.")
-    show.say("Cost: not known without --token-price IN,OUT." if cost is None else f"Cost: {_money(cost)}.")
+    show.say("Cost: unknown without --token-price IN,OUT." if cost is None else f"Cost: {_money(cost)}.")
     if hint and total.output_tokens.expected is None:
         show.say(hint)
 
@@ -61,20 +61,20 @@ def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bo
 def _confirmed(
     estimates: Mapping[str, Estimate], prices: Prices, above: float | None, json: bool, hint: str = ""
 ) -> bool:
-    """Whether to go on: the cost cannot exceed `above`, or the person at the terminal agrees."""
+    """Whether to send the requests: the cost cannot exceed `above`, or the user confirms it at the terminal."""
     from steelyard.errors import SettingError
 
     if above is None or not _total(estimates).requests.high:
         return True
     cost = _cost(estimates, prices)
     if cost is None:
-        raise SettingError("--confirm-above needs the price of every upstream: --token-price NAME=IN,OUT")
+        raise SettingError("--confirm-above needs the price of every upstream: add --token-price NAME=IN,OUT")
     if cost.high <= above:
         return True
-    message = f"the cost may be up to {cost.high:.4g}, above --confirm-above {above:g}"
+    message = f"the cost could reach {cost.high:.4g}, more than --confirm-above {above:g}"
     if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         closer = f". {hint}" if hint and cost.expected is None else ""
-        raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to spend it{closer}")
+        raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to proceed{closer}")
     if not typer.confirm(f"{message.capitalize()} (expected: {_money(cost)}). Send the requests?", err=True):
         show.aside("Nothing was sent.")
         raise typer.Exit(1)
@@ -116,13 +116,13 @@ def _money(cost: Range) -> str:
 
 
 def estimate_options(dry_run: bool, confirm_above: float | None, probe: int | None, **others: Any) -> bool:
-    """Whether an estimate is wanted; refuse it together with options it cannot follow."""
+    """Whether to estimate first; refuse options that an estimate does not support."""
     from steelyard.errors import SettingError
 
     estimating = dry_run or confirm_above is not None or probe is not None
     for name, value in others.items():
         if estimating and value is not None:
-            raise SettingError(f"--dry-run, --probe and --confirm-above are not for --{name}: leave it out for them")
+            raise SettingError(f"--dry-run, --probe and --confirm-above cannot be combined with --{name}: leave it out")
     if probe is not None and not dry_run and confirm_above is None:
-        raise SettingError("--probe is for an estimate: add --dry-run, or --confirm-above COST")
+        raise SettingError("--probe needs --dry-run or --confirm-above COST: add one of them")
     return estimating

@@ -46,7 +46,7 @@ ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 PART = 0.3  # of the questions to calibrate on
 EXAMPLE = (
     "Example: steelyard evaluate labelled.parquet --score prm -n 1,4,16 --method majority,logit\n\n"
-    "Example (the cascade of a plan of plan-budget): steelyard evaluate other.parquet --plan plan.json"
+    "Example (a plan made by plan-budget): steelyard evaluate other.parquet --plan plan.json"
 )
 
 

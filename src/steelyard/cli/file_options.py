@@ -1,8 +1,8 @@
 """The options that steelyard.toml in the working directory may set.
 
-The file may come with a downloaded folder, so it must not be able to open a port, send a key or a prompt
-to another machine, or read and write other files. An option that is not listed here is refused there: it needs the
-command line or the environment.
+The file may come with a downloaded folder, so it must not be able to open a port, send a key or a prompt to another
+machine, or read and write other files. An option that is not listed here can only be set on the command line or in the
+environment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from steelyard.errors import SettingError
 HARMLESS = {
     "how a table is read": "answers cost labels layout only-unreadable rename score source",
     "how votes are computed": "calibrate confidence-level frugal method n resamples risk seed set shuffle-scores",
-    "what is taken from the bundled grid": "cache quick",
+    "what is read from the bundled grid": "cache quick",
     "prices and budgets to compute with": "budget loss price price-response price-sample price-score price-score-of "
     "samples",
     "parameters of simulated responses": "bf16 bias dominating easy-share gap inconsistency questions rivals saturated "
@@ -25,7 +25,7 @@ HARMLESS = {
     "how work is divided, once --engine is on the command line": "gpus-per-worker parts workers",
 }  # why they are harmless, and the options
 CHECKED = {
-    "upstream": "only on this machine, or at a host of STEELYARD_TRUSTED (cli/strange_server.py)",
+    "upstream": "only on this machine, or on a host listed in STEELYARD_TRUSTED (cli/strange_server.py)",
     "verifier-upstream": "as upstream",
     "prompt": "only a built-in prompt, because any other value is the path of a file whose text is sent",
     "pair": "only a pair of the bundled grid, because any other value is the path of a file",
@@ -39,7 +39,7 @@ def check_allowed(verb: str, option: str, value: Any, location: str, variable: s
     if option in ALLOWED and _is_harmless(verb, option, value):
         return
     raise SettingError(
-        f"{location} sets {option}, which a file in the working directory may not set for {verb}: remove it there, and "
+        f"{location} sets {option}, which a file in the working directory may not set for {verb}: remove it, and "
         f"give --{option} on the command line or set {variable}"
     )
 

@@ -120,7 +120,7 @@ def run(
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
     from steelyard.cli.estimating import Spending, check_spending, estimate_options
-    from steelyard.cli.generating import goes_ahead, tell
+    from steelyard.cli.generating import should_send, tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
@@ -139,7 +139,7 @@ def run(
         "rename": renames(rename),
     }  # fmt: skip
     spending = Spending(prices, dry_run, confirm_above, json)
-    if estimating and not goes_ahead(questions, output, options, probe, spending):
+    if estimating and not should_send(questions, output, options, probe, spending):
         return
     try:
         if engine is not None:

@@ -64,8 +64,8 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool, prices: Pr
         show.say(f"Next: {after_generate(folder)}")
 
 
-def goes_ahead(questions: str, folder: Path, options: dict[str, Any], probe: int | None, spending: Spending) -> bool:
-    """Estimate what the command will spend, after a probe if there is one; whether it shall be spent."""
+def should_send(questions: str, folder: Path, options: dict[str, Any], probe: int | None, spending: Spending) -> bool:
+    """Estimate the cost, after a probe if there is one; return whether to send the requests."""
     from steelyard.jobs.estimate_generate import estimate_generate
     from steelyard.jobs.generate_order import read_order
     from steelyard.jobs.generate_run import generate
@@ -74,8 +74,8 @@ def goes_ahead(questions: str, folder: Path, options: dict[str, Any], probe: int
         shown: Shown[Progress] = Shown(lambda: live("Probing"))
         generate(questions, folder, probe=probe, progress=shown.progress, serve=shown.serve, **options)
     estimates = estimate_generate(*read_order(questions, **options), folder)
-    return spending.goes_ahead(
-        estimates, "samples", "Add --probe 3 to sample three questions first: a closer estimate."
+    return spending.should_send(
+        estimates, "samples", "Add --probe 3 to sample three questions first for a closer estimate."
     )
 
 

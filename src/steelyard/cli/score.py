@@ -28,10 +28,10 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.run_engine import WorkerRange
-from steelyard.cli.scores_view import goes_ahead, show_scored, show_verifiers
+from steelyard.cli.scores_view import should_send, show_scored, show_verifiers
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
 
-EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (the list of verifiers): steelyard score"
+EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (list the verifiers): steelyard score"
 
 
 def run(
@@ -138,7 +138,7 @@ def run(
     if estimating:
         order = ScoreOrder(verifier, upstream, **asked)
         on_demand, spend = frugal is not None, Spending(prices, dry_run, confirm_above, json)
-        if not goes_ahead(source_of(files), order, on_demand, made_from, spend):
+        if not should_send(source_of(files), order, on_demand, made_from, spend):
             return
     try:
         if engine is not None:

@@ -59,13 +59,13 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
     show.say(f"Next: {following or after_score(done.run, column)}")
 
 
-def goes_ahead(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
-    """Estimate what the command will spend; whether it shall be spent."""
+def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
+    """Estimate the cost; return whether to send the requests."""
     from steelyard.jobs.estimate_score import estimate_score
     from steelyard.llm.prices import VERIFIER
 
     estimate = estimate_score(source, order, on_demand=on_demand, **made_from)
-    return spending.goes_ahead({VERIFIER: estimate}, "responses")
+    return spending.should_send({VERIFIER: estimate}, "responses")
 
 
 def _not_needed(done: Scored) -> str:

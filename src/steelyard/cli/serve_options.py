@@ -47,8 +47,8 @@ AllowField = Annotated[
     typer.Option(
         "--allow-field",
         metavar="NAME",
-        help="Field that requests may contain under --cap cost although it may change the price, such as image_url or "
-        "service_tier; may be given several times.",
+        help="Field, or type of content or tool, to allow under --cap cost although it may change the price, such as "
+        "service_tier or image_url; may be repeated.",
         show_default=False,
     ),
 ]
@@ -91,8 +91,8 @@ AccessLogFile = Annotated[
     typer.Option(
         "--access-log",
         metavar="FILE",
-        help="Where one JSON line per request goes, without prompts and responses; -: stderr. 5xx replies are always "
-        "on stderr.",
+        help="File to append one JSON line per request to, without prompts and responses; - is stderr. Requests that "
+        "fail with 5xx are always logged to stderr.",
     ),
 ]
 KeepTexts = Annotated[

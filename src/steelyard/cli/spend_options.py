@@ -1,4 +1,4 @@
-"""The options of verbs that spend money: prices, estimates, and what needs a confirmation."""
+"""Options of verbs that spend money: prices, estimates and confirmation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TokenPrice = Annotated[
     typer.Option(
         "--token-price",
         metavar="IN,OUT",
-        help="What a million tokens of prompts and of responses cost, in USD unless a currency follows: IN,OUT,EUR. "
-        "Several upstreams: one for all, or --token-price a=IN,OUT for each; verifier=IN,OUT is for a verifier's own "
-        "server.",
+        help="Price of a million input tokens and of a million output tokens, in USD unless a currency follows: "
+        "IN,OUT,EUR. With several upstreams, give one price for all or --token-price a=IN,OUT for each; "
+        "verifier=IN,OUT is the price of a verifier's own server.",
         show_default=False,
     ),
 ]
@@ -23,14 +23,14 @@ Probe = Annotated[
         "--probe",
         min=1,
         metavar="COUNT",
-        help="With --dry-run or --confirm-above: sample the first so many questions into the run, and estimate the "
-        "rest from what they took.",
+        help="With --dry-run or --confirm-above: sample this many questions into the run first, and estimate the rest "
+        "from their usage.",
         show_default=False,
     ),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Print the expected requests, tokens and cost, and send nothing to the LLM."),
+    typer.Option("--dry-run", help="Print the expected requests, tokens and cost, and send no requests."),
 ]
 ConfirmAbove = Annotated[
     float | None,
@@ -38,7 +38,7 @@ ConfirmAbove = Annotated[
         "--confirm-above",
         min=0,
         metavar="COST",
-        help="Ask before spending if the cost may exceed this; needs --token-price.",
+        help="Ask for confirmation if the cost could exceed this; needs --token-price.",
         show_default=False,
     ),
 ]

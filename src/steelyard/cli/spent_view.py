@@ -1,4 +1,4 @@
-"""What requests have cost, in one line or one object."""
+"""The requests, tokens and cost of a command, as one line or one JSON object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> None:
-    """Add its cost to everything that `status` counts as spent; None where it is not known."""
+    """Add the cost to every usage that `status` reports; None where it is unknown."""
     from steelyard.llm.prices import VERIFIER, cost, price_of
     from steelyard.runs.usage import Usage
 
@@ -24,7 +24,7 @@ def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> No
 
 
 def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] | None:
-    """Requests, tokens and cost for --json, by upstream where they have names; None where nothing was requested."""
+    """Requests, tokens and cost for --json, also by upstream where these have names; None without any request."""
     from steelyard.llm.prices import cost, price_of, total_cost
     from steelyard.runs.usage import total_usage
 
@@ -36,14 +36,14 @@ def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] |
 
 
 def say_spent(spent: Mapping[str, Usage], prices: Prices, on: str = "") -> None:
-    """Say what was spent, if anything was."""
+    """Print what was spent, if anything was."""
     total = spent_object(spent, prices)
     if total:
         show.say(spent_line(total, on))
 
 
 def spent_line(total: Mapping[str, Any], on: str = "") -> str:
-    """What was spent as one sentence.
+    """What was spent, as one sentence.
 
     >>> spent_line({"requests": 2, "uncounted": 0, "prompt_tokens": 14, "completion_tokens": 60, "cost": 0.00123})
     'Spent: 2 requests, 14 input and 60 output tokens, cost 0.00123.'

@@ -81,8 +81,8 @@ def check_no_secrets(parameter: Any, value: Any) -> None:
         if (isinstance(each, Path) or parameter.metavar in ADDRESSED) and has_secret(str(each)):
             address = re.sub(r"^(\w+):/+", r"\1://", str(each))  # a path has lost a slash
             raise SettingError(
-                f"{mask_addresses(address)} has a password or token in its address ({_name_of(parameter)}), and "
-                "addresses are shown and written down: leave it out, and put it into the environment"
+                f"{mask_addresses(address)} ({_name_of(parameter)}) contains a password or token, and addresses are "
+                "printed and stored: leave it out, and put it into the environment"
             )
 
 

@@ -1,4 +1,4 @@
-"""Through which proxy is a server reached?"""
+"""Which proxy is a server reached through?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.llm.proxies import any_proxy, proxy_for
 
 
 def look(base: str) -> Iterator[Finding]:
-    """How a server is reached, where a variable names a proxy; nothing where none does."""
+    """Report how a server is reached, if a variable names a proxy."""
     if any_proxy():
         proxy = proxy_for(base)
         yield Finding("proxy", GOOD, f"{base} is reached {f'through {proxy}' if proxy else 'directly'}")

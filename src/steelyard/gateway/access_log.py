@@ -1,7 +1,7 @@
-"""The access log: one JSON line per request, written by a thread of its own.
+"""The access log: one JSON line per request, written by its own thread.
 
-A line has numbers, routes and codes of this server only: no prompt, no response, no key, no query string. A request
-never waits for its line and never fails with it. Lines that cannot be written are counted in the metrics.
+A line contains only numbers, routes and error codes: no prompt, no response, no key, no query string. A request never
+waits for its line to be written, and never fails because of it. Lines that are lost are counted in the metrics.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from steelyard.errors import SettingError
 from steelyard.gateway.api_errors import ApiError
 
 STDERR = "-"
-CAPACITY = 10_000  # lines that wait to be written
-FLUSH = 2.0  # seconds that the last lines have when the server stops
-FIRST_LINE = 4096  # bytes that are read of a file that exists already
+CAPACITY = 10_000  # lines waiting to be written
+FLUSH = 2.0  # seconds to write the last lines when the server stops
+FIRST_LINE = 4096  # bytes read of an existing file
 FIELDS = web.RequestKey("access_log_fields", dict[str, Any])
 
 
 def log_error(request: web.Request, error: ApiError) -> None:
-    """Put the code of an error into the line of a request; for a 5xx also its cause."""
+    """Add the code of an error to the line of a request; for a 5xx also its cause."""
     request[FIELDS]["error"] = error.code or error.body["error"]["type"]
     if error.status >= 500:
         request[FIELDS]["cause"] = error.cause or error.message
@@ -38,7 +38,7 @@ def log_error(request: web.Request, error: ApiError) -> None:
 def log_usage(
     request: web.Request, usage: Mapping[str, Any] | None, samples: int, cost: float | None, currency: str | None
 ) -> None:
-    """Put the samples, tokens and cost of a request into its line; null means unknown."""
+    """Add the samples, tokens and cost of a request to its line; null means unknown."""
     counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
     tokens_in, tokens_out = (count if type(count) is int else None for count in counts)
     request[FIELDS] |= {"samples": samples, "tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
@@ -58,7 +58,7 @@ class AccessLog:
         self._thread.start()
 
     def write(self, route: str, status: int, seconds: float, request: str, fields: Mapping[str, Any]) -> None:
-        """Queue the line of a request; where the queue is full the line is lost."""
+        """Queue the line of a request; if the queue is full, the line is lost."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         failed = status >= 500 or "cause" in fields
         if self._output is None and not failed:
@@ -70,7 +70,7 @@ class AccessLog:
             self._on_loss()
 
     def close(self) -> None:
-        """Write the lines that wait, within a short time."""
+        """Write the queued lines, within FLUSH seconds."""
         try:
             self._lines.put(None, timeout=FLUSH)
         except queue.Full:
@@ -125,17 +125,17 @@ def _duplicated_stderr() -> int | None:
 
 
 def _opened(target: str) -> int:
-    """Open a log for appending; a file that is something else is left alone."""
+    """Open a log for appending; refuse a file that is not an access log."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a reader is refused
     try:
         if Path(target).is_file() and not _is_log(Path(target)):
             raise SettingError(
-                f"--access-log {target}: the file that is there is not an access log. Choose another name, or move it."
+                f"--access-log {target}: the file exists and is not an access log. Choose another name, or move it."
             )
         descriptor = os.open(target, flags, 0o640)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SettingError(f"cannot write the access log {target}: {reason}. Give --access-log another file.") from None
+        raise SettingError(f"cannot write the access log {target}: {reason}. Choose another file.") from None
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         os.set_blocking(descriptor, True)
     return descriptor

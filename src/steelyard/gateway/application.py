@@ -9,7 +9,7 @@ from steelyard.gateway.access import Access
 from steelyard.gateway.chat_route import chat
 from steelyard.gateway.envelope import enveloped, named
 from steelyard.gateway.page_state import add_page
-from steelyard.gateway.plain_reply import UNREAD, Unread
+from steelyard.gateway.plain_reply import UNREAD, UnreadReplies
 from steelyard.gateway.responses_route import responses
 from steelyard.gateway.state import STATE, State
 
@@ -17,7 +17,7 @@ from steelyard.gateway.state import STATE, State
 def application(state: State, access: Access) -> web.Application:
     """The application: every route is behind the key but /healthz."""
     app = web.Application(middlewares=[enveloped(access)], client_max_size=state.caps.body)
-    app[STATE], app[UNREAD] = state, Unread()
+    app[STATE], app[UNREAD] = state, UnreadReplies()
     app.on_response_prepare.append(named)
     app.add_routes(
         [

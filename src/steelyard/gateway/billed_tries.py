@@ -21,7 +21,7 @@ class BilledTries:
     def __init__(self, source: str, allowance: Allowance | None) -> None:
         self.source, self.allowance = source, allowance
         self._billed: set[int] = set()
-        self._reason = "a sample was not given"  # why the last try failed
+        self._reason = "a sample is missing from the reply"  # why the last try failed
 
     @contextmanager
     def one(self, numbers: range) -> Iterator[None]:

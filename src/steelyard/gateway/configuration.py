@@ -87,9 +87,9 @@ class Configuration:
 
     def _check_cost_cap(self) -> None:
         if self.caps.cost is not None and not self.prices:
-            raise SettingError("a cap on the cost needs the prices: give them with --token-price IN,OUT")
+            raise SettingError("--cap cost needs prices: add --token-price IN,OUT")
         if self.allow_fields and self.caps.cost is None:
-            raise SettingError("--allow-field is for a cap on the cost: without --cap cost=MOST every field is allowed")
+            raise SettingError("--allow-field needs --cap cost=MOST: without a cost limit every field is allowed")
 
     @property
     def name(self) -> str:

@@ -1,9 +1,9 @@
 """Connections whose request head has not arrived: how many there may be, and when each is closed.
 
-All of them have the same time, so that one timer serves all, and the one that has waited longest is always the first.
-Closing a thousand connections at once would hold up every other request for a tenth of a second: a few are closed per
-step. Beyond the limit a new connection takes the place of the one that has waited longest: a client that sends its head
-at once is never that one.
+All of them have the same timeout, so one timer serves all, and the first is always the one that has waited longest.
+Closing a thousand connections at once would delay every other request by a tenth of a second, so a few are closed per
+step. Beyond the limit, a new connection replaces the one that has waited longest: a client that sends its head at once
+is never that one.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-MOST_WAITING = 512  # connections
-BATCH = 8  # connections that are closed per step
+MAX_WAITING = 512  # connections
+BATCH = 8  # connections closed per step
 STEP = 0.005  # seconds between two steps
 
 
-class Waiting(Protocol):
+class WaitingConnection(Protocol):
     """A connection whose head has not arrived."""
 
     def close_slow(self) -> None:
@@ -24,18 +24,18 @@ class Waiting(Protocol):
 
 
 class HeadDeadlines:
-    """Closes connections `seconds` after they were added, or earlier where there are more than `limit`."""
+    """Closes connections `seconds` after they were added, or earlier if there are more than `limit`."""
 
-    def __init__(self, seconds: float, limit: int = MOST_WAITING) -> None:
+    def __init__(self, seconds: float, limit: int = MAX_WAITING) -> None:
         self.seconds, self.limit = seconds, limit
-        self._due: dict[Waiting, float] = {}  # the oldest first
+        self._due: dict[WaitingConnection, float] = {}  # the oldest first
         self._timer: asyncio.TimerHandle | None = None
 
-    def __contains__(self, connection: Waiting) -> bool:
+    def __contains__(self, connection: WaitingConnection) -> bool:
         return connection in self._due
 
-    def add(self, connection: Waiting) -> None:
-        """Give a connection time for a head."""
+    def add(self, connection: WaitingConnection) -> None:
+        """Start the timeout of a connection."""
         loop = asyncio.get_running_loop()
         self._due[connection] = loop.time() + self.seconds
         if len(self._due) > self.limit:
@@ -43,8 +43,8 @@ class HeadDeadlines:
         if self._timer is None:
             self._timer = loop.call_later(self.seconds, self._step)
 
-    def discard(self, connection: Waiting) -> None:
-        """Forget a connection: its head is there, or it is closed."""
+    def discard(self, connection: WaitingConnection) -> None:
+        """Forget a connection: its head has arrived, or it is closed."""
         self._due.pop(connection, None)
 
     def _close_oldest(self) -> None:
@@ -53,7 +53,7 @@ class HeadDeadlines:
         oldest.close_slow()
 
     def _step(self) -> None:
-        """Close a few connections whose time is over, and come back for the next."""
+        """Close a few connections that have timed out, and schedule the next step."""
         loop = asyncio.get_running_loop()
         self._timer, now = None, loop.time()
         for _ in range(BATCH):

@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from steelyard.gateway.api_errors import ApiError
-from steelyard.gateway.json_bounds import MOST_VALUES, has_too_many_values
+from steelyard.gateway.json_bounds import MAX_VALUES, has_too_many_values
 
 TOO_DEEP = "the body is nested too deeply"
 LONG = "Exceeds the limit"  # what Python says of a number with thousands of digits
@@ -86,7 +86,7 @@ def read_members(body: bytes) -> Members:
     ValueError: the body has the field 'a' twice
     """
     if has_too_many_values(body):
-        raise ValueError(f"the body has more than {MOST_VALUES:,} values")
+        raise ValueError(f"the body has more than {MAX_VALUES:,} values")
     body.decode()  # to refuse what is no UTF-8
     return Members(body, _spans(body))
 

@@ -95,11 +95,11 @@ class Metrics:
         self.unlogged.add(0)  # the thread of the log adds no new key while the metrics are read
         self.paused = Reading(
             "steelyard_upstream_paused_seconds",
-            "Seconds until an upstream that asked for time is asked again.",
+            "Seconds until a paused upstream is sent requests again.",
             "gauge",
         )
         self.pauses = Reading(
-            "steelyard_upstream_pauses_total", "How often an upstream asked for more than 60 seconds.", "counter"
+            "steelyard_upstream_pauses_total", "Pauses of more than 60 seconds that an upstream asked for.", "counter"
         )
 
     def decided(self, _: str, decision: Decision, __: str) -> None:

@@ -1,8 +1,8 @@
-"""What a request may contain under a cap on its cost: fields whose tokens are billed at the operator's prices.
+"""Checks that a request under a cost limit contains only what is billed at the operator's prices.
 
 Everything else may change the price (service_tier, web_search_options, audio, prediction), or is billed by something
-other than the tokens of text (images, files, tools that the provider runs). It is refused unless the operator allows it
-by name. New fields appear every month, so the list is of those that are known to be harmless.
+other than text tokens (images, files, tools that the provider runs). It is refused unless the operator allows it
+by name. New fields appear every month, so this is a list of those known to be harmless.
 """
 
 from __future__ import annotations
@@ -32,55 +32,55 @@ MESSAGE = frozenset(
 )  # fmt: skip
 PARTS = frozenset({"text", "refusal"})
 PART = frozenset({"type", "text", "refusal"})
-TOOLS = frozenset({"function", "custom"})  # that the client runs itself
+TOOLS = frozenset({"function", "custom"})  # run by the client itself
 TOOL = frozenset({"type", "function", "custom"})
 
 
-def check_priced_fields(asked: ChatRequest, allowed: Collection[str]) -> None:
+def check_priced_fields(request: ChatRequest, allowed: Collection[str]) -> None:
     """Refuse a request with anything that the operator's prices may not cover, unless its name is `allowed`."""
-    for name, where in _others(asked.members.values):
+    for name, location in _unpriced(request.members.values):
         if name not in allowed:
             raise ApiError(
                 400,
-                f"{where:.80} may change the price, and the cost of a request is limited here: leave it out, or have "
-                f"the operator allow it (steelyard serve --allow-field {name:.60})",
-                param=f"{where:.80}",
+                f"{location:.80} may change the price, and this server limits the cost of a request: leave it out, or "
+                f"ask the operator to allow it (steelyard serve --allow-field {name:.60})",
+                param=f"{location:.80}",
                 code="price_not_covered",
             )
 
 
-def _others(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the prices may not cover: the name under which it can be allowed, and where it is."""
+def _unpriced(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Everything that the prices may not cover: the name that would allow it, and its location."""
     for name, value in values.items():
         if value is not None and name not in FIELDS and value not in SAME_PRICE.get(name, ()):
             yield name, name
     tools = values.get("tools")
     for i, tool in enumerate(tools if isinstance(tools, list) else ()):
-        yield from _of_tool(tool, f"tools[{i}]")
+        yield from _unpriced_in_tool(tool, f"tools[{i}]")
     for i, message in enumerate(values["messages"]):
-        yield from _of_message(message, f"messages[{i}]")
+        yield from _unpriced_in_message(message, f"messages[{i}]")
 
 
-def _of_tool(tool: Any, where: str) -> Iterator[tuple[str, str]]:
+def _unpriced_in_tool(tool: Any, location: str) -> Iterator[tuple[str, str]]:
     if not isinstance(tool, dict):
         return  # the upstream refuses it
     kind = tool.get("type", "function" if "function" in tool else None)
     if kind not in TOOLS:
-        yield (kind if isinstance(kind, str) else "tools"), where
-    yield from _members(tool, TOOL, where)
+        yield (kind if isinstance(kind, str) else "tools"), location
+    yield from _unpriced_members(tool, TOOL, location)
 
 
-def _of_message(message: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
-    yield from _members(message, MESSAGE, where)
+def _unpriced_in_message(message: dict[str, Any], location: str) -> Iterator[tuple[str, str]]:
+    yield from _unpriced_members(message, MESSAGE, location)
     content = message.get("content")
     for i, part in enumerate(content if isinstance(content, list) else ()):
         kind = part.get("type") if isinstance(part, dict) else None
         if isinstance(kind, str) and kind not in PARTS:
-            yield kind, f"{where}.content[{i}]"
-            yield from _members(part, PART | {kind}, f"{where}.content[{i}]")
+            yield kind, f"{location}.content[{i}]"
+            yield from _unpriced_members(part, PART | {kind}, f"{location}.content[{i}]")
         elif isinstance(part, dict):
-            yield from _members(part, PART, f"{where}.content[{i}]")
+            yield from _unpriced_members(part, PART, f"{location}.content[{i}]")
 
 
-def _members(item: dict[str, Any], known: frozenset[str], where: str) -> Iterator[tuple[str, str]]:
-    return ((name, f"{where}.{name}") for name, value in item.items() if value is not None and name not in known)
+def _unpriced_members(item: dict[str, Any], priced: frozenset[str], location: str) -> Iterator[tuple[str, str]]:
+    return ((name, f"{location}.{name}") for name, value in item.items() if value is not None and name not in priced)

@@ -15,7 +15,7 @@ from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
 from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
 from steelyard.gateway.finished_choices import FinishedChoices
-from steelyard.gateway.json_bounds import MOST_VALUES, has_too_many_values
+from steelyard.gateway.json_bounds import MAX_VALUES, has_too_many_values
 from steelyard.gateway.json_text import is_strict
 from steelyard.gateway.secrets_filter import Secrets, StreamedSecrets
 from steelyard.gateway.source import Source
@@ -38,7 +38,7 @@ CUT = "the upstream's stream ended before its response did"
 
 def rate_limits(headers: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     """What the upstream says of its limits, which is true for the client where one request was one of his."""
-    return secrets.passed_on(headers, RATE_LIMIT)
+    return secrets.safe_headers(headers, RATE_LIMIT)
 
 
 def log_reply(request: web.Request, source: Source, reply: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ class Relay:
     def _event(self, data: bytes) -> bytes | None:
         """An event to send on, None for one that is dropped; an error of the upstream is raised."""
         if has_too_many_values(data):
-            raise TooLargeError(f"an event of the stream has more than {MOST_VALUES:,} values")
+            raise TooLargeError(f"an event of the stream has more than {MAX_VALUES:,} values")
         try:
             chunk = json.loads(data)
         except (ValueError, RecursionError):

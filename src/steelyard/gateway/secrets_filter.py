@@ -1,8 +1,8 @@
-"""Keeps the keys of upstreams and verifiers from clients: the one filter for replies, streams and headers.
+"""Keeps the keys of upstreams and verifiers out of everything sent to clients: replies, streams and headers.
 
-A server that echoes its request may put the key anywhere: into a header, a text, the name of a field, a token of the
-log-probabilities or its bytes. A reply that holds a key is refused as a whole. In a stream a key may be split over many
-events, so that text which ends like the beginning of a key is held back until it is known how it goes on.
+A server that echoes its request may put the key anywhere: in a header, a text, a field name, a token of the
+log-probabilities or its bytes. A reply that contains a key is refused as a whole. In a stream a key may be split over
+many events, so text that ends with the beginning of a key is held back until more of it has arrived.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from steelyard.llm.address import LEAST_REAL
 from steelyard.llm.faults import TryError
 from steelyard.llm.reply import ECHO
 
-PREFIX = 4  # characters of a key that may end a text before it is held back
-MOST_HEADERS = 32  # that are passed on
-_VALUE = re.compile(r"[\t\x20-\x7e]{0,256}")  # of a header: printable, and of no use when longer
+PREFIX = 4  # characters of a key at the end of a text that make it wait
+MAX_HEADERS = 32
+_VALUE = re.compile(r"[\t\x20-\x7e]{0,256}")  # of a header: printable and not too long
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
-_MOST_CALLS = 128  # tool calls of a choice that are tracked separately
+_MAX_CALLS = 128  # tool calls of a choice that are tracked separately
 
-Path = tuple[int, str, int]  # choice, field, tool call
+TextId = tuple[int, str, int]  # choice, field, tool call
 
 
 class Secrets:
@@ -31,88 +31,88 @@ class Secrets:
     def __init__(self, *keys: str | None) -> None:
         self.keys: list[str] = []
         self._spellings: list[str] = []  # of the keys, as they are and within JSON
-        self._numbers: list[re.Pattern[str]] = []
+        self._byte_patterns: list[re.Pattern[str]] = []
         for key in keys:
             self.add(key)
 
     def add(self, key: str | None) -> None:
-        """Look for this key too."""
+        """Add a key to look for."""
         if key is None or len(key) < LEAST_REAL or key in self.keys:
             return
         numbers = r"\s*,\s*".join(str(number) for number in key.encode())
         escaped = json.dumps(key)[1:-1]
         self.keys.append(key)
         self._spellings += {key, escaped}
-        self._numbers.append(re.compile(rf"{numbers}(?!\d)"))
+        self._byte_patterns.append(re.compile(rf"{numbers}(?!\d)"))
 
     def in_text(self, text: str) -> bool:
-        """Whether a text holds a key: as it is, within JSON, or as the bytes of a token.
+        """Whether a text contains a key: verbatim, escaped as in JSON, or as the bytes of a token.
 
         >>> Secrets("0123456789abcdef").in_text("you sent 0123456789abcdef")
         True
         """
         if any(spelling in text for spelling in self._spellings):
             return True
-        return '"bytes"' in text and any(pattern.search(text) for pattern in self._numbers)
+        return '"bytes"' in text and any(pattern.search(text) for pattern in self._byte_patterns)
 
     def in_json(self, content: Any) -> bool:
-        """Whether a reply holds a key, also in the names of its fields or spread over its tokens."""
+        """Whether a reply contains a key, also in a field name or spread over several tokens."""
         if not self.keys:
             return False
         return self.in_text(json.dumps(content, ensure_ascii=False)) or any(map(self.in_text, _tokens(content)))
 
-    def passed_on(self, headers: Mapping[str, str], prefix: str) -> dict[str, str]:
-        """The headers of this prefix that can stand in a reply: without control characters and without a key."""
+    def safe_headers(self, headers: Mapping[str, str], prefix: str) -> dict[str, str]:
+        """The headers with this prefix that may be passed on: without control characters and without a key."""
         chosen = {
             name: value
             for name, value in headers.items()
             if name.lower().startswith(prefix) and _VALUE.fullmatch(value) and not self.in_text(f"{name} {value}")
         }
-        return dict(list(chosen.items())[:MOST_HEADERS])
+        return dict(list(chosen.items())[:MAX_HEADERS])
 
 
 class StreamedSecrets:
-    """Looks for keys in the texts of a stream, which come in pieces."""
+    """Looks for keys in the texts of a stream, which arrive in pieces."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
         self._longest = max(map(len, secrets.keys), default=1)
-        self._tails: dict[Path, str] = {}  # the end of each text
-        self._open: set[Path] = set()  # texts that end like the beginning of a key
+        self._tails: dict[TextId, str] = {}  # the end of each text
+        self._open: set[TextId] = set()  # texts that end with the beginning of a key
 
     @property
     def must_wait(self) -> bool:
-        """Whether what has come so far must not be sent on yet."""
+        """Whether the events received so far must not be sent on yet."""
         return bool(self._open)
 
     def check(self, chunk: dict[str, Any]) -> None:
-        """Take in a chunk; one that holds a key, or ends one, is a TryError."""
+        """Check a chunk; raise TryError if it contains a key, or the end of one."""
         if not self._secrets.keys:
             return
         if self._secrets.in_text(json.dumps(chunk, ensure_ascii=False)):
             raise TryError(ECHO)
         for choice in chunk["choices"]:
             index = choice.get("index", 0)
-            for path, piece in _pieces(choice, index):
-                self._add(path, piece)
+            for text_id, piece in _pieces(choice, index):
+                self._add(text_id, piece)
             if choice.get("finish_reason") is not None:
-                self._open = {path for path in self._open if path[0] != index}
+                self._open = {text_id for text_id in self._open if text_id[0] != index}
 
-    def _add(self, path: Path, piece: str) -> None:
-        text = self._tails.get(path, "") + piece
+    def _add(self, text_id: TextId, piece: str) -> None:
+        text = self._tails.get(text_id, "") + piece
         if self._secrets.in_text(text):
             raise TryError(ECHO)
-        self._tails[path] = text[-self._longest :]
-        if any(_ends_like(text, key) for key in self._secrets.keys):
-            self._open.add(path)
+        self._tails[text_id] = text[-self._longest :]
+        if any(_ends_with_start_of(text, key) for key in self._secrets.keys):
+            self._open.add(text_id)
         else:
-            self._open.discard(path)
+            self._open.discard(text_id)
 
 
-def _ends_like(text: str, key: str) -> bool:
+def _ends_with_start_of(text: str, key: str) -> bool:
     """Whether a text ends with the beginning of a key.
 
-    >>> _ends_like("my key: abcde", "abcdefgh"), _ends_like("abcde.", "abcdefgh")
+    >>> _ends_with_start_of("my key: abcde", "abcdefgh"), _ends_with_start_of("abcde.", "abcdefgh")
     (True, False)
     """
     at = text.find(key[:PREFIX], max(0, len(text) - len(key)))
@@ -124,7 +124,7 @@ def _ends_like(text: str, key: str) -> bool:
 
 
 def _tokens(content: Any) -> Iterator[str]:
-    """The tokens of every choice as one text: a key may be spread over them."""
+    """The tokens of each choice, joined: a key may be spread over them."""
     choices = content.get("choices") if isinstance(content, dict) else None
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and choice.get("logprobs"):
@@ -137,8 +137,8 @@ def _joined(logprobs: Any) -> str:
     return "".join(token for token in tokens if isinstance(token, str))
 
 
-def _pieces(choice: dict[str, Any], index: int) -> Iterator[tuple[Path, str]]:
-    """The texts of one choice of a chunk that go on in later chunks."""
+def _pieces(choice: dict[str, Any], index: int) -> Iterator[tuple[TextId, str]]:
+    """The texts of one choice of a chunk, which may continue in later chunks."""
     delta = choice["delta"]
     for name in _TEXTS:
         if isinstance(delta.get(name), str):
@@ -151,7 +151,7 @@ def _pieces(choice: dict[str, Any], index: int) -> Iterator[tuple[Path, str]]:
     ):
         function = call.get("function") if isinstance(call, dict) else None
         number = call.get("index", position) if isinstance(call, dict) else 0
-        slot = number if isinstance(number, int) and 0 <= number < _MOST_CALLS else _MOST_CALLS
+        slot = number if isinstance(number, int) and 0 <= number < _MAX_CALLS else _MAX_CALLS
         for name in ("name", "arguments"):
             if isinstance(function, dict) and isinstance(function.get(name), str):
                 yield (index, name, slot), function[name]

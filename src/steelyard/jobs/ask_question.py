@@ -27,7 +27,7 @@ from steelyard.llm.prompts import read_template
 from steelyard.llm.upstream import Serve, served
 from steelyard.methods import load
 from steelyard.runs.parameters import Sampling
-from steelyard.runs.usage import Usage, usage_field, usage_of_field
+from steelyard.runs.usage import Usage, usage_field, usage_from_field
 
 TOKENS, LOCAL_TOKENS = 2048, 512
 SAMPLES = 8  # of every upstream, where nobody says
@@ -55,7 +55,7 @@ class Asked(Outcome):
         total = {name: Usage() for name in self.upstreams or ("",)}
         for draw in self.draws:
             if draw.counts is not None:
-                total[draw.source] += usage_of_field(usage_field(draw.counts))
+                total[draw.source] += usage_from_field(usage_field(draw.counts))
         return total | ({VERIFIER: self.spent_on_scores} if self.spent_on_scores.requests else {})
 
 

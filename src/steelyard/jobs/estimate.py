@@ -1,4 +1,4 @@
-"""What a command will spend, before it does: requests, tokens and cost, each with its range."""
+"""Estimates of what a command will spend: requests, tokens and cost, each with its range."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from steelyard.llm.prices import MILLION, Price
 
-COVERAGE = 0.95  # of a range that is learned from requests made before
-TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1 / 2  # of text whose tokens were not counted yet: lowest, expected, highest
+COVERAGE = 0.95  # of a range that is learned from earlier requests
+TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1 / 2  # of text that no server has counted: lowest, expected, highest
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number that is not known yet; `expected` is None where nothing tells what to expect within the range."""
+    """A number known only within bounds; `expected` is None where there is no basis for a best guess."""
 
     low: float
     high: float
@@ -31,14 +31,14 @@ class Range:
         return Range(self.low * factor, self.high * factor, expected)
 
     def within(self, low: float, high: float) -> Range:
-        """The same range, cut off at two bounds."""
+        """The same range, clipped to two bounds."""
         expected = None if self.expected is None else min(max(self.expected, low), high)
         return Range(min(max(self.low, low), high), min(max(self.high, low), high), expected)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Requests and tokens still to be spent, without retries; `samples` (or scores) are what they are for."""
+    """Requests and tokens still to be spent on `samples` samples (or scores), not counting retries."""
 
     samples: int
     requests: Range
@@ -54,16 +54,16 @@ class Estimate:
         )
 
     def cost(self, price: Price) -> Range:
-        """What that costs."""
+        """The cost of the tokens."""
         return self.input_tokens * (price.prompt / MILLION) + self.output_tokens * (price.completion / MILLION)
 
     def plain(self) -> dict[str, Any]:
-        """The estimate as an object of JSON."""
+        """The estimate as a JSON object."""
         return asdict(self)
 
 
 def exactly(number: float) -> Range:
-    """A number that is known."""
+    """The range of a known number."""
     return Range(number, number, number)
 
 
@@ -73,10 +73,10 @@ def no_requests(samples: int = 0) -> Estimate:
 
 
 def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
-    """The sum of weight * value over items to come, from the values of others: Student's prediction interval.
+    """The sum of weight * value over new items, predicted from earlier values: Student's prediction interval.
 
-    With mean m and deviation s of K values, and W the sum of the weights w: m W, give or take
-    t s sqrt(sum w^2 + W^2 / K). A single value gives no range.
+    With mean m and deviation s of K values, and W the sum of the weights w: m W, plus or minus
+    t s sqrt(sum w^2 + W^2 / K). A single value gives no bounds.
 
     >>> predicted([10.0, 20.0, 30.0], [1.0, 1.0]).expected, predicted([7.0, 7.0], [3.0])
     (40.0, Range(low=21.0, high=21.0, expected=21.0))
@@ -92,9 +92,9 @@ def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
 
 
 def tokens_of_text(size: float, values: Sequence[float] = (), weights: Sequence[float] = ()) -> Range:
-    """The tokens of so many bytes of text: by their length, or as `predicted` where several texts were counted before.
+    """The tokens in `size` bytes of text: by length, or as `predicted` if several earlier texts were counted.
 
-    Texts to come may differ from those, so the range is at least 20 % either way.
+    New texts may differ from those, so the range is at least 20 % either way.
     """
     if len(values) < 2:
         low, expected, high = TOKENS_PER_BYTE

@@ -1,4 +1,4 @@
-"""What `ask` may spend on one question."""
+"""Estimates what `ask` spends on one question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.methods.base.method import Method
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import ChatProtocol
 
-LAYOUT = 300  # tokens around a question and a response in what a verifier reads, generously
+LAYOUT = 300  # tokens that a verifier's prompt adds to the question and the response; a generous guess
 
 
 def estimate_ask(
@@ -27,7 +27,7 @@ def estimate_ask(
     verifier: str | None,
     on_demand: bool,
 ) -> dict[str, Estimate]:
-    """One request per sample, by the name of the upstream; a plan may end the sampling earlier."""
+    """The estimates by upstream: one request per sample, or fewer if the plan may stop early."""
     upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
     cascade = plan.cascade_ if plan else None
     early = plan is not None and (plan.stopping_ is not None or cascade is not None)

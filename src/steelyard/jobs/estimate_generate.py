@@ -1,4 +1,4 @@
-"""What `generate` will spend on the samples that a run still misses, learned from those it has."""
+"""Estimates what `generate` spends on the missing samples of a run, learned from those it has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from steelyard.runs.usage import Usage, usage_by_part
 
 
 def estimate_generate(order: GenerateOrder, questions: pl.DataFrame, folder: Path) -> dict[str, Estimate]:
-    """What each upstream will be asked for, by its name; only what is missing counts, and nothing is written."""
+    """The estimates by upstream; only missing samples count, and nothing is written."""
     prompts = {
         question: len(order.template.fill(prompt).encode("utf-8", "surrogatepass"))
         for question, prompt in questions.select("question", "prompt").iter_rows()
@@ -35,7 +35,7 @@ def estimate_generate(order: GenerateOrder, questions: pl.DataFrame, folder: Pat
         return {
             upstream.name: _estimate(
                 order,
-                {question: list(_runs(samples)) for question, samples in _missing(Share(run, upstream.name))},
+                {question: list(_ranges(samples)) for question, samples in _missing(Share(run, upstream.name))},
                 prompts,
                 usage.get(("sample", upstream.name), {}),
                 _abilities(run, upstream, order),
@@ -49,33 +49,36 @@ def _estimate(
     missing: Mapping[str, Sequence[range]],
     prompts: Mapping[str, int],
     usage: Mapping[str, Usage],
-    able: Abilities | None,
+    abilities: Abilities | None,
 ) -> Estimate:
-    """The estimate for one upstream; without `able` it is not known how many samples come with one request."""
-    one = Abilities(most=1)
-    best = one if order.how.fan_out else able or replace(one, most=order.sampling.n, logprobs=order.how.logprobs)
-    worst = one if able is None else best
+    """The estimate for one upstream; without `abilities` the number of samples per request is unknown."""
+    single = Abilities(most=1)
+    batched = abilities or replace(single, most=order.sampling.n, logprobs=order.how.logprobs)
+    best = single if order.how.fan_out else batched
+    worst = single if abilities is None else best
     fewest, largest = (
-        {name: _requests(runs, samples_per_request(abilities, order.sampling)) for name, runs in missing.items()}
-        for abilities in (best, worst)
+        {name: _requests(ranges, samples_per_request(case, order.sampling)) for name, ranges in missing.items()}
+        for case in (best, worst)
     )
-    samples = {name: sum(map(len, runs)) for name, runs in missing.items()}
+    samples = {name: sum(map(len, ranges)) for name, ranges in missing.items()}
     total, same = sum(samples.values()), fewest == largest
-    number = Range(sum(fewest.values()), sum(largest.values()), sum(fewest.values()) if same else None)
-    few, many = (_input({name: count * prompts[name] for name, count in requests.items()}, prompts, usage)
-                 for requests in (fewest, largest))  # fmt: skip
+    requests = Range(sum(fewest.values()), sum(largest.values()), sum(fewest.values()) if same else None)
+    low, high = (
+        _input({name: count * prompts[name] for name, count in counts.items()}, prompts, usage)
+        for counts in (fewest, largest)
+    )
     limit = total * order.sampling.max_tokens
-    counted = [one.completion_tokens / one.samples for one in usage.values() if one.samples and not one.uncounted]
+    counted = [used.completion_tokens / used.samples for used in usage.values() if used.samples and not used.uncounted]
     output = predicted(counted, list(samples.values())).within(total, limit) if counted else Range(total, limit)
-    return Estimate(total, number, Range(few.low, many.high, few.expected if same else None), output)
+    return Estimate(total, requests, Range(low.low, high.high, low.expected if same else None), output)
 
 
 def _input(sizes: Mapping[str, int], prompts: Mapping[str, int], usage: Mapping[str, Usage]) -> Range:
-    """The tokens of prompts of so many bytes, all requests for a question together."""
+    """The input tokens, from the bytes of all prompts of each question."""
     counted = [
-        one.prompt_tokens / (one.requests * prompts[name])
-        for name, one in usage.items()
-        if not one.uncounted and prompts.get(name)
+        used.prompt_tokens / (used.requests * prompts[name])
+        for name, used in usage.items()
+        if not used.uncounted and prompts.get(name)
     ]
     return tokens_of_text(sum(sizes.values()), counted, list(sizes.values()))
 
@@ -85,8 +88,8 @@ def _missing(share: Share) -> Iterator[tuple[str, list[int]]]:
         yield question, [sample for _, sample in keys]
 
 
-def _runs(samples: Sequence[int]) -> Iterator[range]:
-    """Numbers in order as ranges without gaps: one request asks for samples that follow each other."""
+def _ranges(samples: Sequence[int]) -> Iterator[range]:
+    """Sorted sample numbers as ranges without gaps: one request can only ask for consecutive samples."""
     first = 0
     for i in range(1, len(samples) + 1):
         if i == len(samples) or samples[i] != samples[i - 1] + 1:
@@ -94,12 +97,12 @@ def _runs(samples: Sequence[int]) -> Iterator[range]:
             first = i
 
 
-def _requests(runs: Sequence[range], per_request: int) -> int:
-    return sum(-(-len(run) // per_request) for run in runs)
+def _requests(ranges: Sequence[range], per_request: int) -> int:
+    return sum(-(-len(samples) // per_request) for samples in ranges)
 
 
 def _abilities(run: Run, upstream: Upstream, order: GenerateOrder) -> Abilities | None:
-    """What the server was found to do when the run was filled before."""
+    """What the server supports, as an earlier command noted in the run."""
     key = {"model": upstream.model, "wanted": 1 if order.how.fan_out else order.sampling.n}
     key |= {"tried_logprobs": order.how.logprobs}
     for note in reversed(run.state.notes):

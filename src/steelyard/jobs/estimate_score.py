@@ -1,4 +1,4 @@
-"""What `score` will spend on the responses of a run that have no score yet."""
+"""Estimates what `score` spends on the responses that have no score yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def estimate_score(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
 ) -> Estimate:
-    """One request per response without a score; `on_demand` it may be fewer. A table becomes a run, as for `score`."""
+    """One request per response without a score, or fewer `on_demand`. A table becomes a run, as in `score`."""
     order.check()
     with opened_run(source, output, rename, layout, order.protocol) as run:
         scores, size = Counter[str](), 0
@@ -35,7 +35,7 @@ def estimate_score(
     total = scores.total()
     if order.at is None or isinstance(order.protocol, RecordedProtocol):
         return no_requests(total)
-    counted = [one.prompt_tokens / one.requests for one in usage.values() if not one.uncounted]
+    counted = [used.prompt_tokens / used.requests for used in usage.values() if not used.uncounted]
     read = tokens_of_text(size, counted, list(scores.values()))
     written = total if isinstance(order.protocol, ChatProtocol) else 0
     if on_demand:
@@ -44,7 +44,7 @@ def estimate_score(
 
 
 def _size(order: ScoreOrder, item: Item) -> int:
-    """The bytes of the text that a verifier reads."""
+    """The length in bytes of the text that a verifier reads."""
     if isinstance(order.protocol, ChatProtocol):
         parts = [str(message["content"]) for message in order.protocol.render(item.question, item.steps)]
     else:

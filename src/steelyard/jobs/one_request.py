@@ -37,7 +37,7 @@ from steelyard.llm.request import body_of, samples_per_request
 from steelyard.llm.retry import BUSY, in_turn, pause
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.source_share import Share
-from steelyard.runs.usage import FIELD, Usage, usage_field, usage_of_field
+from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
 
 
 class Missing(NamedTuple):
@@ -137,7 +137,7 @@ class Asker:
             self.saving -= 1
         tokens, usage = sum(choice.tokens or 0 for choice in reply.good.values()), Usage()
         if reply.good:
-            usage = usage_of_field(usage_field(reply.counts, len(reply.good)))
+            usage = usage_from_field(usage_field(reply.counts, len(reply.good)))
         self._settled(len(reply.good), 0, tokens, "", usage)
         return Missing(len(reply.good), reply.wrong, reply.short)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from steelyard.errors import RunError, VerifierError
 from steelyard.runs.run import Run
-from steelyard.runs.usage import FIELD, Usage, usage_field, usage_of_field
+from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
 from steelyard.verifiers.scored_items import Item, Runner, Scores
 from steelyard.verifiers.step_splits import split
 
@@ -159,7 +159,7 @@ def _billed(usage: Mapping[str, Any]) -> dict[str, int]:
 def usage_of_score(result: Scores | str) -> Usage:
     """What a score was billed; nothing where no server reports it."""
     usage = result.usage if isinstance(result, Scores) else None
-    return Usage() if usage is None else usage_of_field(_billed(usage))
+    return Usage() if usage is None else usage_from_field(_billed(usage))
 
 
 def count(done: Scored, result: Scores | str, max_failures: int) -> None:

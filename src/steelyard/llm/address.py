@@ -120,9 +120,9 @@ def read_key(name: str) -> str | None:
     key = os.environ.get(name, "").strip() or _key_in_file(f"{name}_FILE")
     if not key and name != KEY_ENV:
         raise SettingError(
-            "the environment has no variable of the name given by --key-env, or it is empty: set it "
-            "(it is a name, not the key), put the key's file into the variable of that name and _FILE, or leave "
-            "--key-env away for a server that wants none"
+            "the environment variable named by --key-env is not set, or empty (--key-env is a name, not the key): set "
+            "it to the key, set the variable of that name with _FILE added to the path of a file with the key, or omit "
+            "--key-env if the server needs no key"
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SettingError(f"the key in ${name} holds blanks or characters that no header can carry: set it again")
@@ -140,7 +140,7 @@ def _key_in_file(variable: str) -> str:
             key = file.read(LONGEST_KEY).strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SettingError(f"cannot read the key in the file that ${variable} names: {reason}") from None
+        raise SettingError(f"cannot read the key from the file named by ${variable}: {reason}") from None
     if not key:
-        raise SettingError(f"the file that ${variable} names is empty: write the key into it")
+        raise SettingError(f"the file named by ${variable} is empty: write the key into it")
     return key

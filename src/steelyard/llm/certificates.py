@@ -1,4 +1,4 @@
-"""Which certificates are trusted over TLS, and the one that we show."""
+"""The TLS certificates to trust, and the client certificate to present."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from steelyard.environment import CLIENT_CERTIFICATE
 from steelyard.errors import SettingError
 
 OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # read by OpenSSL itself
-BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # a file or a folder, in the place of the system's certificates
+BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # a file or a folder, in place of the system's certificates
 
 
 def tls_context() -> ssl.SSLContext:
-    """A context that trusts the certificates of the system, or those that a variable names."""
+    """A context that trusts the system's certificates, or those named by a variable."""
     context = _trusting(None if any(map(os.environ.get, OPENSSL)) else next(filter(os.environ.get, BUNDLES), None))
     context.set_alpn_protocols(["http/1.1"])
-    if own := os.environ.get(CLIENT_CERTIFICATE):
+    if path := os.environ.get(CLIENT_CERTIFICATE):
         try:
-            context.load_cert_chain(own, password="")  # an encrypted key would ask on the terminal
+            context.load_cert_chain(path, password="")  # else an encrypted key prompts on the terminal
         except (OSError, ValueError):
             raise SettingError(
-                f"${CLIENT_CERTIFICATE} ({own}) is not a PEM file with a certificate and its unencrypted key"
+                f"${CLIENT_CERTIFICATE} ({path}) is not a PEM file with a certificate and its unencrypted key"
             ) from None
     return context
 
@@ -36,4 +36,4 @@ def _trusting(variable: str | None) -> ssl.SSLContext:
             return ssl.create_default_context(capath=str(path))
         return ssl.create_default_context(cafile=str(path))
     except OSError:  # ssl.SSLError is one
-        raise SettingError(f"${variable} ({path}) is not a PEM file, or folder, of certificates") from None
+        raise SettingError(f"${variable} ({path}) is not a PEM file or a folder of certificates") from None

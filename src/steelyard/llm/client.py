@@ -204,7 +204,7 @@ class Client:
             raise TryError(self.address.masked(f"the connection broke: {cause(error)}", MOST_CAUSE)) from None
 
     def _refused_by_proxy(self, status: int) -> ProxyError:
-        why = "it asks for a user and a password" if status == NO_LOGIN else "it does not let us through"
+        why = "it asks for a user and a password" if status == NO_LOGIN else "it refused the connection"
         return ProxyError(f"no connection through the proxy {self.proxy}: {why} (HTTP {status})")
 
     async def _answer(self, response: ClientResponse, hold: Hold) -> bytearray:

@@ -12,19 +12,19 @@ from steelyard.errors import SettingError
 from steelyard.runs.usage import Usage
 
 MILLION = 1_000_000
-DOLLAR = "USD"
+DEFAULT_CURRENCY = "USD"
 
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens cost, of the prompt and of the response."""
+    """The price of a million tokens of prompts, and of responses."""
 
     prompt: float
     completion: float
-    currency: str = field(default=DOLLAR, repr=False)
+    currency: str = field(default=DEFAULT_CURRENCY, repr=False)
 
     def of(self, usage: dict[str, Any] | None) -> float | None:
-        """The cost of a usage; None where nobody counted it.
+        """The cost of a usage; None if its tokens were not reported.
 
         >>> Price(1.0, 4.0).of({"prompt_tokens": 1000, "completion_tokens": 500}), Price(1.0, 4.0).of(None)
         (0.003, None)
@@ -36,7 +36,7 @@ class Price:
 
 
 def read_price(text: str) -> Price:
-    """Read the prices of a million tokens, of the prompt and of the response, and their currency.
+    """Read the price of a million input and output tokens, and its currency.
 
     >>> read_price("0.15,0.6")
     Price(prompt=0.15, completion=0.6)
@@ -44,21 +44,21 @@ def read_price(text: str) -> Price:
     'EUR'
     """
     *numbers, last = (part.strip() for part in text.split(","))
-    currency = last if re.fullmatch("[A-Z]{3}", last) else DOLLAR
+    currency = last if re.fullmatch("[A-Z]{3}", last) else DEFAULT_CURRENCY
     try:
         prompt, completion = map(float, numbers if last == currency else [*numbers, last])
     except ValueError:
         prompt = completion = math.nan
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
         raise SettingError(
-            f"cannot read the prices {text!r:.60}: write those of a million tokens as IN,OUT, or IN,OUT,EUR for a "
-            "currency other than USD"
+            f"cannot read the prices {text!r:.60}: write the price of a million input and output tokens as IN,OUT, or "
+            "as IN,OUT,EUR for a currency other than USD"
         )
     return Price(prompt, completion, currency)
 
 
-Prices = Mapping[str, Price]  # by the name of the upstream; those of the empty name are for all others
-VERIFIER = "verifier"  # the name under which the prices of a verifier's own server are given
+Prices = Mapping[str, Price]  # by the name of the upstream; the empty name is for all others
+VERIFIER = "verifier"  # the name for the prices of a verifier's own server
 
 
 def read_prices(texts: Sequence[str]) -> Prices:
@@ -71,9 +71,7 @@ def read_prices(texts: Sequence[str]) -> Prices:
     for text in texts:
         name, _, numbers = text.rpartition("=")
         if name.strip() in prices:
-            raise SettingError(
-                f"--token-price has the prices {text!r:.60} after others for the same upstream: give them once"
-            )
+            raise SettingError(f"--token-price {text!r:.60} is the second price of the same upstream: give only one")
         prices[name.strip()] = read_price(numbers)
     if len(currencies := sorted({price.currency for price in prices.values()})) > 1:
         raise SettingError(f"--token-price mixes {' and '.join(currencies)}: give all prices in one currency")
@@ -81,17 +79,17 @@ def read_prices(texts: Sequence[str]) -> Prices:
 
 
 def currency_of(prices: Prices) -> str | None:
-    """The one currency of all prices; None where there are no prices."""
+    """The currency of all prices; None if there are no prices."""
     return next((price.currency for price in prices.values()), None)
 
 
 def price_of(prices: Prices, source: str) -> Price | None:
-    """The prices of an upstream, where they are known."""
+    """The prices of an upstream, if they are known."""
     return prices.get(source, prices.get(""))
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
-    """What requests cost; None where the price is not known, or the server did not report all tokens.
+    """What requests cost; None if the price is unknown or the server did not report all tokens.
 
     >>> cost(Usage(2, 8, prompt_tokens=1000, completion_tokens=500), Price(1.0, 4.0))
     0.003
@@ -102,6 +100,6 @@ def cost(usage: Usage, price: Price | None) -> float | None:
 
 
 def total_cost(spent: Mapping[str, Usage], prices: Prices) -> float | None:
-    """What the requests to several upstreams cost, by their names; None where one of them is not known."""
+    """What the requests to all upstreams cost together; None if one of the costs is unknown."""
     costs = [cost(usage, price_of(prices, name)) for name, usage in spent.items() if usage.requests]
-    return None if None in costs or not prices else sum(each for each in costs if each is not None)
+    return None if None in costs or not prices else sum(amount for amount in costs if amount is not None)

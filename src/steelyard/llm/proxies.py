@@ -1,7 +1,7 @@
-"""Which proxy a server is reached through, by the variables that curl and requests read.
+"""Chooses the proxy for a server by the variables that curl and requests read.
 
 `HTTPS_PROXY` is for https servers, `HTTP_PROXY` for http servers, `ALL_PROXY` for both, and `NO_PROXY` lists hosts,
-domains and networks that are reached directly; each may be in lower case. As in Go, and unlike curl, this machine
+domains and networks that are reached directly; lower-case names work too. As in Go, and unlike curl, this machine
 (localhost, 127.0.0.0/8, ::1) is never reached through a proxy.
 """
 
@@ -30,8 +30,8 @@ class Proxy:
 
     def __str__(self) -> str:
         scheme, _, authority = self.url.partition("://")
-        login, at, place = authority.rpartition("@")
-        return f"{scheme}://{'***' * bool(login)}{at}{place} (set by {self.variable})"
+        login, at, host = authority.rpartition("@")
+        return f"{scheme}://{'***' * bool(login)}{at}{host} (set by {self.variable})"
 
 
 def any_proxy() -> bool:
@@ -40,7 +40,7 @@ def any_proxy() -> bool:
 
 
 def proxy_for(base: str) -> Proxy | None:
-    """The proxy for a server, None where it is reached directly."""
+    """The proxy for a server; None if it is reached directly."""
     server, proxies = urlsplit(base), getproxies_environment()
     kind = next((kind for kind in (server.scheme, "all") if kind in proxies), None)
     host, port = server.hostname or "", server.port or PORTS.get(server.scheme)
@@ -52,7 +52,7 @@ def proxy_for(base: str) -> Proxy | None:
 
 
 def _covers(entry: str, host: str, port: int | None) -> bool:
-    """Whether an entry of NO_PROXY is about a host.
+    """Whether an entry of NO_PROXY matches a host.
 
     >>> [_covers(entry, "api.example.org", 443) for entry in ("example.org", ".example.org", "ample.org", "*")]
     [True, True, False, True]
@@ -68,11 +68,11 @@ def _covers(entry: str, host: str, port: int | None) -> bool:
 
 
 def _read(address: str, name: str) -> Proxy:
-    """Read a proxy's address. A message about it never quotes it: it may contain a password."""
+    """Read a proxy's address. Errors never quote it, because it may contain a password."""
     try:
         parts = urlsplit(address if "://" in address else f"http://{address}")
-        usual = PORTS[parts.scheme]
-        host, port = parts.hostname, parts.port or usual
+        default_port = PORTS[parts.scheme]
+        host, port = parts.hostname, parts.port or default_port
         unquote(f"{parts.username}{parts.password}").encode("latin-1")
     except (KeyError, ValueError):
         host = None

@@ -13,7 +13,7 @@ from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.part_folders import LOCKS, working
 from steelyard.runs.parted_bill import billed
 from steelyard.runs.parted_run import PartedRun, RunPart
-from steelyard.runs.usage import added_up
+from steelyard.runs.usage import add_spent
 
 COUNTS = ("wanted", "done", "failed", "not_asked", "left")
 
@@ -40,7 +40,7 @@ def parted_status(folder: Path, status: Callable[[Path], dict[str, Any]], price:
         else:
             _add(samples, found["samples"])
             torn += found["torn_bytes"]
-            added_up(spent, found["spent"])
+            add_spent(spent, found["spent"])
             on_demand |= bool(found["bills"])
             for name, counts in found["verifiers"].items():
                 _add(verifiers.setdefault(name, _none()), counts)

@@ -1,7 +1,7 @@
-"""What requests were billed: the tokens that servers report, as the journal stores them and added up.
+"""Token usage of requests: what servers report, as the journal stores it, and its sums.
 
 The first sample of a reply, and every score, has a field `usage`: how many samples came with the reply, and its tokens
-where the server reports them. Runs of older versions have no such field, and their spending is unknown.
+where the server reports them. Runs of older versions lack the field, and what they spent is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST = 2**31
 
 @dataclass(frozen=True)
 class Usage:
-    """Requests that gave samples (or scores), and their tokens; the server reported none for `uncounted` of them."""
+    """Requests that returned samples (or scores), and their tokens, which were not reported for `uncounted` of them."""
 
     requests: int = 0
     samples: int = 0
@@ -32,11 +32,11 @@ class Usage:
     uncounted: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(*(mine + its for mine, its in zip(vars(self).values(), vars(other).values(), strict=True)))
+        return Usage(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def usage_field(reported: Mapping[str, Any] | None, samples: int = 1) -> dict[str, int]:
-    """The field of a record, from the usage that a server reports.
+    """The field of a record, from the usage that a server reported.
 
     >>> usage_field({"prompt_tokens": 7, "completion_tokens": 30, "total_tokens": 37}, samples=8)
     {'samples': 8, 'prompt_tokens': 7, 'completion_tokens': 30}
@@ -45,10 +45,10 @@ def usage_field(reported: Mapping[str, Any] | None, samples: int = 1) -> dict[st
     return {"samples": samples, **{name: count for name, count in counts.items() if _is_count(count)}}
 
 
-def usage_of_field(field: Any) -> Usage:
-    """What one request was billed.
+def usage_from_field(field: Any) -> Usage:
+    """The usage of one request.
 
-    >>> usage_of_field({"samples": 8, "prompt_tokens": 7, "completion_tokens": 30})
+    >>> usage_from_field({"samples": 8, "prompt_tokens": 7, "completion_tokens": 30})
     Usage(requests=1, samples=8, prompt_tokens=7, completion_tokens=30, uncounted=0)
     """
     counts = field if isinstance(field, dict) else {}
@@ -60,7 +60,7 @@ def usage_of_field(field: Any) -> Usage:
 
 
 def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
-    """The usage of every question, by ("sample", source) and ("score", verifier); nothing where none was recorded."""
+    """The recorded usage per question, by ("sample", source) and ("score", verifier)."""
     path, total = (
         run.folder / JOURNAL,
         defaultdict[tuple[str, str], defaultdict[str, Usage]](lambda: defaultdict(Usage)),
@@ -71,14 +71,14 @@ def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
         record = parsed_at(path, offset, body)
         if FIELD in record:
             name = head[1] if head[0] == "score" else record.get("source") or ""
-            total[head[0], name][head[2][0]] += usage_of_field(record[FIELD])
+            total[head[0], name][head[2][0]] += usage_from_field(record[FIELD])
     return {part: dict(questions) for part, questions in total.items()}
 
 
 def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
-    """What the samples of every upstream were billed (its name is empty where it is the only one), and every verifier.
+    """The usage of every upstream (its name is empty if it is the only one) and of every verifier.
 
-    Parts without any record of it are left out.
+    Those without recorded usage are left out.
     """
     total = {part: vars(total_usage(questions)) for part, questions in sorted(usage_by_part(run).items())}
     return {
@@ -87,12 +87,12 @@ def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
     }
 
 
-def added_up(first: dict[str, dict[str, dict[str, int]]], second: dict[str, dict[str, dict[str, int]]]) -> None:
-    """Add what was spent in one part of a run to the first."""
-    for kind, parts in second.items():
+def add_spent(total: dict[str, dict[str, dict[str, int]]], part: dict[str, dict[str, dict[str, int]]]) -> None:
+    """Add what was spent in one part of a run to the total."""
+    for kind, parts in part.items():
         for name, usage in parts.items():
-            before = first[kind].get(name, vars(Usage()))
-            first[kind][name] = vars(Usage(**before) + Usage(**usage))
+            before = total[kind].get(name, vars(Usage()))
+            total[kind][name] = vars(Usage(**before) + Usage(**usage))
 
 
 def total_usage(parts: Mapping[str, Usage]) -> Usage:
