@@ -43,6 +43,8 @@ def check_spending(confirm_above: float | None, price: list[str] | None) -> Pric
 
 def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bool, hint: str = "") -> None:
     """Print the expected requests, tokens and cost, and how to get a closer estimate."""
+    from steelyard.llm.prices import currency_of
+
     total, cost = _total(estimates), _cost(estimates, prices)
     if json:
         show.as_json({"dry_run": True, **total.plain(), "cost": None if cost is None else vars(cost)})
@@ -53,7 +55,8 @@ def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bo
         return
     show.say(f"Requests: {_shown(total.requests)} for {total.samples:,} {unit}, not counting retries.")
     show.say(f"Input tokens: {_shown(total.input_tokens)}. Output tokens: {_shown(total.output_tokens)}.")
-    show.say("Cost: unknown without --token-price IN,OUT." if cost is None else f"Cost: {_money(cost)}.")
+    unknown = "unknown without --token-price IN,OUT for every upstream"
+    show.say(f"Cost: {unknown if cost is None else f'{_money(cost)} {currency_of(prices)}'}.")
     if hint and total.output_tokens.expected is None:
         show.say(hint)
 
