@@ -43,6 +43,10 @@ class Values(Mapping[str, Any]):
                 raise ApiError(400, TOO_DEEP, code="invalid_json") from None
         return self._built[name]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of every mapping, without an exception for each of the many names that are missing."""
+        return self[name] if name in self._spans else default
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._spans)
 
