@@ -67,7 +67,7 @@ def test_connections_whose_time_is_over_are_closed_a_few_at_once_and_in_their_or
 def test_beyond_the_limit_the_connection_that_has_waited_longest_is_closed() -> None:
     async def run() -> None:
         closed: list[Slow] = []
-        heads = HeadDeadlines(PATIENCE, limit=3)
+        heads = HeadDeadlines(PATIENCE, limit=3, grace=0.0)
         slow = [Slow(closed) for _ in range(5)]
         for connection in slow:
             heads.add(connection)
@@ -77,10 +77,23 @@ def test_beyond_the_limit_the_connection_that_has_waited_longest_is_closed() -> 
     asyncio.run(run())
 
 
+def test_connections_that_have_just_been_accepted_are_not_closed_whatever_the_limit() -> None:
+    async def run() -> None:
+        closed: list[Slow] = []
+        heads = HeadDeadlines(PATIENCE, limit=3, grace=PATIENCE)
+        burst = [Slow(closed) for _ in range(50)]
+        for connection in burst:
+            heads.add(connection)
+        assert closed == []
+        assert all(connection in heads for connection in burst)
+
+    asyncio.run(run())
+
+
 def test_a_server_drops_the_oldest_of_too_many_slow_connections_and_answers_others(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(HeadDeadlines.__init__, "__defaults__", (10,))
+    monkeypatch.setattr(HeadDeadlines.__init__, "__defaults__", (10, 0.0))
     with gateway(upstream.url) as running, ExitStack() as stack:
         assert running.chat().status == 200
         idle = stack.enter_context(connected(running, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))

@@ -2,8 +2,9 @@
 
 All of them have the same timeout, so one timer serves all, and the first is always the one that has waited longest.
 Closing a thousand connections at once would delay every other request by a tenth of a second, so a few are closed per
-step. Beyond the limit, a new connection replaces the one that has waited longest: a client that sends its head at once
-is never that one.
+step. Beyond the limit, every new connection closes a few of those that have waited longest, but none that has waited
+for less than the grace period: in a burst of a thousand connections, the heads that have arrived are read only after
+all of them were accepted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 from typing import Protocol
 
 MAX_WAITING = 512  # connections
+GRACE = 5.0  # seconds
 BATCH = 8  # connections closed per step
 STEP = 0.005  # seconds between two steps
 
@@ -24,10 +26,10 @@ class WaitingConnection(Protocol):
 
 
 class HeadDeadlines:
-    """Closes connections `seconds` after they were added, or earlier if there are more than `limit`."""
+    """Closes connections `seconds` after they were added, or after `grace` seconds if there are more than `limit`."""
 
-    def __init__(self, seconds: float, limit: int = MAX_WAITING) -> None:
-        self.seconds, self.limit = seconds, limit
+    def __init__(self, seconds: float, limit: int = MAX_WAITING, grace: float = GRACE) -> None:
+        self.seconds, self.limit, self.grace = seconds, limit, min(grace, seconds)
         self._due: dict[WaitingConnection, float] = {}  # the oldest first
         self._timer: asyncio.TimerHandle | None = None
 
@@ -37,9 +39,11 @@ class HeadDeadlines:
     def add(self, connection: WaitingConnection) -> None:
         """Start the timeout of a connection."""
         loop = asyncio.get_running_loop()
-        self._due[connection] = loop.time() + self.seconds
-        if len(self._due) > self.limit:
-            self._close_oldest()
+        now = loop.time()
+        self._due[connection] = now + self.seconds
+        for _ in range(min(BATCH, len(self._due) - self.limit)):
+            if next(iter(self._due.values())) - self.seconds + self.grace <= now:
+                self._close_oldest()
         if self._timer is None:
             self._timer = loop.call_later(self.seconds, self._step)
 
