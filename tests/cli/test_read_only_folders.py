@@ -36,8 +36,10 @@ def read_only(folder: Path) -> Iterator[None]:
     mounted = False
     if os.access(folder, os.W_OK):
         mount = shutil.which("mount")
-        commands = [[mount, "--bind", folder, folder], [mount, "-o", "remount,bind,ro", folder]] if mount else []
-        done = [subprocess.run(command, capture_output=True, check=False).returncode for command in commands]
+        commands = [["--bind", str(folder), str(folder)], ["-o", "remount,bind,ro", str(folder)]] if mount else []
+        done = [
+            subprocess.run(["mount", *options], capture_output=True, check=False).returncode for options in commands
+        ]
         mounted = done[:1] == [0]
         if done != [0, 0]:
             if mounted:
