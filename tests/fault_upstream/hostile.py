@@ -17,10 +17,12 @@ def headers_of(asked: Asked) -> str:
         "key": f"X-RateLimit-Remaining-Tokens: {asked.key}",
         "control": "X-RateLimit-Remaining-Tokens: 1\x0b\x01\x7f2",
         "latin": "X-RateLimit-Remaining-Tokens: caf\xe9",
-        "long": f"X-RateLimit-Remaining-Tokens: {'9' * 60_000}",
-        "many": "\r\n".join(f"X-RateLimit-{i}: {i}" for i in range(1000)),
+        "long": f"X-RateLimit-Remaining-Tokens: {'9' * 300}",
+        "huge": f"X-RateLimit-Remaining-Tokens: {'9' * 60_000}",
+        "many": "\r\n".join(f"X-RateLimit-{i}: {i}" for i in range(100)),
+        "countless": "\r\n".join(f"X-RateLimit-{i}: {i}" for i in range(1000)),
     }
-    return f"{values[asked.fault.argument]}\r\nX-RateLimit-Good: 7\r\n"
+    return f"X-RateLimit-Good: 7\r\n{values[asked.fault.argument]}\r\n"
 
 
 async def header(asked: Asked) -> None:
