@@ -20,7 +20,6 @@ class ProxyServer:
         self.credentials = b"" if login is None else b"Proxy-Authorization: Basic " + base64.b64encode(login.encode())
         self.requests: list[bytes] = []
         self.port = 0
-        self._pumps: list[asyncio.Task[None]] = []
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""Servers are reached through the proxies set in the environment, and proxies never see the server's key."""
+"""Servers are reached through the proxies set in the environment, which never see the key of an https server."""
 
 from __future__ import annotations
 
@@ -173,6 +173,7 @@ def test_netrc_changes_no_header(certificates: Path, tmp_path: Path, monkeypatch
         ("http://h.example/v1", {"HTTP_PROXY": "http://a:b@p:1/"}, "http://***@p:1 (set by HTTP_PROXY)"),
         ("http://h.example/v1", {"HTTP_PROXY": "http://token@p:1"}, "http://***@p:1 (set by HTTP_PROXY)"),
         ("http://h.example/v1", {"HTTPS_PROXY": "http://p:1", "ALL_PROXY": "q:2"}, "http://q:2 (set by ALL_PROXY)"),
+        ("http://none/v1", {"HTTP_PROXY": "http://p:1"}, "http://p:1 (set by HTTP_PROXY)"),
         ("https://h.example/v1", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "a.org, h.example"}, None),
         ("https://h.example/v1", {"HTTPS_PROXY": "http://p:1", "no_proxy": ".example"}, None),
         ("https://h.example/v1", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, None),

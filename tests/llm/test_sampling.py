@@ -230,7 +230,9 @@ def test_a_server_that_is_not_there_is_named() -> None:
             ask(nowhere, "good")
 
 
-def test_proxies_of_the_environment_are_not_used(upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_machine_is_never_reached_through_a_proxy(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     assert ask(upstream, "good").good

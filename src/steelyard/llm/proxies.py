@@ -44,7 +44,8 @@ def proxy_for(base: str) -> Proxy | None:
     server, proxies = urlsplit(base), getproxies_environment()
     kind = next((kind for kind in (server.scheme, "all") if kind in proxies), None)
     host, port = server.hostname or "", server.port or PORTS.get(server.scheme)
-    if kind is None or any(_covers(entry.strip(), host, port) for entry in f"{LOCAL},{proxies.get('no')}".split(",")):
+    direct = f"{LOCAL},{proxies.get('no', '')}".split(",")
+    if kind is None or any(_covers(entry.strip(), host, port) for entry in direct):
         return None
     address = proxies[kind]
     name = next(name for name, value in os.environ.items() if name.lower() == f"{kind}_proxy" and value == address)
