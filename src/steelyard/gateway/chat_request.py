@@ -47,7 +47,7 @@ class ChatRequest:
     @cached_property
     def size(self) -> int:
         """The bytes of all its fields, which are at least as many as the tokens of its text."""
-        return sum(len(written.encode("utf-8", "surrogatepass")) for written in self.members.written.values())
+        return self.members.size
 
     @property
     def messages(self) -> list[dict[str, Any]]:

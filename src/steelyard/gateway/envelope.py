@@ -85,8 +85,8 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
     except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
         where = "".join(traceback.format_tb(error.__traceback__))
         LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, where)
-        told = f"internal error of this server, logged as {request[REQUEST_ID]}"
-        defect = ApiError(500, told, code="defect", cause=f"internal error: {type(error).__name__}")
+        message = f"internal server error; see {request[REQUEST_ID]} in the server's log"
+        defect = ApiError(500, message, code="defect", cause=f"internal error: {type(error).__name__}")
         log_error(request, defect)
         return defect.response()
     raise ConnectionResetError(reason)  # a new one: the frames of the first would hold the reply for long

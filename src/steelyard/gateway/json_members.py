@@ -62,9 +62,9 @@ class Members:
         self.values: Mapping[str, Any] = Values(body, spans)
 
     @property
-    def written(self) -> dict[str, str]:
-        """The text of each member."""
-        return {name: self._body[start:end].decode() for name, (start, end) in self._spans.items()}
+    def size(self) -> int:
+        """The bytes of all values as they are written."""
+        return sum(end - start for start, end in self._spans.values())
 
     def encoded(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> bytes:
         """The object without some members and with others changed, which stand last.

@@ -95,7 +95,7 @@ class Metrics:
         self.unlogged.add(0)  # the thread of the log adds no new key while the metrics are read
         self.paused = Reading(
             "steelyard_upstream_paused_seconds",
-            "Seconds until a paused upstream is sent requests again.",
+            "Seconds until requests are sent to a paused upstream again.",
             "gauge",
         )
         self.pauses = Reading(
