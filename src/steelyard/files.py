@@ -120,7 +120,7 @@ def make_folder(path: str | Path) -> Path:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         why = str(error) or reason(error)
-        raise SettingError(f"cannot make the folder {str(path)!r:.100}: {why}; choose another with -o") from None
+        raise SettingError(f"cannot make the folder {str(path)!r:.100}: {why}; choose another folder") from None
     return Path(path)
 
 

@@ -49,6 +49,7 @@ def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
         (["--port", "99999"], "no port 99999"),
         (["--verifier", "nobody"], "unknown verifier"),
         (["--key-file", "nowhere.txt"], "cannot read the keys"),
+        (["--feedback", "/dev/null/folder"], "choose another folder"),
         (["--key-file", "/dev/zero"], "larger than 1,048,576 bytes; name a file with one key per line"),
     ],
 )
