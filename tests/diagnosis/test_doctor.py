@@ -117,6 +117,20 @@ def test_the_proxy_of_each_address_is_shown_without_its_password(
     assert "start the server" not in f"{verifier.found} {verifier.fix}"
 
 
+@pytest.mark.parametrize(
+    ("scheme", "key", "status"), [("http", CANARY, "note"), ("http", "EMPTY", "ok"), ("https", CANARY, "ok")]
+)
+def test_a_proxy_that_can_read_the_key_is_a_note(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, key: str, status: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    (proxy,) = (found for found in sy.doctor(upstream=f"{scheme}://server.example/v1") if found.name == "proxy")
+    assert proxy.status == status
+    assert ("can read the key" in proxy.found) == ("https://" in proxy.fix) == (status == "note")
+    assert CANARY not in f"{proxy.found} {proxy.fix}"
+
+
 def test_without_a_proxy_nothing_is_said_of_one(upstream: FaultUpstream) -> None:
     assert not any(finding.name == "proxy" for finding in sy.doctor(upstream=upstream.url))
 

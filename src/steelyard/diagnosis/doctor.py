@@ -55,7 +55,7 @@ async def adoctor(
         findings += [finding async for finding in _asked(str(upstream), _one_model(str(upstream), model), usual)]
     if verifier is not None:
         with served(at, usual) if at else nullcontext() as place_of_it:
-            findings += proxy.look(place_of_it.base) if place_of_it else ()
+            findings += proxy.look(place_of_it) if place_of_it else ()
             findings.append(await look(verifier, verifier_model, place_of_it))
     return findings + (cluster.look(engine, Path(output)) if engine is not None else [])
 
@@ -70,7 +70,7 @@ async def _section(upstream: Upstream) -> AsyncIterator[Finding]:
 
 async def _asked(upstream: str, model: str | None, key_env: str) -> AsyncIterator[Finding]:
     with served(upstream, key_env) as address:
-        for finding in proxy.look(address.base):
+        for finding in proxy.look(address):
             yield finding
         async for finding in server.look(address, model):
             yield finding
