@@ -183,6 +183,22 @@ def test_a_certificate_authority_of_ones_own_is_trusted(
     assert answers == [[777]]
 
 
+@pytest.mark.parametrize(
+    ("variable", "also"),
+    [
+        ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),
+        ("CURL_CA_BUNDLE", "SSL_CERT_FILE"),
+        ("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
+        ("SSL_CERT_FILE", "CURL_CA_BUNDLE"),
+    ],
+)
+def test_the_certificates_of_several_variables_are_all_trusted(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch, variable: str, also: str
+) -> None:
+    monkeypatch.setenv(also, str(certificates / "other.pem"))
+    test_a_certificate_authority_of_ones_own_is_trusted(certificates, monkeypatch, variable)
+
+
 @pytest.mark.parametrize("variable", ["SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"])
 def test_a_folder_of_certificates_is_trusted(
     certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str

@@ -44,7 +44,10 @@ FAILED = {
     BusyError: "it is busy: try later",
     SpentError: "it is busy: try later",
     ProxyError: "correct that variable, or add the server's host to NO_PROXY",
-    CertificateError: "renew or correct the server's certificate, or name trusted certificates in $SSL_CERT_FILE",
+    CertificateError: (
+        "renew or correct the server's certificate, or name trusted certificates in $SSL_CERT_FILE, $SSL_CERT_DIR, "
+        "$REQUESTS_CA_BUNDLE or $CURL_CA_BUNDLE"
+    ),
     GoneError: "start the server or correct --upstream",
     TryError: "see what the server's own log says, or correct --upstream",
 }  # the narrower first
