@@ -79,11 +79,20 @@ def test_a_key_is_read_from_a_file_where_the_variable_is_not_set(
     monkeypatch.setenv("OPENAI_API_KEY_FILE", str(file))
     with pytest.raises(SettingError, match=r"named by \$OPENAI_API_KEY_FILE: No such file"):
         read_address("http://h/v1")
-    for content, problem in ((b"", "is empty"), (b"\xff\xfe", "not UTF-8"), (b"two words", "holds blanks")):
+    problems = (
+        (b"", "is empty"),
+        (b"\xff\xfe", "not UTF-8; name a readable file"),
+        (b"two words", "holds blanks"),
+        (b"k" * 65_537, "larger than 65,536 bytes; name a readable file"),
+    )
+    for content, problem in problems:
         file.write_bytes(content)
         with pytest.raises(SettingError, match=problem):
             read_address("http://h/v1")
     file.write_text(f"{CANARY}\n")
     assert read_address("http://h/v1").key == CANARY
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(tmp_path))
+    with pytest.raises(SettingError, match=r"the key and nothing else$"):
+        read_address("http://h/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "another-key")
     assert read_address("http://h/v1").key == "another-key"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from steelyard.environment import KEY_NAMES
 from steelyard.errors import SettingError
+from steelyard.files import read_small, reason
 from steelyard.llm.proxies import proxy_for
 
 KEY_ENV = "OPENAI_API_KEY"
 NO_KEY = "no key"  # in the place of a variable's name: the upstream is sent none
 HIDDEN = "***"
 LEAST_MASKED = 8  # characters of a key that is looked for in messages
-LONGEST_KEY = 65536  # characters that are read of a file
+LARGEST_KEY_FILE = 65536  # bytes
 LEAST_REAL = 16  # characters of a key that no sample may hold
 CHAT = "/chat/completions"
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/]))')
@@ -136,11 +138,13 @@ def _key_in_file(variable: str) -> str:
     if not path:
         return ""
     try:
-        with open(path, encoding="utf-8") as file:
-            key = file.read(LONGEST_KEY).strip()
+        key = read_small(Path(path), LARGEST_KEY_FILE).decode().strip()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SettingError(f"cannot read the key from the file named by ${variable}: {reason}") from None
+        problem = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else reason(error)
+        raise SettingError(
+            f"cannot read the key from the file named by ${variable}: {problem}; name a readable file that contains "
+            "the key and nothing else"
+        ) from None
     if not key:
         raise SettingError(f"the file named by ${variable} is empty: write the key into it")
     return key
