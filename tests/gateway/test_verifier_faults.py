@@ -18,7 +18,7 @@ from tests.gateway.outcomes import strict
 from tests.gateway.rows import rows
 from tests.upstreams import FaultUpstream
 from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 PROMPT = "How many?"
 ASK = "steelyard/vanilla"
@@ -66,6 +66,28 @@ def test_a_verifier_that_asks_for_a_day_holds_up_no_request(upstream: FaultUpstr
     model = f"day?{text_of(PROMPT, 5)[:12]}"
     settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model=model, timeout=PATIENCE)
     assert "86,400 s" in told_of(upstream, settings)["verifier"]["reason"]
+
+
+def test_a_verifier_that_asks_for_a_day_at_its_first_request_holds_up_no_request_either(
+    upstream: FaultUpstream, verifier: FaultVerifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="day", timeout=PATIENCE)
+    with gateway(upstream.url, method="vanilla", verifier=settings) as running:
+        for _ in range(2):
+            assert "86,400 s" in running.chat(PROMPT, ASK, seed=0).json["steelyard"]["verifier"]["reason"]
+    assert [entry["model"] for entry in verifier.asked()].count("day") == 1, "within the pause it is not asked again"
+
+
+def test_a_verifier_that_asked_for_a_day_is_tried_again_after_the_longest_pause(
+    upstream: FaultUpstream, verifier: FaultVerifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
+    monkeypatch.setattr("steelyard.gateway.verifier.LONGEST_PAUSE", 0.5)
+    settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="day-first?1 + 1", timeout=PATIENCE)
+    with gateway(upstream.url, method="vanilla", verifier=settings) as running:
+        assert "86,400 s" in running.chat(PROMPT, ASK, seed=0).json["steelyard"]["verifier"]["reason"]
+        until(lambda: "verifier" not in running.chat(PROMPT, ASK, seed=0).json["steelyard"])
 
 
 def test_a_verifier_that_is_too_slow_degrades_within_its_time(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def answer(path: str, body: dict[str, Any], key: str = "") -> tuple[int, Any]:
     if kind.startswith("echo"):
         return echoed(body, kind, key)
     again = json.dumps(body)
-    if kind == "shaky" and again not in SEEN:
+    if kind in ("shaky", "day-first") and again not in SEEN:
         SEEN.add(again)
         return 503, {"error": {"message": "busy"}}
     if kind.isdigit():
@@ -142,7 +142,8 @@ async def serve(ledger: Path, delay: float) -> None:
                 kind, _, word = str(body.get("model", "")).partition("?")
                 kind = kind if word in text_of(body) else ""
                 content = RAW[kind] if kind in RAW else json.dumps(reply).encode()
-                status, wait = (429, "Retry-After: 86400\r\n") if kind == "day" else (status, "")
+                status = 429 if kind == "day" else status
+                wait = "Retry-After: 86400\r\n" if kind == "day" or (kind, status) == ("day-first", 503) else ""
                 head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{wait}"
                 writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
                 writer.write(content[:20] if kind == "cut" else content)

@@ -10,6 +10,7 @@ import pytest
 
 from steelyard.errors import VerifierError
 from steelyard.llm.address import Address
+from steelyard.llm.pace import Pace
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import ChatProtocol, TokenProtocol
 from steelyard.verifiers.protocols import p_true
@@ -131,6 +132,16 @@ def test_a_server_that_lists_no_models_says_why(status: str, body: str, said: st
 
     with pytest.raises(VerifierError, match=re.escape(said)):
         asyncio.run(run())
+
+
+def test_a_server_that_asks_for_a_day_is_not_waited_for_where_the_pace_has_a_longest_pause(tmp_path: Path) -> None:
+    protocol, _ = find_verifier("qwen-prm")
+    assert isinstance(protocol, TokenProtocol)
+    with fault_verifier(tmp_path, "day") as server:
+        address, pace = Address(f"{server.url}/v1"), Pace(1, longest=60.0)
+        with pytest.raises(VerifierError, match="the server asked for 86,400 s"):
+            asyncio.run(Served.connect(protocol, PlainTokens(), address, pace=pace))
+        assert len(server.asked()) == 1
 
 
 async def asked(url: str, model: str, items: list[Item]) -> list[Scores | str]:

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import polars as pl
 
 from steelyard.errors import SteelyardError
-from steelyard.gateway.api_errors import LONGEST_PAUSE
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.worst_case import NOTHING, Reading
 from steelyard.jobs.ask import probability_of
-from steelyard.llm.pace import Pace
 from steelyard.llm.prices import Prices, price_of
 from steelyard.tables.score_spelling import Score, spelled
 from steelyard.verifiers.scored_items import Item, Runner, Scores
@@ -152,10 +150,8 @@ class Verified:
 
     async def _try(self) -> None:
         try:
-            self._runner = runner = await self._connect()
+            self._runner = await self._connect()
             self.problem = None
-            if isinstance(pace := getattr(runner, "pace", None), Pace):
-                pace.longest = LONGEST_PAUSE
         except SteelyardError as error:
             self.problem, self._failed = str(error), time.monotonic()
         except Exception as error:

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from steelyard.errors import SettingError
+from steelyard.gateway.api_errors import LONGEST_PAUSE
 from steelyard.gateway.scoring import OwnLogprob, Scorer, Verified
 from steelyard.gateway.source import RETRIES
 from steelyard.gateway.worst_case import NOTHING, Reading
@@ -13,10 +14,12 @@ from steelyard.jobs.starting import started
 from steelyard.llm.address import NO_KEY, Address
 from steelyard.llm.client import UNTIMED
 from steelyard.llm.named_upstreams import Upstream
+from steelyard.llm.pace import Pace
 from steelyard.llm.prices import VERIFIER
 from steelyard.llm.upstream import check_upstream, served
 from steelyard.verifiers import find_verifier
 from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.verifiers.runners.many_requests import MOST
 from steelyard.verifiers.runners.where import check_place, connect
 from steelyard.verifiers.scored_items import Runner
 
@@ -72,12 +75,15 @@ class VerifierSettings:
         place = self.upstream
         model = self.model or (upstream.model if own else known.model) or upstream.model
 
+        pace = Pace(MOST, longest=LONGEST_PAUSE)  # a connection that is tried again keeps to what the server asked for
+
         async def ready() -> Runner:
             if own or place is None:
-                return await connect(protocol, model, address if own else None, tries=tries, timeout=UNTIMED)
+                here = address if own else None
+                return await connect(protocol, model, here, tries=tries, timeout=UNTIMED, pace=pace)
             async with AsyncExitStack() as trial:  # what does not connect is let go of at once
                 there = await trial.enter_async_context(started(served, place, self.key_env))
-                runner = await connect(protocol, model, there, tries=tries, timeout=UNTIMED)
+                runner = await connect(protocol, model, there, tries=tries, timeout=UNTIMED, pace=pace)
                 stack.push_async_callback(trial.pop_all().aclose)
             return runner
 

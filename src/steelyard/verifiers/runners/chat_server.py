@@ -35,22 +35,34 @@ class Asked:
     """A chat model that is asked about a response; made by `connect`."""
 
     def __init__(
-        self, protocol: ChatProtocol, client: Client, model: str, tries: int = TRIES, timeout: float | None = None
+        self,
+        protocol: ChatProtocol,
+        client: Client,
+        model: str,
+        tries: int = TRIES,
+        timeout: float | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.tries, self.timeout = tries, timeout  # of one question, and of one try
         self.protocol = protocol
         self.client = client
         self.model = model
-        self.pace = Pace(MOST)
+        self.pace = pace or Pace(MOST)
         self.found: dict[str, Any] = {"where": "chat", "served": model}
 
     @classmethod
     async def connect(
-        cls, protocol: ChatProtocol, address: Address, model: str, tries: int = TRIES, timeout: float | None = None
+        cls,
+        protocol: ChatProtocol,
+        address: Address,
+        model: str,
+        tries: int = TRIES,
+        timeout: float | None = None,
+        pace: Pace | None = None,
     ) -> Asked:
         """Find out by one request whether the server gives the log-probabilities this needs."""
         client = await Client(address).__aenter__()
-        made = cls(protocol, client, model, tries, timeout)
+        made = cls(protocol, client, model, tries, timeout, pace)
         try:
             alternatives = first_token(await made._post(PROBE, tries=2))
             made.found["alternatives"] = len(alternatives)

@@ -72,6 +72,7 @@ class Served:
         context: int | None = None,
         tries: int = TRIES,
         timeout: float | None = None,
+        pace: Pace | None = None,
     ) -> Served:
         """Find out how the server answers; a server with one model is asked for that one, whatever its name."""
         tokens.check(protocol.needs)
@@ -79,7 +80,7 @@ class Served:
         try:
             name, longest = await _model(client, model)
             made = cls(protocol, tokens, client, name, min(context or protocol.context, longest or protocol.context))
-            made.tries, made.timeout = tries, timeout
+            made.tries, made.timeout, made.pace = tries, timeout, pace or made.pace
             version = await get(client, "/version")
             named = version.get("version") if isinstance(version, dict) else None
             made.found["version"] = address.masked(str(named), 40) if named else None

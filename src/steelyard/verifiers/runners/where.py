@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from steelyard.errors import SettingError
 from steelyard.llm.address import Address
+from steelyard.llm.pace import Pace
 from steelyard.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
 from steelyard.verifiers.runners.many_requests import TRIES
 from steelyard.verifiers.scored_items import Runner
@@ -43,11 +44,13 @@ async def connect(
     *,
     tries: int = TRIES,
     timeout: float | None = None,
+    pace: Pace | None = None,
     read: Callable[[str], Tokens] = vocabulary,
 ) -> Runner:
     """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request.
 
-    `timeout` is that of a try; whoever ends a score himself says UNTIMED. `read` gives the tokenizer of a model.
+    `timeout` is that of a try; whoever ends a score himself says UNTIMED. `pace` is that of all requests to a server,
+    also of the first ones, which find out what it can do. `read` gives the tokenizer of a model.
     """
     if isinstance(protocol, RecordedProtocol):
         from steelyard.verifiers.runners.recorded import Recorded
@@ -58,7 +61,7 @@ async def connect(
 
         if address is None:
             raise AssertionError("check_place asks for an address")
-        return await Asked.connect(protocol, address, model, tries, timeout)
+        return await Asked.connect(protocol, address, model, tries, timeout, pace)
     if address is None:
         from steelyard.verifiers.runners.local import Local
 
@@ -66,4 +69,6 @@ async def connect(
     from steelyard.verifiers.runners.vllm import Served
 
     tokens = await asyncio.to_thread(read, model)
-    return await Served.connect(protocol, tokens, address, model=model, context=context, tries=tries, timeout=timeout)
+    return await Served.connect(
+        protocol, tokens, address, model=model, context=context, tries=tries, timeout=timeout, pace=pace
+    )
