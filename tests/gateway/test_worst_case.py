@@ -108,7 +108,7 @@ def test_a_server_error_bills_nothing_and_is_retried_under_a_cap(
     assert attempts(upstream, prompt) >= 2
 
 
-@pytest.mark.parametrize("fault", ["504", "cut"])
+@pytest.mark.parametrize("fault", ["504", "408", "201", "cut"])
 @pytest.mark.usefixtures("short_pauses")
 def test_a_reply_that_was_lost_may_have_been_billed(upstream: FaultUpstream, fault: str) -> None:
     model, prompt = f"fault:{fault}!?now", f"now lost {fault}"

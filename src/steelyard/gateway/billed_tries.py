@@ -12,7 +12,7 @@ from steelyard.llm.faults import BusyError, GoneError, RefusedError, StatusError
 
 TOO_DEAR = "not retried: a retry could exceed the cost limit"
 # A proxy sends these in place of a reply that it lost, or did not wait for: the server may have billed it.
-LOST_BY_PROXY = frozenset({502, 504, *range(520, 528)})
+LOST_BY_PROXY = frozenset({408, 502, 504, *range(520, 528)})
 
 
 class BilledTries:
@@ -49,9 +49,11 @@ class BilledTries:
 def is_unbilled(error: TryError) -> bool:
     """Whether no server bills a try that failed so: it was refused, never arrived, or ended in an error reply.
 
-    >>> [is_unbilled(StatusError("", status)) for status in (500, 504)], is_unbilled(TryError("the connection broke"))
-    ([True, False], False)
+    >>> [is_unbilled(StatusError("", status)) for status in (500, 504, 408, 201)]
+    [True, False, False, False]
+    >>> is_unbilled(TryError("the connection broke"))
+    False
     """
     if isinstance(error, StatusError):
-        return error.status not in LOST_BY_PROXY
+        return error.status >= 400 and error.status not in LOST_BY_PROXY
     return isinstance(error, BusyError | GoneError | RefusedError)
