@@ -17,8 +17,11 @@ import pytest
 
 from steelyard.errors import SettingError
 from steelyard.gateway.access_log import CAPACITY, AccessLog
+from steelyard.gateway.verifier import VerifierSettings
 from steelyard.llm.prices import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
+from tests.gateway.test_relay import fixed
+from tests.gateway.test_usage import VANILLA, sure
 from tests.running import steelyard
 from tests.upstreams import CANARY, FaultUpstream, command
 from tests.waiting import until
@@ -89,6 +92,35 @@ def test_every_request_is_one_line_with_its_id_route_status_tokens_and_cost(
         ("none", 401, "invalid_api_key", None),
         ("/healthz", 200, None, None),
     ]
+
+
+@pytest.mark.parametrize("prices", [["1,2"], ["1,2", "verifier=1,2"]])
+def test_the_cost_includes_the_verifier_and_is_null_if_its_price_is_unknown(
+    upstream: FaultUpstream, tmp_path: Path, prices: list[str]
+) -> None:
+    log, usage = tmp_path / "access.jsonl", {"prompt_tokens": 50, "completion_tokens": 1}
+    body = {"model": VANILLA, "messages": [{"role": "user", "content": "scored?"}], "seed": 0, "steelyard": {"n": 4}}
+    with fixed(sure(usage=usage)) as url:
+        more: dict[str, Any] = {"verifier": VerifierSettings("p-true", upstream=url, model="m")}
+        more |= {"price": read_prices(prices), "access_log": str(log)}
+        with gateway(upstream.url, method="vanilla", **more) as running:
+            reply = running.send("POST", "/v1/chat/completions", body)
+            page = running.send("POST", "/page/ask", body)
+    decided = page.events[-1]["decided"]
+    costs = [vote["cost"]["samples"] + 4 * 52e-6 for vote in (reply.json["steelyard"], decided["vote"])]
+    logged = [entry["cost"] for entry in lines(log.read_text())]
+    assert logged == (pytest.approx(costs) if len(prices) > 1 else [None, None])
+    assert decided["cost"] == logged[1]
+
+
+def test_the_cost_is_null_if_one_reply_has_no_usage(upstream: FaultUpstream, tmp_path: Path) -> None:
+    log = tmp_path / "access.jsonl"
+    model = "fault:no-usage#0?partly&no-n"
+    with gateway(upstream.url, model=model, price=read_prices(["1,2"]), access_log=str(log)) as running:
+        told = running.chat("partly counted", seed=0, steelyard={"n": 4}).json["steelyard"]
+    assert told["usage"]["unknown"]["replies_without_usage"] == 1
+    assert told["cost"]["samples"] is None
+    assert lines(log.read_text())[0]["cost"] is None
 
 
 @pytest.mark.parametrize("log", [[], ["--access-log", "requests.jsonl"]])

@@ -6,8 +6,12 @@ import json
 
 import pytest
 
+from steelyard.gateway.samples import Sample
+from steelyard.gateway.scoring import Verified
 from steelyard.gateway.verifier import VerifierSettings
+from steelyard.gateway.voting import _scoring
 from steelyard.llm.prices import Price
+from steelyard.verifiers.scored_items import Runner
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.test_relay import fixed
@@ -63,6 +67,14 @@ def test_usage_selected_is_that_of_the_response_that_goes_back(upstream: FaultUp
     words = len(reply["choices"][0]["message"]["content"].split())
     assert reply["usage"] == {"prompt_tokens": 7, "completion_tokens": words, "total_tokens": 7 + words}
     assert reply["steelyard"]["usage"]["samples"]["completion_tokens"] > words
+
+
+def test_scores_of_a_verifier_in_this_process_cost_nothing() -> None:
+    async def connect() -> Runner:
+        raise AssertionError("nothing is scored")
+
+    verifier = Verified(connect, score="prm", split="lines", timeout=1.0)
+    assert _scoring(verifier, [Sample(0, score=0.5)]) == []
 
 
 def test_usage_selected_is_null_where_nobody_counted_it() -> None:

@@ -22,6 +22,7 @@ from steelyard.gateway.decision import Decision
 from steelyard.gateway.event_stream import PING, begun, event
 from steelyard.gateway.live_vote import LiveVote, without_rule
 from steelyard.gateway.samples import Sample
+from steelyard.gateway.spending import total_cost
 from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote_stream import HEARTBEAT
 from steelyard.jobs.standing import Standing
@@ -87,6 +88,7 @@ async def _ended(
             "refusal": message.get("refusal"),
             "seconds": seconds,
             "usage": reply["usage"],
+            "cost": total_cost(decision, state.prices),
             "vote": reply[OURS],
             "places": live.ballot_places(decision),
             "side_by_side": await live.side_by_side(decision),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from steelyard.gateway.api_errors import public
@@ -9,7 +10,7 @@ from steelyard.gateway.decision import Decision, Party
 from steelyard.gateway.samples import Sample
 from steelyard.gateway.usage import added, is_counted
 from steelyard.jobs.cascade_outcome import Turn
-from steelyard.llm.prices import Prices, price_of
+from steelyard.llm.prices import Price, Prices, price_of
 
 NO_PRICES: Prices = {}
 EVERYBODY = "all upstreams are asked"
@@ -50,13 +51,13 @@ def selected(samples: list[Sample]) -> dict[str, Any] | None:
 
 
 def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
-    """What was billed; None where there are no prices, a part of it None where nobody counted its tokens."""
+    """What was billed; None where there are no prices, a part of it None where not all of its tokens were counted."""
     scores = _cost_of_scores(decision, prices)
     if not decision.parties:
         price = price_of(prices, "")
         if price is None and scores is None:
             return None
-        return {"samples": price.of(decision.usage) if price else None, "verifier": scores}
+        return {"samples": _cost_of_replies(price, decision.replies), "verifier": scores}
     turns = _turns(decision)
     costs = [_cost(party, prices, turns.get(party.source)) for party in decision.parties if party.replies]
     if all(cost is None for cost in costs):
@@ -64,10 +65,32 @@ def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
     return {"samples": None if None in costs else sum(cost for cost in costs if cost is not None), "verifier": scores}
 
 
+def total_cost(decision: Decision, prices: Prices) -> float | None:
+    """The cost of samples and scores together; None if a part of it is unknown."""
+    cost = cost_of(decision, prices)
+    if cost is None or cost["samples"] is None:
+        return None
+    total: float = cost["samples"]
+    if not decision.scoring:
+        return total
+    return None if cost["verifier"] is None else total + cost["verifier"]
+
+
 def _cost_of_scores(decision: Decision, prices: Prices) -> float | None:
     """What the scores cost, where the prices of who gives them are told and it counts all their tokens."""
     price = None if decision.scored_by is None else price_of(prices, decision.scored_by)
-    return None if price is None or None in decision.scoring else price.of(added(decision.scoring))
+    return _priced(price, decision.scoring)
+
+
+def _cost_of_replies(price: Price | None, replies: list[dict[str, Any]]) -> float | None:
+    return _priced(price, [reply.get("usage") for reply in replies])
+
+
+def _priced(price: Price | None, usages: Sequence[Any]) -> float | None:
+    """The cost of several usages; None if the price is unknown or one of them does not report its tokens."""
+    if price is None or any(price.of(added([usage])) is None for usage in usages):
+        return None
+    return price.of(added(usages))
 
 
 def sources_told(decision: Decision, prices: Prices) -> list[dict[str, Any]]:
@@ -107,7 +130,7 @@ def _cost(party: Party, prices: Prices, turn: Turn | None) -> float | None:
     price = price_of(prices, party.source)
     if price is None:
         return turn.cost if turn else None
-    return price.of(_usage(party.replies))
+    return _cost_of_replies(price, party.replies)
 
 
 def _usage(replies: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from aiohttp import web
 from steelyard.gateway.access_log import AccessLog, log_usage
 from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import OURS, ChatRequest
+from steelyard.gateway.chat_request import ChatRequest
 from steelyard.gateway.counting import Counting
 from steelyard.gateway.decision import Decision
 from steelyard.gateway.draining import UnderWay
@@ -20,7 +20,7 @@ from steelyard.gateway.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.priced_fields import check_priced_fields
 from steelyard.gateway.source import Source
-from steelyard.gateway.spending import billed
+from steelyard.gateway.spending import billed, total_cost
 from steelyard.gateway.vote_reply import completion
 from steelyard.gateway.voting import Voter, Voting
 from steelyard.llm.prices import Prices, currency_of
@@ -62,9 +62,8 @@ class State:
     def replied(self, request: web.Request, decision: Decision, named: dict[str, Any] | None = None) -> dict[str, Any]:
         """The reply to a request that was voted on; all who want to know of our own model's votes are told of it."""
         reply = completion(decision, self.prices, named)
-        cost = reply[OURS]["cost"] or {"samples": None}
-        total = None if cost["samples"] is None else cost["samples"] + (cost["verifier"] or 0)
-        log_usage(request, billed(decision), len(decision.good), total, currency_of(self.prices))
+        cost = total_cost(decision, self.prices)
+        log_usage(request, billed(decision), len(decision.good), cost, currency_of(self.prices))
         for told in self.finished if decision.asked.model == self.name else ():
             told(reply["id"], decision, request[OWNER])
         return reply

@@ -171,8 +171,8 @@ def _draws(drawn: Drawn) -> list[Draw]:
 
 
 def _scoring(scorer: Scorer | None, samples: list[Sample]) -> list[Mapping[str, Any] | None]:
-    """What a verifier's server counted for each score, also for one that failed; nothing where nobody was asked."""
-    if scorer is None or scorer.logprobs:
+    """What a verifier's server counted for each score, also for one that failed; nothing if no server was asked."""
+    if scorer is None or scorer.reading("", {}) == NOTHING:
         return []
     return [sample.scoring for sample in samples if sample.score is not None or sample.unscored is not None]
 

@@ -108,7 +108,6 @@ class Question {
     const told = this.told;
     const seconds = told ? told.seconds : (performance.now() - this.began) / 1000;
     const tokens = told && told.usage && told.usage.total_tokens;
-    const cost = told && told.vote.cost;
     const sure = this.vote && this.vote.answer !== null ? sureness(this.vote) : null;
     const cards = [
       ...(sure ? [[share(sure.value), sure.name]] : []),
@@ -116,13 +115,13 @@ class Question {
       [tokens === undefined || tokens === null || tokens === false ? "–" : tokens.toLocaleString("en"), "tokens billed"],
       [`${seconds.toFixed(1)} s`, "time"],
     ];
-    if (cost) cards.push([money(cost), "cost"]);
+    if (told && told.vote.cost) cards.push([money(told.cost), "cost"]);
     part("figures").replaceChildren(...cards.map(([value, what]) => make("div", "card", [make("dt", "", what), make("dd", "value", value)])));
   }
 }
 
-/** The parts of a cost together; those that nobody counted make it unknown. */
-const money = (cost) => (cost.samples === null ? "unknown" : `${Number((cost.samples + (cost.verifier ?? 0)).toPrecision(3))} ${server.currency ?? ""}`.trim());
+/** A cost with its currency; null means that a part of it is unknown. */
+const money = (cost) => (cost === null ? "unknown" : `${Number(cost.toPrecision(3))} ${server.currency ?? ""}`.trim());
 
 /** What the server has to say about a vote, as sentences. */
 const noteLines = (notes) => (notes ?? []).map((note) => make("li", "note", `${note[0].toUpperCase()}${note.slice(1)}.`));
