@@ -7,6 +7,8 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,10 +27,10 @@ MODEL = f"fault:padded@{MB}?long"
 
 
 @contextmanager
-def unread(running: Gateway, prompt: str, model: str = MODEL) -> Iterator[socket.socket]:
+def unread(running: Gateway, prompt: str, model: str = MODEL, **more: Any) -> Iterator[socket.socket]:
     """A client that asks and reads nothing."""
     address = urlsplit(running.url)
-    body = json.dumps({"model": model, "messages": [{"role": "user", "content": prompt}]}).encode()
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": prompt}], **more}).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
     head += "Connection: close\r\n"
     with socket.socket() as client:
@@ -59,6 +61,24 @@ def test_a_client_that_reads_nothing_of_a_long_reply_loses_its_place(
         assert client.recv(1)
         until(lambda: running.chat("next", MODEL).status == 200)
         assert is_cut(client)
+
+
+@pytest.mark.parametrize("fault", ["endless-stream@events", "long-logprobs"])
+def test_a_client_that_reads_nothing_of_a_stream_is_no_failure_of_the_upstream(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fault: str
+) -> None:
+    """The second upstream does not stream: its whole reply is sent as a stream."""
+    monkeypatch.setattr(event_stream, "TAKEN", 0.5)
+    log, model, prompt = tmp_path / "access.jsonl", f"fault:{fault}?unread", f"unread {fault}"
+    with (
+        gateway(upstream.url, model=model, access_log=str(log)) as running,
+        unread(running, prompt, model, stream=True, logprobs=True, n=16),
+    ):
+        until(lambda: log.exists() and log.read_text().endswith("\n"))
+    entry = json.loads(log.read_text())
+    assert entry["status"] == 499
+    assert not entry.keys() & {"error", "cause"}
+    assert attempts(upstream, prompt) == 1
 
 
 def test_a_client_that_reads_a_long_reply_gets_all_of_it(upstream: FaultUpstream) -> None:

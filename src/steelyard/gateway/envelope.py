@@ -18,6 +18,7 @@ from aiohttp.typedefs import Middleware
 from steelyard.gateway.access import Access
 from steelyard.gateway.access_log import FIELDS, log_error
 from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.event_stream import ClientLeftError
 from steelyard.gateway.page_route import refused
 from steelyard.gateway.state import CLIENT, OWNER, REQUEST_ID, STATE
 
@@ -80,7 +81,7 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
         return other.response()
     except asyncio.CancelledError:
         raise
-    except ConnectionResetError as error:  # the client was disconnected
+    except (ConnectionResetError, ClientLeftError) as error:  # the client was disconnected
         reason = str(error)
     except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
         where = "".join(traceback.format_tb(error.__traceback__))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from aiohttp import web
@@ -19,6 +20,19 @@ LONGEST = 2**22  # bytes of one event
 LONGEST_STREAM = 2**28  # bytes of all events; 128,000 tokens with 20 alternatives each have as many
 TAKEN = 60.0  # seconds in which a client takes what is written
 LEAST_RATE = 2**15  # bytes per second that a client has to read beyond that
+
+
+class ClientLeftError(Exception):
+    """The client has disconnected or stopped reading. Unlike an OSError it cannot be mistaken for an upstream's."""
+
+
+@contextmanager
+def to_client() -> Iterator[None]:
+    """Raise a ClientLeftError for a connection that fails within the block, which only writes to the client."""
+    try:
+        yield
+    except ConnectionError as error:
+        raise ClientLeftError(str(error)) from None
 
 
 def event(content: Any) -> bytes:

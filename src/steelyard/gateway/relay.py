@@ -13,7 +13,7 @@ from aiohttp import ClientError, ClientResponse, web
 from steelyard.gateway.access_log import log_error, log_usage
 from steelyard.gateway.api_errors import ApiError, public
 from steelyard.gateway.chat_request import OURS, ChatRequest
-from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event
+from steelyard.gateway.event_stream import DONE, EventLines, begun, break_off, event, to_client
 from steelyard.gateway.finished_choices import FinishedChoices
 from steelyard.gateway.json_bounds import MAX_VALUES, has_too_many_values
 from steelyard.gateway.json_text import is_strict
@@ -72,11 +72,8 @@ class Relay:
             if self.response is None:
                 raise
             reason = error.reason if isinstance(error, TryError) else CUT
-            return await self._failed(self.response, reason)
-        response = self.response or await begun(self.request, self.headers)
-        await response.write(event(DONE))
-        await response.write_eof()
-        return response
+            return await self._failed(reason)
+        return await self._end()
 
     async def _events(self, upstream: ClientResponse, until: float) -> bool:
         """Relay events as they come; return whether the upstream said that it is done."""
@@ -102,9 +99,21 @@ class Relay:
                 raise TryError(ECHO)
             return
         if self._waiting:
-            self.response = self.response or await begun(self.request, self.headers)
             out, self._waiting = bytes(self._waiting), bytearray()
-            await self.response.write(out)
+            await self._write(out)
+
+    async def _write(self, data: bytes) -> web.StreamResponse:
+        """Write to the client; the first write begins the response."""
+        with to_client():
+            self.response = self.response or await begun(self.request, self.headers)
+            await self.response.write(data)
+        return self.response
+
+    async def _end(self) -> web.StreamResponse:
+        response = await self._write(event(DONE))
+        with to_client():
+            await response.write_eof()
+        return response
 
     def _event(self, data: bytes) -> bytes | None:
         """An event to send on, None for one that is dropped; an error of the upstream is raised."""
@@ -139,21 +148,18 @@ class Relay:
                     raise TooLargeError("the reply is too long")
         content = parsed(body)
         reply = checked_reply(content, self.asked.sent_back, self.source, logprobs=True)
-        self.response = await begun(self.request, self.headers)
         log_reply(self.request, self.source, content)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.asked.model}
         whole = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}
         for chunk in chunks(whole, usage=self.asked.usage_chunk):
             chunk.pop(OURS, None)
-            await self.response.write(event(chunk))
-        await self.response.write(event(DONE))
-        await self.response.write_eof()
-        return self.response
+            await self._write(event(chunk))
+        return await self._end()
 
-    async def _failed(self, response: web.StreamResponse, reason: str) -> web.StreamResponse:
+    async def _failed(self, reason: str) -> web.StreamResponse:
         cause = "the upstream's stream failed"
         error = ApiError(502, f"the upstream failed: {public(reason)}", code="upstream_error", cause=cause)
         log_error(self.request, error)
-        await response.write(event(error.body))
+        response = await self._write(event(error.body))
         break_off(self.request)
         return response
