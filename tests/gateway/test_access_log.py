@@ -17,7 +17,22 @@ import pytest
 
 from steelyard.errors import SettingError
 from steelyard.gateway.access_log import CAPACITY, AccessLog
+from steelyard.gateway.api_errors import of_fault
+from steelyard.gateway.source import TooDearError
 from steelyard.gateway.verifier import VerifierSettings
+from steelyard.llm.faults import (
+    BusyError,
+    CertificateError,
+    GoneError,
+    LateError,
+    ProxyError,
+    PutOffError,
+    RefusedError,
+    SpentError,
+    StatusError,
+    TooLargeError,
+    TryError,
+)
 from steelyard.llm.prices import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.test_relay import fixed
@@ -164,6 +179,28 @@ def test_a_failure_of_the_upstream_is_logged_without_its_words(
     [entry] = lines(log.read_text())
     assert (entry["status"], entry["error"]) == (status, "upstream_error")
     assert entry["cause"].startswith("the upstream")
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (TryError("garbage"), "the upstream gave no usable reply"),
+        (StatusError("HTTP 500: oh", 500), "the upstream gave no usable reply (HTTP 500)"),
+        (TooDearError("garbage"), "the upstream gave no usable reply"),
+        (BusyError("HTTP 429"), "the upstream is busy (HTTP 429)"),
+        (PutOffError("HTTP 503: later"), "the upstream is busy (HTTP 503)"),
+        (GoneError("refused"), "no connection to the upstream"),
+        (ProxyError("refused"), "no connection to the upstream"),
+        (CertificateError("expired"), "the upstream's certificate is not trusted"),
+        (LateError("slow"), "the upstream did not answer in time"),
+        (SpentError("slow"), "the upstream did not answer in time"),
+        (TooLargeError("long"), "the upstream's reply is too long"),
+        (RefusedError("HTTP 400: no", 400), "the upstream refused the request (HTTP 400)"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, TryError) else "",
+)
+def test_every_failure_has_the_cause_of_its_kind(error: TryError, cause: str) -> None:
+    assert of_fault(error).cause == cause
 
 
 def test_a_full_disk_fails_no_request_and_is_counted(upstream: FaultUpstream) -> None:

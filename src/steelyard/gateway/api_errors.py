@@ -27,7 +27,7 @@ TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_
 DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
 LEAST_WAIT = 1  # seconds
 _STATUS = re.compile(r"HTTP [1-5]\d\d\b")
-CAUSES: dict[type[TryError], str] = {
+CAUSES: dict[type[TryError], str] = {  # the first that an error is an instance of: subclasses come first
     BusyError: "the upstream is busy",
     CertificateError: "the upstream's certificate is not trusted",
     GoneError: "no connection to the upstream",
@@ -35,6 +35,7 @@ CAUSES: dict[type[TryError], str] = {
     SpentError: "the upstream did not answer in time",
     TooLargeError: "the upstream's reply is too long",
     RefusedError: "the upstream refused the request",
+    TryError: "the upstream gave no usable reply",
 }
 LONGEST_PAUSE = 60.0  # seconds that an upstream is left alone, whatever it asks for: then one request tries it again
 _ADDRESS = re.compile(
@@ -111,7 +112,8 @@ def of_fault(error: TryError) -> ApiError:
     """
     answer = _answer_to(error)
     status = _STATUS.match(error.reason)
-    answer.cause = CAUSES.get(type(error), "the upstream gave no usable reply") + (f" ({status[0]})" if status else "")
+    cause = next(text for kind, text in CAUSES.items() if isinstance(error, kind))
+    answer.cause = f"{cause} ({status[0]})" if status else cause
     return answer
 
 
