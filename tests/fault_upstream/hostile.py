@@ -92,6 +92,24 @@ async def echo_pieces(asked: Asked) -> None:
     await send_deltas(asked, deltas)
 
 
+def with_duplicate(asked: Asked, body: dict[str, Any]) -> bytes:
+    """JSON with the key in a member that a later one replaces, escaped if the argument says so."""
+    key = asked.key
+    if asked.fault.argument == "escaped":
+        key = key[0] + "".join(f"\\u{ord(char):04X}" for char in key[1:])
+    return f'{{"x": "{key}", "x": 1, {json.dumps(body)[1:]}'.encode()
+
+
+async def echo_duplicate(asked: Asked) -> None:
+    await asked.reply(with_duplicate(asked, good(asked)))
+
+
+async def echo_duplicate_stream(asked: Asked) -> None:
+    await asked.send(f"{EVENTS}\r\n".encode())
+    data = with_duplicate(asked, chunk({"content": "4"}, "stop"))
+    await send_events(asked, [b"data: " + data + b"\n\n", b"data: [DONE]\n\n"])
+
+
 async def like_a_key(asked: Asked) -> None:
     """A text that contains the beginning of a key, but not the key."""
     await asked.send(f"{EVENTS}\r\n".encode())
@@ -128,11 +146,13 @@ async def far_index(asked: Asked) -> None:
 HOSTILE_ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "header": header,
     "echo-logprobs": echo_logprobs,
+    "echo-duplicate": echo_duplicate,
     "padded": padded,
 }
 HOSTILE_STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "header": header_stream,
     "echo-pieces": echo_pieces,
+    "echo-duplicate": echo_duplicate_stream,
     "like-a-key": like_a_key,
     "endless-stream": endless_stream,
     "far-index": far_index,

@@ -101,6 +101,20 @@ def test_a_key_in_pieces_of_a_stream_is_not_passed_on(upstream: FaultUpstream, f
     assert "API key" in seen
 
 
+@pytest.mark.parametrize("spelling", ["plain", "escaped"])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.usefixtures("short_pauses")
+def test_a_key_in_a_member_that_is_replaced_is_not_passed_on(
+    upstream: FaultUpstream, spelling: str, stream: bool
+) -> None:
+    model = f"fault:echo-duplicate@{spelling}?now"
+    with gateway(upstream.url, model=model) as running:
+        answered = running.chat("now", model, stream=stream)
+    assert answered.status == 502
+    assert "API key" in answered.error["message"]
+    assert CANARY not in answered.body.decode()
+
+
 def test_a_text_that_only_begins_like_a_key_is_complete(upstream: FaultUpstream) -> None:
     model = "fault:like-a-key?now"
     with gateway(upstream.url, model=model) as running:

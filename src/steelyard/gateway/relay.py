@@ -129,6 +129,9 @@ class Relay:
             self.request.app[STATE].metrics.repaired.add()
             return None
         self.secrets.check(chunk)
+        is_verbatim = b"\n" not in data and is_strict(data)
+        if is_verbatim and self.source.secrets.in_text(data.decode()):  # also in a member that a later one replaces
+            raise TryError(ECHO)
         choices = chunk["choices"]
         if isinstance(chunk.get("usage"), dict):
             log_reply(self.request, self.source, chunk | {"choices": range(self.asked.sent_back)})
@@ -136,7 +139,7 @@ class Relay:
             self.choices.note(choice)
         if not choices and isinstance(chunk.get("usage"), dict) and not self.asked.usage_chunk:
             return None
-        return event(data if b"\n" not in data and is_strict(data) else chunk)
+        return event(data if is_verbatim else chunk)
 
     async def _plain(self, upstream: ClientResponse, until: float) -> web.StreamResponse:
         """A whole reply of an upstream that does not stream, as a stream."""

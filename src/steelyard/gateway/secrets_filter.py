@@ -19,6 +19,7 @@ from steelyard.llm.reply import ECHO
 PREFIX = 4  # characters of a key at the end of a text that make it wait
 MAX_HEADERS = 32
 _VALUE = re.compile(r"[\t\x20-\x7e]{0,256}")  # of a header: printable and not too long
+_ESCAPE = re.compile(r"\\u00[2-7]|\\/")  # of a character that a key may have and JSON need not escape
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _MAX_CALLS = 128  # tool calls of a choice that are tracked separately
 
@@ -31,6 +32,7 @@ class Secrets:
     def __init__(self, *keys: str | None) -> None:
         self.keys: list[str] = []
         self._spellings: list[str] = []  # of the keys, as they are and within JSON
+        self._escaped: list[re.Pattern[str]] = []  # the keys with any of their characters escaped
         self._byte_patterns: list[re.Pattern[str]] = []
         for key in keys:
             self.add(key)
@@ -43,17 +45,22 @@ class Secrets:
         escaped = json.dumps(key)[1:-1]
         self.keys.append(key)
         self._spellings += {key, escaped}
+        self._escaped.append(re.compile("".join(map(_escapes, key))))
         self._byte_patterns.append(re.compile(rf"{numbers}(?!\d)"))
 
     def in_text(self, text: str) -> bool:
         """Whether a text contains a key: verbatim, escaped as in JSON, or as the bytes of a token.
 
-        >>> Secrets("0123456789abcdef").in_text("you sent 0123456789abcdef")
-        True
+        >>> secrets = Secrets("0123456789abcdef")
+        >>> secrets.in_text("you sent 0123456789abcdef"), secrets.in_text("01\\\\u00323456789\\\\u0061bcdef")
+        (True, True)
         """
         if any(spelling in text for spelling in self._spellings):
             return True
-        return '"bytes"' in text and any(pattern.search(text) for pattern in self._byte_patterns)
+        is_escaped = "\\" in text and _ESCAPE.search(text) is not None
+        if is_escaped and any(pattern.search(text) for pattern in self._escaped):
+            return True
+        return (is_escaped or '"bytes"' in text) and any(pattern.search(text) for pattern in self._byte_patterns)
 
     def in_json(self, content: Any) -> bool:
         """Whether a reply contains a key, also in a field name or spread over several tokens."""
@@ -107,6 +114,18 @@ class StreamedSecrets:
             self._open.add(text_id)
         else:
             self._open.discard(text_id)
+
+
+def _escapes(character: str) -> str:
+    r"""A pattern for a character as JSON may spell it.
+
+    >>> _escapes("/")
+    '(?:/|\\\\u002[fF]|\\\\/)'
+    """
+    plain, code = re.escape(character), f"{ord(character):04x}"
+    digits = re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", code)
+    backslash = rf"|\\{plain}" if character in '"\\/' else ""
+    return rf"(?:{plain}|\\u{digits}{backslash})"
 
 
 def _ends_with_start_of(text: str, key: str) -> bool:
