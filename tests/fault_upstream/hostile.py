@@ -87,9 +87,25 @@ async def echo_pieces(asked: Asked) -> None:
         events = [chunk({"content": "a"}, logprobs={"content": [entry]}) for entry in entries]
         await send_events(asked, [*events, chunk({}, "stop"), b"data: [DONE]\n\n"])
         return
+    elif field == "reasoning_details":
+        deltas = [{field: [{"type": "reasoning.text", "index": 0, "text": piece}]} for piece in pieces]
+    elif field == "transcript":
+        deltas = [{"audio": {"id": "a1", field: piece}} for piece in pieces]
     else:
         deltas = [{field: piece} for piece in pieces]
     await send_deltas(asked, deltas)
+
+
+async def half_a_key(asked: Asked) -> None:
+    """A text that ends within the key: with a finish_reason, with [DONE] or without either, by the argument."""
+    await asked.send(f"{EVENTS}\r\n".encode())
+    ends: dict[str, list[Any]] = {
+        "finish": [chunk({}, "length"), b"data: [DONE]\n\n"],
+        "done": [b"data: [DONE]\n\n"],
+        "nothing": [],
+    }
+    texts = [chunk({"content": piece}) for piece in ("my key is ", asked.key[:5], asked.key[5:-1])]
+    await send_events(asked, [*texts, *ends[asked.fault.argument]])
 
 
 def with_duplicate(asked: Asked, body: dict[str, Any]) -> bytes:
@@ -114,7 +130,7 @@ async def like_a_key(asked: Asked) -> None:
     """A text that contains the beginning of a key, but not the key."""
     await asked.send(f"{EVENTS}\r\n".encode())
     await send_deltas(
-        asked, [{"content": piece} for piece in ("a ", asked.key[:9], asked.key[9:-1], "?", asked.key[:9])]
+        asked, [{"content": piece} for piece in ("a ", asked.key[:9], asked.key[9:-1], "?", asked.key[:8])]
     )
 
 
@@ -153,6 +169,7 @@ HOSTILE_STREAMS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "header": header_stream,
     "echo-pieces": echo_pieces,
     "echo-duplicate": echo_duplicate_stream,
+    "half-a-key": half_a_key,
     "like-a-key": like_a_key,
     "endless-stream": endless_stream,
     "far-index": far_index,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from steelyard.gateway.secrets_filter import Secrets, StreamedSecrets
 from steelyard.gateway.verifier import VerifierSettings
+from steelyard.llm.faults import TooLargeError, TryError
 from tests.gateway.gateways import VOTE, Answered, Gateway, gateway
 from tests.upstreams import CANARY, FaultUpstream
 from tests.verifiers.verifier_servers import fault_verifier
@@ -30,16 +33,25 @@ def shown(running: Gateway, model: str, **more: Any) -> str:
     return f"{answered.headers} {answered.body.decode()}"
 
 
+def strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """All strings in a value, with the names of their fields."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from strings(member, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item, name)
+
+
 def joined(events: list[Any]) -> str:
     """The texts of a stream as a client puts them together."""
     texts: dict[str, str] = {}
     for event in events:
         for choice in event["choices"]:
-            for name, value in choice["delta"].items():
-                if isinstance(value, str):
-                    texts[name] = texts.get(name, "") + value
-            for call in choice["delta"].get("tool_calls", []):
-                texts["arguments"] = texts.get("arguments", "") + call["function"].get("arguments", "")
+            for name, value in strings(choice["delta"]):
+                texts[name] = texts.get(name, "") + value
             for entry in (choice.get("logprobs") or {}).get("content", []):
                 texts["tokens"] = texts.get("tokens", "") + entry["token"]
     return str(texts)
@@ -92,7 +104,10 @@ def test_a_reply_with_too_large_a_head_is_an_error(upstream: FaultUpstream, kind
     assert not any(name.startswith("x-ratelimit") for name in answered.headers)
 
 
-@pytest.mark.parametrize("field", ["content", "reasoning_content", "arguments", "logprobs"])
+@pytest.mark.parametrize(
+    "field",
+    ["content", "reasoning_content", "thinking", "reasoning_details", "transcript", "arguments", "logprobs"],
+)
 def test_a_key_in_pieces_of_a_stream_is_not_passed_on(upstream: FaultUpstream, field: str) -> None:
     model = f"fault:echo-pieces@{field}?now"
     with gateway(upstream.url, model=model) as running:
@@ -121,7 +136,44 @@ def test_a_text_that_only_begins_like_a_key_is_complete(upstream: FaultUpstream)
         events = running.chat("now", model, stream=True).events
     assert events[-1] == "[DONE]"
     text = "".join(event["choices"][0]["delta"].get("content", "") for event in events[:-1])
-    assert text == f"a {CANARY[:-1]}?{CANARY[:9]}"
+    assert text == f"a {CANARY[:-1]}?{CANARY[:8]}"
+
+
+@pytest.mark.parametrize("end", ["finish", "done", "nothing"])
+def test_a_text_that_ends_within_the_key_is_not_passed_on(upstream: FaultUpstream, end: str) -> None:
+    model = f"fault:half-a-key@{end}?now"
+    with gateway(upstream.url, model=model) as running:
+        seen = shown(running, model, stream=True)
+    assert CANARY[:4] not in seen
+    assert "API key" in seen
+
+
+def test_the_texts_that_are_tracked_are_bounded() -> None:
+    tracked = StreamedSecrets(Secrets(CANARY))
+    for number in range(10_000):
+        tracked.check({"choices": [{"index": 0, "delta": {f"field {number}": "text"}}]})
+    with pytest.raises(TooLargeError, match="more than 10,000 texts"):
+        tracked.check({"choices": [{"index": 0, "delta": {"one more": "text"}}]})
+
+
+def test_tool_calls_and_nested_texts_are_told_apart() -> None:
+    """The pieces of two texts, in turn, are not joined; those of one text are, also in one chunk."""
+    half, rest = CANARY[:10], CANARY[10:]
+
+    def check(*deltas: dict[str, Any]) -> None:
+        tracked = StreamedSecrets(Secrets(CANARY))
+        for delta in deltas:
+            tracked.check({"choices": [{"index": 0, "delta": delta}]})
+
+    def call(index: int, piece: str) -> dict[str, Any]:
+        return {"index": index, "function": {"arguments": piece}}
+
+    check({"tool_calls": [call(0, half)]}, {"tool_calls": [call(1, rest)]})
+    check({"parts": [{"text": half}, {"text": rest}]})
+    with pytest.raises(TryError):
+        check({"tool_calls": [call(0, half), call(1, "x")]}, {"tool_calls": [call(1, "y"), call(0, rest)]})
+    with pytest.raises(TryError):
+        check({"tool_calls": [call(0, half), call(0, rest)]})
 
 
 @pytest.mark.parametrize("kind", ["echo", "echo-usage", "echo-error"])

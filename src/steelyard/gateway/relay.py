@@ -94,7 +94,9 @@ class Relay:
     async def _send(self, events: bytes, *, ended: bool) -> None:
         """Send events on, unless they end like the beginning of a key."""
         self._waiting += events
-        if self.secrets.must_wait and not ended:
+        if ended:
+            self.secrets.end()
+        if self.secrets.must_wait:
             if len(self._waiting) > MOST_WAITING:
                 raise TryError(ECHO)
             return

@@ -2,7 +2,8 @@
 
 A server that echoes its request may put the key anywhere: in a header, a text, a field name, a token of the
 log-probabilities or its bytes. A reply that contains a key is refused as a whole. In a stream a key may be split over
-many events, so text that ends with the beginning of a key is held back until more of it has arrived.
+many events, so text that ends with the beginning of a key is held back until more of it has arrived. A stream that
+ends with more than MAX_RELEASED characters of a key is refused, too.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steelyard.llm.address import LEAST_REAL
-from steelyard.llm.faults import TryError
+from steelyard.llm.faults import TooLargeError, TryError
 from steelyard.llm.reply import ECHO
 
 PREFIX = 4  # characters of a key at the end of a text that make it wait
 MAX_HEADERS = 32
 _VALUE = re.compile(r"[\t\x20-\x7e]{0,256}")  # of a header: printable and not too long
 _ESCAPE = re.compile(r"\\u00[2-7]|\\/")  # of a character that a key may have and JSON need not escape
-_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
-_MAX_CALLS = 128  # tool calls of a choice that are tracked separately
+MAX_RELEASED = 8  # characters of a key that a text may end with
+MAX_TEXTS = 10_000  # of a stream that are tracked
 
-TextId = tuple[int, str, int]  # choice, field, tool call
+TextId = tuple[int, int]  # the choice, and the hash of the path within it
 
 
 class Secrets:
@@ -85,7 +86,7 @@ class StreamedSecrets:
         self._secrets = secrets
         self._longest = max(map(len, secrets.keys), default=1)
         self._tails: dict[TextId, str] = {}  # the end of each text
-        self._open: set[TextId] = set()  # texts that end with the beginning of a key
+        self._open: dict[TextId, int] = {}  # texts that end with the beginning of a key, and the length of that
 
     @property
     def must_wait(self) -> bool:
@@ -100,20 +101,30 @@ class StreamedSecrets:
             raise TryError(ECHO)
         for choice in chunk["choices"]:
             index = choice.get("index", 0)
-            for text_id, piece in _pieces(choice, index):
-                self._add(text_id, piece)
+            for path, piece in _texts(choice):
+                self._add((index, path), piece)
             if choice.get("finish_reason") is not None:
-                self._open = {text_id for text_id in self._open if text_id[0] != index}
+                self._end([text_id for text_id in self._open if text_id[0] == index])
+
+    def end(self) -> None:
+        """Check the end of the stream, which may come before a choice has finished."""
+        self._end(list(self._open))
+
+    def _end(self, ended: list[TextId]) -> None:
+        """Stop holding back texts that have ended, unless one ends with too much of a key."""
+        if any(self._open.pop(text_id) > MAX_RELEASED for text_id in ended):
+            raise TryError(ECHO)
 
     def _add(self, text_id: TextId, piece: str) -> None:
+        if text_id not in self._tails and len(self._tails) >= MAX_TEXTS:
+            raise TooLargeError(f"the stream has more than {MAX_TEXTS:,} texts")
         text = self._tails.get(text_id, "") + piece
         if self._secrets.in_text(text):
             raise TryError(ECHO)
         self._tails[text_id] = text[-self._longest :]
-        if any(_ends_with_start_of(text, key) for key in self._secrets.keys):
-            self._open.add(text_id)
-        else:
-            self._open.discard(text_id)
+        self._open.pop(text_id, None)
+        if length := max(_start_at_end(text, key) for key in self._secrets.keys):
+            self._open[text_id] = length
 
 
 def _escapes(character: str) -> str:
@@ -128,18 +139,18 @@ def _escapes(character: str) -> str:
     return rf"(?:{plain}|\\u{digits}{backslash})"
 
 
-def _ends_with_start_of(text: str, key: str) -> bool:
-    """Whether a text ends with the beginning of a key.
+def _start_at_end(text: str, key: str) -> int:
+    """The number of characters of a key's beginning that a text ends with; 0 if they are fewer than PREFIX.
 
-    >>> _ends_with_start_of("my key: abcde", "abcdefgh"), _ends_with_start_of("abcde.", "abcdefgh")
-    (True, False)
+    >>> _start_at_end("my key: abcde", "abcdefgh"), _start_at_end("abcde.", "abcdefgh")
+    (5, 0)
     """
     at = text.find(key[:PREFIX], max(0, len(text) - len(key)))
     while at >= 0:
         if key.startswith(text[at:]):
-            return True
+            return len(text) - at
         at = text.find(key[:PREFIX], at + 1)
-    return False
+    return 0
 
 
 def _tokens(content: Any) -> Iterator[str]:
@@ -156,21 +167,23 @@ def _joined(logprobs: Any) -> str:
     return "".join(token for token in tokens if isinstance(token, str))
 
 
-def _pieces(choice: dict[str, Any], index: int) -> Iterator[tuple[TextId, str]]:
-    """The texts of one choice of a chunk, which may continue in later chunks."""
-    delta = choice["delta"]
-    for name in _TEXTS:
-        if isinstance(delta.get(name), str):
-            yield (index, name, 0), delta[name]
+def _texts(choice: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """Every text of one choice of a chunk, with the hash of its path: a later chunk may continue it."""
     if choice.get("logprobs"):
-        yield (index, "logprobs", 0), _joined(choice["logprobs"])
-    calls = delta.get("tool_calls")
-    for position, call in enumerate(
-        [*(calls if isinstance(calls, list) else ()), {"function": delta.get("function_call")}]
-    ):
-        function = call.get("function") if isinstance(call, dict) else None
-        number = call.get("index", position) if isinstance(call, dict) else 0
-        slot = number if isinstance(number, int) and 0 <= number < _MAX_CALLS else _MAX_CALLS
-        for name in ("name", "arguments"):
-            if isinstance(function, dict) and isinstance(function.get(name), str):
-                yield (index, name, slot), function[name]
+        yield hash("logprobs"), _joined(choice["logprobs"])
+    values: list[tuple[int, Any]] = [(0, {name: choice[name] for name in choice if name != "logprobs"})]
+    while values:
+        path, value = values.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict):
+            values += [(hash((path, name)), member) for name, member in reversed(value.items())]
+        elif isinstance(value, list):
+            items = [(hash((path, _position(item, position))), item) for position, item in enumerate(value)]
+            values += reversed(items)
+
+
+def _position(item: Any, position: int) -> int:
+    """The position of a list's item over all chunks: tool calls, for example, name theirs."""
+    index = item.get("index") if isinstance(item, dict) else None
+    return index if isinstance(index, int) else position
