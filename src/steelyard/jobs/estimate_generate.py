@@ -31,6 +31,7 @@ def estimate_generate(order: GenerateOrder, questions: pl.DataFrame, folder: Pat
         return {upstream.name: _estimate(order, everything, prompts, {}, None) for upstream in order.upstreams}
     with Run.open(folder) as run:
         run.manifest = continued(folder, run.manifest, order.manifest)
+        run.questions = questions  # they may differ from those of a run without samples
         usage = usage_by_part(run)
         return {
             upstream.name: _estimate(

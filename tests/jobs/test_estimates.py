@@ -1,0 +1,29 @@
+"""Estimates of what `generate` will spend: which samples they count, and what a probe may spend."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.generating import ask_for
+from tests.jobs.test_spending import PRICE, planned
+from tests.running import steelyard
+from tests.upstreams import FaultUpstream
+
+pytestmark = pytest.mark.usefixtures("key", "short_pauses")
+CLOSED = "http://127.0.0.1:9/v1"  # no server listens there
+
+
+@pytest.mark.parametrize("options", [("--dry-run", "--json"), ("--confirm-above", 1000, *PRICE, "--json")])
+def test_a_run_that_never_began_is_estimated_with_the_new_questions(
+    upstream: FaultUpstream, tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    run = tmp_path / "run"
+    failed = steelyard("generate", ask_for(tmp_path, 2), "--upstream", CLOSED, "--model", "good", "-n", 4, "-o", run)
+    assert (failed.code, (run / "manifest.json").exists()) == (2, True)
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("".join(json.dumps({"question": f"new{i}", "prompt": f"{i}?"}) + "\n" for i in range(5)))
+    words = ["generate", questions, "--upstream", upstream.url, "--model", "good", "-n", 4, "-o", run, *options]
+    assert planned(steelyard(*words))["samples"] == 20
