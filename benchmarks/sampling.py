@@ -57,7 +57,7 @@ def ours(url: str, prompts: list[str], folder: Path) -> None:
     questions = pl.DataFrame({"question": [f"q{i}" for i in range(len(prompts))], "prompt": prompts})
     how = How(AT_ONCE, start=AT_ONCE, fan_out=True)
     with Run.start(folder, Manifest("0", PLAN.model, PLAN.n), questions) as run:
-        job = Generate(Share(run), Address(url), PLAN, read_template("plain"), how)
+        job = Generate(Share(run), Address(url), PLAN, read_template("plain"), how, url)
         job.note(ABLE)
         standing = asyncio.run(job.work())
         if standing.done != len(prompts):

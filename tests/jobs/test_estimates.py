@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.generating import ask_for
+from tests.jobs.generating import ask_for, generate
 from tests.jobs.test_spending import PRICE, planned
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream
@@ -27,3 +27,13 @@ def test_a_run_that_never_began_is_estimated_with_the_new_questions(
     questions.write_text("".join(json.dumps({"question": f"new{i}", "prompt": f"{i}?"}) + "\n" for i in range(5)))
     words = ["generate", questions, "--upstream", upstream.url, "--model", "good", "-n", 4, "-o", run, *options]
     assert planned(steelyard(*words))["samples"] == 20
+
+
+def test_what_another_server_supports_is_not_assumed(upstream: FaultUpstream, tmp_path: Path) -> None:
+    generate(upstream, tmp_path, "good", "-n", 4, "--dry-run", "--probe", 1)
+    moved = upstream.url.replace("127.0.0.1", "localhost")
+    estimates = []
+    for url in (upstream.url, moved):
+        words = ["--upstream", url, "--model", "good", "-n", 4, "-o", tmp_path / "run", "--dry-run", "--json"]
+        estimates.append(planned(steelyard("generate", tmp_path / "questions.jsonl", *words))["requests"])
+    assert estimates == [{"low": 2, "high": 2, "expected": 2}, {"low": 2, "high": 8, "expected": None}]

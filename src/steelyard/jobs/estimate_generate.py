@@ -11,6 +11,7 @@ import polars as pl
 
 from steelyard.jobs.estimate import Estimate, Range, predicted, tokens_of_text
 from steelyard.jobs.generate_order import GenerateOrder
+from steelyard.jobs.noted_abilities import abilities_key, noted_abilities
 from steelyard.llm.named_upstreams import Upstream
 from steelyard.llm.request import samples_per_request
 from steelyard.runs.manifest import FILE
@@ -103,10 +104,6 @@ def _requests(ranges: Sequence[range], per_request: int) -> int:
 
 
 def _abilities(run: Run, upstream: Upstream, order: GenerateOrder) -> Abilities | None:
-    """What the server supports, as an earlier command noted in the run."""
-    key = {"model": upstream.model, "wanted": 1 if order.how.fan_out else order.sampling.n}
-    key |= {"tried_logprobs": order.how.logprobs}
-    for note in reversed(run.state.notes):
-        if note.get("note") == "abilities" and key.items() <= note.items():
-            return Abilities(**note["abilities"])
-    return None
+    n, how = order.sampling.n, order.how
+    key = abilities_key(upstream.base, upstream.model, n, fan_out=how.fan_out, logprobs=how.logprobs)
+    return noted_abilities(run, key)

@@ -72,7 +72,8 @@ def _generate(
     """The work on the share of one upstream, with its model and no more requests than it can take."""
     n, how = order.sampling.n, order.how
     own = replace(how, concurrency=at_once(upstream.url, 1 if how.fan_out else n, how.concurrency))
-    return Generate(share, address, replace(order.sampling, model=upstream.model), order.template, own, watch)
+    sampling = replace(order.sampling, model=upstream.model)
+    return Generate(share, address, sampling, order.template, own, upstream.base, watch)
 
 
 async def _worked(job: Generate | SeveralSources) -> None:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from steelyard.errors import SettingError, UpstreamError, need_numbers
+from steelyard.jobs.noted_abilities import abilities_key, noted_abilities
 from steelyard.jobs.one_request import Asker
 from steelyard.jobs.progress import Allowed, Progress
 from steelyard.jobs.request_batch import Batch, Limits
@@ -48,6 +49,7 @@ class How:
 class Generate:
     """One go at a source's share of a run: `await Generate(..).work()`.
 
+    `base` identifies the server in the run's notes; the embedded LLM has a new address each time it starts.
     `stop()` ends it early and saves what arrives within a moment.
     """
 
@@ -58,9 +60,10 @@ class Generate:
         sampling: Sampling,
         template: Template,
         how: How,
+        base: str,
         watch: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        self.share, self.run = share, share.run
+        self.share, self.run, self.base = share, share.run, base
         self.address, self.sampling, self.template, self.how = address, sampling, template, how
         self.allowed = Allowed.of(how.max_failures, share.wanted)
         self.progress = Progress(share.wanted, share.done)
@@ -102,10 +105,9 @@ class Generate:
     async def _find(self, client: Client) -> None:
         """What the server can do: as found before, or by asking it."""
         about = self._about()
-        for note in reversed(self.run.state.notes):
-            if note.get("note") == "abilities" and about.items() <= note.items():
-                self.abilities = Abilities(**note["abilities"])
-                return
+        self.abilities = noted_abilities(self.run, about)
+        if self.abilities is not None:
+            return
         patience = self.how.limits.sample_timeout
         self.abilities = await probe(
             client, self.sampling, wanted=about["wanted"], logprobs=self.how.logprobs, patience=patience
@@ -114,9 +116,8 @@ class Generate:
 
     def _about(self) -> dict[str, Any]:
         """What a finding holds for."""
-        wanted = 1 if self.how.fan_out else self.sampling.n
-        about = {"upstream": self.address.base, "model": self.sampling.model, "wanted": wanted}
-        return about | {"tried_logprobs": self.how.logprobs}
+        how, sampling = self.how, self.sampling
+        return abilities_key(self.base, sampling.model, sampling.n, fan_out=how.fan_out, logprobs=how.logprobs)
 
     def note(self, able: Abilities) -> None:
         """Write down what was found, if it is new."""

@@ -42,6 +42,14 @@ class Upstream:
         except SettingError as error:
             raise SettingError(f"{self.name}: {error}") if self.name else error from None
 
+    @property
+    def base(self) -> str:
+        """Its address, spelled in one way."""
+        try:
+            return LOCAL if self.url == LOCAL else read_address(self.url, NO_KEY).base
+        except SettingError as error:
+            raise SettingError(f"{self.name}: {error}") if self.name else error from None
+
 
 def read_upstreams(upstream: Named, model: Named | None, key_env: Named, n: int) -> tuple[Upstream, ...]:
     """Read the upstreams in the order of their names; n is the number of samples that each is asked for.
@@ -149,17 +157,9 @@ def _check_different(upstreams: tuple[Upstream, ...]) -> None:
     """Refuse one model at one address under two names: its samples would count twice."""
     seen: dict[tuple[str, str], str] = {}
     for each in upstreams:
-        first = seen.setdefault((_base(each), each.model), each.name)
+        first = seen.setdefault((each.base, each.model), each.name)
         if first != each.name:
             raise SettingError(
                 f"the upstreams {first!r} and {each.name!r} are the same model at the same address: leave one away, or "
                 "name another model with --model NAME=MODEL,NAME=MODEL"
             )
-
-
-def _base(upstream: Upstream) -> str:
-    """The address of an upstream, spelled in one way."""
-    try:
-        return LOCAL if upstream.url == LOCAL else read_address(upstream.url, NO_KEY).base
-    except SettingError as error:
-        raise SettingError(f"{upstream.name}: {error}") from None
