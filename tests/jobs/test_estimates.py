@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gateway.test_relay import fixed
 from tests.jobs.generating import ask_for, generate
 from tests.jobs.test_spending import PRICE, planned
 from tests.running import steelyard
@@ -37,3 +38,20 @@ def test_what_another_server_supports_is_not_assumed(upstream: FaultUpstream, tm
         words = ["--upstream", url, "--model", "good", "-n", 4, "-o", tmp_path / "run", "--dry-run", "--json"]
         estimates.append(planned(steelyard("generate", tmp_path / "questions.jsonl", *words))["requests"])
     assert estimates == [{"low": 2, "high": 2, "expected": 2}, {"low": 2, "high": 8, "expected": None}]
+
+
+def test_the_upper_end_leaves_room_for_the_chat_template_of_the_server(upstream: FaultUpstream, tmp_path: Path) -> None:
+    words = ("--prompt", "plain", "-n", 2, "--fan-out", "--json")
+    estimate = planned(generate(upstream, tmp_path, "good", *words, "--dry-run"))["input_tokens"]
+    spent = planned(generate(upstream, tmp_path, "good", *words))["spent"]
+    assert estimate["low"] <= spent["prompt_tokens"] <= estimate["high"]
+
+
+def test_equal_earlier_responses_do_not_promise_that_the_next_ones_are_equal(tmp_path: Path) -> None:
+    choices = [{"message": {"content": "\\boxed{3}"}, "finish_reason": "stop"}]
+    body = {"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 10}}
+    with fixed(json.dumps(body).encode()) as url:
+        words = ["--upstream", url, "--model", "m", "-n", 1, "-o", tmp_path / "run", "--json"]
+        done = steelyard("generate", ask_for(tmp_path, 5), *words, "--dry-run", "--probe", 2)
+    output = planned(done)["output_tokens"]
+    assert output == pytest.approx({"low": 24, "high": 36, "expected": 30})

@@ -11,12 +11,14 @@ from typing import Any
 from steelyard.llm.prices import MILLION, Price
 
 COVERAGE = 0.95  # of a range that is learned from earlier requests
-TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1 / 2  # of text that no server has counted: lowest, expected, highest
+MARGIN = 0.2  # at least, either way: new texts may differ from earlier ones
+TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1.0  # of text that no server has counted: lowest, expected, highest
+CHAT_TEMPLATE = 100  # tokens that a server may add to each request, at most: roles, a default system prompt
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number known only within bounds; `expected` is None where there is no basis for a best guess."""
+    """A number that is unlikely to be outside two bounds; `expected` is None if there is no basis for a best guess."""
 
     low: float
     high: float
@@ -76,10 +78,10 @@ def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
     """The sum of weight * value over new items, predicted from earlier values: Student's prediction interval.
 
     With mean m and deviation s of K values, and W the sum of the weights w: m W, plus or minus
-    t s sqrt(sum w^2 + W^2 / K). A single value gives no bounds.
+    t s sqrt(sum w^2 + W^2 / K), and at least 20 % either way. A single value gives no bounds.
 
-    >>> predicted([10.0, 20.0, 30.0], [1.0, 1.0]).expected, predicted([7.0, 7.0], [3.0])
-    (40.0, Range(low=21.0, high=21.0, expected=21.0))
+    >>> predicted([10.0, 20.0, 30.0], [1.0, 1.0]).expected, predicted([5.0, 5.0], [2.0])
+    (40.0, Range(low=8.0, high=12.0, expected=10.0))
     """
     from scipy.special import stdtrit
 
@@ -88,17 +90,16 @@ def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
         return Range(0.0, math.inf, mean * total)
     quantile = float(stdtrit(len(values) - 1, (1 + COVERAGE) / 2))
     half = quantile * stdev(values) * math.sqrt(math.fsum(w * w for w in weights) + total**2 / len(values))
+    half = max(half, MARGIN * mean * total)
     return Range(mean * total - half, mean * total + half, mean * total)
 
 
-def tokens_of_text(size: float, values: Sequence[float] = (), weights: Sequence[float] = ()) -> Range:
-    """The tokens in `size` bytes of text: by length, or as `predicted` if several earlier texts were counted.
+def tokens_of_text(size: float, requests: int, values: Sequence[float] = (), weights: Sequence[float] = ()) -> Range:
+    """The input tokens of requests with `size` bytes of text in all.
 
-    New texts may differ from those, so the range is at least 20 % either way.
+    They are estimated by length, or as `predicted` if several earlier texts were counted.
     """
     if len(values) < 2:
         low, expected, high = TOKENS_PER_BYTE
-        return Range(size * low, size * high, size * expected)
-    learned = predicted(values, weights)
-    mean = learned.expected or 0.0
-    return Range(max(0.0, min(learned.low, 0.8 * mean)), max(learned.high, 1.2 * mean), mean)
+        return Range(size * low, size * high + requests * CHAT_TEMPLATE, size * expected)
+    return predicted(values, weights).within(0.0, math.inf)

@@ -31,7 +31,7 @@ def estimate_ask(
     upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
     cascade = plan.cascade_ if plan else None
     early = plan is not None and (plan.stopping_ is not None or cascade is not None)
-    prompt = tokens_of_text(len(template.fill(question).encode("utf-8", "surrogatepass")))
+    prompt = tokens_of_text(len(template.fill(question).encode("utf-8", "surrogatepass")), 1)
     estimates: dict[str, Estimate] = {}
     for server in upstreams:
         samples = (SAMPLES if n is None else n) if cascade is None else 0

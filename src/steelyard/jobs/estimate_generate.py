@@ -65,24 +65,22 @@ def _estimate(
     samples = {name: sum(map(len, ranges)) for name, ranges in missing.items()}
     total, same = sum(samples.values()), fewest == largest
     requests = Range(sum(fewest.values()), sum(largest.values()), sum(fewest.values()) if same else None)
-    low, high = (
-        _input({name: count * prompts[name] for name, count in counts.items()}, prompts, usage)
-        for counts in (fewest, largest)
-    )
+    low, high = (_input(counts, prompts, usage) for counts in (fewest, largest))
     limit = total * order.sampling.max_tokens
     counted = [used.completion_tokens / used.samples for used in usage.values() if used.samples and not used.uncounted]
     output = predicted(counted, list(samples.values())).within(total, limit) if counted else Range(total, limit)
     return Estimate(total, requests, Range(low.low, high.high, low.expected if same else None), output)
 
 
-def _input(sizes: Mapping[str, int], prompts: Mapping[str, int], usage: Mapping[str, Usage]) -> Range:
-    """The input tokens, from the bytes of all prompts of each question."""
+def _input(requests: Mapping[str, int], prompts: Mapping[str, int], usage: Mapping[str, Usage]) -> Range:
+    """The input tokens of so many requests per question."""
+    sizes = [count * prompts[name] for name, count in requests.items()]
     counted = [
         used.prompt_tokens / (used.requests * prompts[name])
         for name, used in usage.items()
         if not used.uncounted and prompts.get(name)
     ]
-    return tokens_of_text(sum(sizes.values()), counted, list(sizes.values()))
+    return tokens_of_text(sum(sizes), sum(requests.values()), counted, sizes)
 
 
 def _missing(share: Share) -> Iterator[tuple[str, list[int]]]:

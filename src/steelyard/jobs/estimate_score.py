@@ -36,7 +36,7 @@ def estimate_score(
     if order.at is None or isinstance(order.protocol, RecordedProtocol):
         return no_requests(total)
     counted = [used.prompt_tokens / used.requests for used in usage.values() if not used.uncounted]
-    read = tokens_of_text(size, counted, list(scores.values()))
+    read = tokens_of_text(size, total, counted, list(scores.values()))
     written = total if isinstance(order.protocol, ChatProtocol) else 0
     if on_demand:
         return Estimate(total, Range(0, total), Range(0, read.high), Range(0, written))
