@@ -43,11 +43,12 @@ def test_a_run_and_its_status_say_what_was_spent(
 ) -> None:
     made = planned(generate(upstream, tmp_path, "good", "-n", 4, *PRICE, "--json", *options))
     usage = {"requests": requests, "samples": 12, "prompt_tokens": 7 * requests, "completion_tokens": tokens_of(3, 4)}
-    assert made["spent"] == usage | {"uncounted": 0, "cost": pytest.approx((7 * requests + 2 * tokens_of(3, 4)) / 1e6)}
+    cost = {"cost": pytest.approx((7 * requests + 2 * tokens_of(3, 4)) / 1e6), "currency": "USD"}
+    assert made["spent"] == usage | {"uncounted": 0} | cost
     assert sy.status(tmp_path / "run")["spent"] == {"samples": {"": usage | {"uncounted": 0}}, "verifiers": {}}
     shown = steelyard("status", tmp_path / "run", *PRICE).out
     usage_line = f"{requests} requests, {7 * requests} input and {tokens_of(3, 4)} output tokens"
-    spent = f"{usage_line}, cost {made['spent']['cost']:.4g}"
+    spent = f"{usage_line}, cost {made['spent']['cost']:.4g} USD"
     assert f"Spent on samples: {spent}." in " ".join(shown.split())
 
 
@@ -227,5 +228,5 @@ def test_what_scores_cost_is_recorded(upstream: FaultUpstream, tmp_path: Path, c
         ask = ["score", tmp_path / "run", "--verifier", "p-true", "--upstream", url, "--model", "m", *PRICE, "--json"]
         spent = planned(steelyard(*ask))["spent"]
     expected = {"requests": 6, "samples": 6, "prompt_tokens": 300, "completion_tokens": 6, "uncounted": 0}
-    assert spent == (expected | {"cost": pytest.approx(312e-6)} if counted else None)
+    assert spent == (expected | {"cost": pytest.approx(312e-6), "currency": "USD"} if counted else None)
     assert sy.status(tmp_path / "run")["spent"]["verifiers"] == ({"p-true": expected} if counted else {})

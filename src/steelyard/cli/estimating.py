@@ -47,7 +47,8 @@ def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bo
 
     total, cost = _total(estimates), _cost(estimates, prices)
     if json:
-        show.as_json({"dry_run": True, **total.plain(), "cost": None if cost is None else vars(cost)})
+        money = {"cost": None if cost is None else vars(cost), "currency": currency_of(prices)}
+        show.as_json({"dry_run": True, **total.plain(), **money})
         return
     if not total.requests.high:
         reason = f"the {total.samples:,} {unit} need no server" if total.samples else f"no {unit} are left"
@@ -64,8 +65,9 @@ def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bo
 def _confirmed(
     estimates: Mapping[str, Estimate], prices: Prices, above: float | None, json: bool, hint: str = ""
 ) -> bool:
-    """Whether to send the requests: the cost cannot exceed `above`, or the user confirms it at the terminal."""
+    """Whether to send the requests: the cost is unlikely to exceed `above`, or the user confirms it at the terminal."""
     from steelyard.errors import SettingError
+    from steelyard.llm.prices import currency_of
 
     if above is None or not _total(estimates).requests.high:
         return True
@@ -74,7 +76,7 @@ def _confirmed(
         raise SettingError("--confirm-above needs the price of every upstream: add --token-price NAME=IN,OUT")
     if cost.high <= above:
         return True
-    message = f"the cost could reach {cost.high:.4g}, more than --confirm-above {above:g}"
+    message = f"the cost could reach {cost.high:.4g} {currency_of(prices)}, more than --confirm-above {above:g}"
     if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         closer = f". {hint}" if hint and cost.expected is None else ""
         raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to proceed{closer}")

@@ -13,25 +13,30 @@ if TYPE_CHECKING:
 
 
 def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> None:
-    """Add the cost to every usage that `status` reports; None where it is unknown."""
-    from steelyard.llm.prices import VERIFIER, cost, price_of
+    """Add the cost and its currency to every usage that `status` reports; None where they are unknown."""
+    from steelyard.llm.prices import VERIFIER, cost, currency_of, price_of
     from steelyard.runs.usage import Usage
 
     for kind, parts in spent.items():
         for name, usage in parts.items():
             price = price_of(prices, VERIFIER if kind == "verifiers" else name)
-            usage["cost"] = cost(Usage(**usage), price)
+            usage.update(cost=cost(Usage(**usage), price), currency=currency_of(prices))
 
 
 def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] | None:
     """Requests, tokens and cost for --json, also by upstream where these have names; None without any request."""
-    from steelyard.llm.prices import cost, price_of, total_cost
+    from steelyard.llm.prices import cost, currency_of, price_of, total_cost
     from steelyard.runs.usage import total_usage
 
     if not any(usage.requests for usage in spent.values()):
         return None
-    total = vars(total_usage(spent)) | {"cost": total_cost(spent, prices)}
-    named = {name: vars(usage) | {"cost": cost(usage, price_of(prices, name))} for name, usage in spent.items() if name}
+    currency = {"currency": currency_of(prices)}
+    named = {
+        name: vars(usage) | {"cost": cost(usage, price_of(prices, name))} | currency
+        for name, usage in spent.items()
+        if name
+    }
+    total = vars(total_usage(spent)) | {"cost": total_cost(spent, prices)} | currency
     return total | ({"upstreams": named} if named else {})
 
 
@@ -45,8 +50,9 @@ def say_spent(spent: Mapping[str, Usage], prices: Prices, on: str = "") -> None:
 def spent_line(total: Mapping[str, Any], on: str = "") -> str:
     """What was spent, as one sentence.
 
-    >>> spent_line({"requests": 2, "uncounted": 0, "prompt_tokens": 14, "completion_tokens": 60, "cost": 0.00123})
-    'Spent: 2 requests, 14 input and 60 output tokens, cost 0.00123.'
+    >>> tokens = {"requests": 2, "uncounted": 0, "prompt_tokens": 14, "completion_tokens": 60}
+    >>> spent_line(tokens | {"cost": 0.00123, "currency": "EUR"})
+    'Spent: 2 requests, 14 input and 60 output tokens, cost 0.00123 EUR.'
     """
     requests = f"{total['requests']:,} request{'s' * (total['requests'] != 1)}"
     tokens = f", {total['prompt_tokens']:,} input and {total['completion_tokens']:,} output tokens"
@@ -54,5 +60,5 @@ def spent_line(total: Mapping[str, Any], on: str = "") -> str:
         tokens = ", tokens not reported by the server"
     elif total["uncounted"]:
         tokens += f" (not reported for {total['uncounted']:,} requests)"
-    money = "" if total["cost"] is None else f", cost {total['cost']:.4g}"
+    money = "" if total["cost"] is None else f", cost {total['cost']:.4g} {total['currency']}"
     return f"Spent{on}: {requests}{tokens}{money}."
