@@ -88,7 +88,7 @@ def run(
     from steelyard.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
-    each, prices = SAMPLES if n is None else n, check_spending(confirm_above, price)
+    each, prices = SAMPLES if n is None else n, check_spending(confirm_above, price, asked_of["upstream"])
     voter = load(plan) if plan else None
     cascade = voter.cascade_ if voter else None
     names = names_of(asked_of["upstream"])

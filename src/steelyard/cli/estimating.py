@@ -31,14 +31,17 @@ class Spending(NamedTuple):
         return _confirmed(estimates, self.prices, self.confirm_above, self.json, hint)
 
 
-def check_spending(confirm_above: float | None, price: list[str] | None) -> Prices:
-    """Read the prices, without which --confirm-above cannot work."""
+def check_spending(confirm_above: float | None, price: list[str] | None, upstream: str = "") -> Prices:
+    """Read the prices of --upstream and of the verifier, without which --confirm-above cannot work."""
     from steelyard.errors import SettingError
-    from steelyard.llm.prices import read_prices
+    from steelyard.llm.named_upstreams import names_of
+    from steelyard.llm.prices import VERIFIER, check_price_names, read_prices
 
     if confirm_above is not None and not price:
         raise SettingError("--confirm-above needs prices: add --token-price IN,OUT")
-    return read_prices(price or [])
+    prices = read_prices(price or [])
+    check_price_names(prices, [*names_of(upstream), VERIFIER])
+    return prices
 
 
 def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bool, hint: str = "") -> None:

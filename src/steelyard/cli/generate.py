@@ -128,9 +128,9 @@ def run(
     from steelyard.errors import SettingError, UpstreamError
     from steelyard.jobs.generate_run import generate
 
-    prices = check_spending(confirm_above, price)
-    estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
     asked_of = upstream_options(upstream, model, key_env)
+    prices = check_spending(confirm_above, price, asked_of["upstream"])
+    estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
     shown, stopped = Shown(lambda: live("Sampling")), False
     options: dict[str, Any] = {**asked_of,
         "n": n, "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompt": prompt,

@@ -26,11 +26,13 @@ def run(
     json: Json = False,
 ) -> None:
     """Say where a run stands: what is done, what failed and why, what is scored and spent, and how old its table is."""
-    from steelyard.llm.prices import read_prices
+    from steelyard.llm.prices import VERIFIER, check_price_names, read_prices
     from steelyard.runs.status import status
 
+    prices = read_prices(price or [])
     found = status(folder, price_response=price_response)
-    add_costs(found["spent"], read_prices(price or []))
+    check_price_names(prices, [*found["sources"], VERIFIER])
+    add_costs(found["spent"], prices)
     if json:
         show.as_json(found)
         return

@@ -22,7 +22,7 @@ from steelyard.jobs.ballot import Ballot
 from steelyard.jobs.entry_pool import EntryPool
 from steelyard.jobs.plan_reading import answers_of_plan
 from steelyard.llm.named_upstreams import Upstream, read_upstreams
-from steelyard.llm.prices import VERIFIER, Price, Prices, price_of
+from steelyard.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
 from steelyard.methods import method_class
 from steelyard.methods.base.method import Method
 from steelyard.stopping.cascade import Cascade
@@ -133,11 +133,7 @@ class Configuration:
             if each.name == self.name:
                 raise SettingError(f"{each.name!r} is the model that votes: give the upstream another name")
         known = [*names, VERIFIER] if self.verifier and self.verifier.upstream else names
-        for name in self.prices:
-            if name and name not in known:
-                raise SettingError(
-                    f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, known)}"
-                )
+        check_price_names(self.prices, known)
         if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
             raise SettingError(f"a cap on the cost needs the prices of {free[0]} too: --token-price {free[0]}=IN,OUT")
         if self.caps.cost is not None and VERIFIER in known and VERIFIER not in self.prices:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from steelyard.errors import SettingError
+from steelyard.errors import SettingError, did_you_mean
 from steelyard.runs.usage import Usage
 
 MILLION = 1_000_000
@@ -76,6 +76,17 @@ def read_prices(texts: Sequence[str]) -> Prices:
     if len(currencies := sorted({price.currency for price in prices.values()})) > 1:
         raise SettingError(f"--token-price mixes {' and '.join(currencies)}: give all prices in one currency")
     return prices
+
+
+def check_price_names(prices: Prices, names: Iterable[str]) -> None:
+    """Refuse a price by name that is for none of the servers with these names."""
+    known = [name for name in names if name]
+    for name in prices:
+        if name and name not in known:
+            raise SettingError(
+                f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, known)}; a price without "
+                "a name is for all"
+            )
 
 
 def currency_of(prices: Prices) -> str | None:
