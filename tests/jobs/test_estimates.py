@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.gateway.test_relay import fixed
-from tests.jobs.generating import ask_for, generate
+from tests.jobs.generating import ask_for, generate, samples, wait_for_samples
 from tests.jobs.test_spending import PRICE, planned
 from tests.running import steelyard
-from tests.upstreams import FaultUpstream
+from tests.upstreams import FaultUpstream, command, fault_upstream
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("key", "short_pauses")
 CLOSED = "http://127.0.0.1:9/v1"  # no server listens there
@@ -55,3 +58,51 @@ def test_equal_earlier_responses_do_not_promise_that_the_next_ones_are_equal(tmp
         done = steelyard("generate", ask_for(tmp_path, 5), *words, "--dry-run", "--probe", 2)
     output = planned(done)["output_tokens"]
     assert output == pytest.approx({"low": 24, "high": 36, "expected": 30})
+
+
+def test_a_probe_above_the_limit_is_not_sent(upstream: FaultUpstream, tmp_path: Path) -> None:
+    before = len(upstream.entries())
+    for more in ((), ("--dry-run",)):
+        refused = generate(upstream, tmp_path, "good", "-n", 4, *PRICE, "--probe", 2, "--confirm-above", 0.0001, *more)
+        assert (refused.code, "the cost of the probe could reach" in refused.err) == (2, True)
+    assert (len(upstream.entries()), (tmp_path / "run").exists()) == (before, False)
+
+
+def test_a_probe_counts_towards_the_limit(upstream: FaultUpstream, tmp_path: Path) -> None:
+    words = ("-n", 4, "--max-tokens", 50, *PRICE, "--probe", 4)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    estimate = planned(generate(upstream, tmp_path / "a", "good", *words, "--dry-run", "--json", count=40))
+    limit = estimate["cost"]["high"] + estimate["probe"]["cost"] / 2
+    refused = generate(upstream, tmp_path / "b", "good", *words, "--confirm-above", limit, count=40)
+    assert (refused.code, "the cost could reach" in refused.err) == (2, True)
+    assert "Spent on the probe: 4 requests, 28 input and" in " ".join(refused.out.split())
+    assert len(samples(tmp_path / "b")) == 16
+
+
+def test_what_a_probe_has_spent_stands_beside_the_rest(upstream: FaultUpstream, tmp_path: Path) -> None:
+    words = ("-n", 2, *PRICE, "--probe", 1, "--confirm-above", 100, "--json")
+    made = planned(generate(upstream, tmp_path, "good", *words))
+    assert (made["probe"]["requests"], made["spent"]["requests"]) == (1, 2)
+
+
+def test_an_upstream_that_is_lost_in_a_probe_is_reported(upstream: FaultUpstream, tmp_path: Path) -> None:
+    servers = ["--upstream", f"a={upstream.url},b={CLOSED}", "--model", "a=good,b=gone"]
+    words = ["-n", 2, "-o", tmp_path / "run", "--dry-run", "--probe", 1]
+    done = steelyard("generate", ask_for(tmp_path, 3), *servers, *words)
+    assert (done.code, "could not go on" in done.out) == (2, True)
+    assert "Spent: 1 request, 7 input and" in " ".join(done.out.split())
+
+
+def test_an_interrupted_probe_prints_the_command_that_goes_on(tmp_path: Path) -> None:
+    with fault_upstream(tmp_path) as upstream:
+        upstream.allow(6)
+        words = ["--upstream", upstream.url, "--model", "m", "-n", 2, "--fan-out", "-o", tmp_path / "run"]
+        line, environment = command("generate", ask_for(tmp_path, 9), *words, "--dry-run", "--probe", 8)
+        process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_samples(tmp_path / "run", 4)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, "Traceback" in err) == (130, False), err
+    assert "Spent: " in out
+    assert "To go on:" in out

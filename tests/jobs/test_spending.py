@@ -130,7 +130,8 @@ def test_a_probe_narrows_the_estimate_and_its_samples_are_used(upstream: FaultUp
     assert output["low"] < output["expected"] < output["high"] < 280 * 50
     before = len(upstream.asked("good"))
     again = planned(generate(upstream, tmp_path, "good", *options, "--dry-run", "--probe", 5, count=40))
-    assert (again, len(upstream.asked("good"))) == (estimate, before)
+    assert (again, len(upstream.asked("good"))) == (estimate | {"probe": None}, before)
+    assert estimate["probe"]["requests"] == 5
     made = planned(generate(upstream, tmp_path, "good", *options, count=40))
     assert made["spent"]["requests"] == 35
     assert output["low"] <= made["spent"]["completion_tokens"] <= output["high"]
@@ -157,6 +158,7 @@ def test_a_terminal_is_asked(upstream: FaultUpstream, tmp_path: Path, answer: by
     try:
         os.write(ours, answer)
         assert running.wait(PATIENCE) == code
+        assert b" USD, more than --confirm-above 0" in os.read(ours, 4096)
     finally:
         running.kill()
         running.wait()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.spent_view import probe_object
 
 if TYPE_CHECKING:
     from steelyard.jobs.estimate import Estimate, Range
     from steelyard.llm.prices import Prices
+    from steelyard.runs.usage import Usage
 
 
 class Spending(NamedTuple):
@@ -22,13 +24,28 @@ class Spending(NamedTuple):
     dry_run: bool
     confirm_above: float | None
     json: bool
+    probe: Mapping[str, Usage] | None = None  # what a probe has spent, by upstream
+    probe_cost: float = 0.0  # at most
+
+    def confirm_probe(self, estimates: Mapping[str, Estimate]) -> None:
+        """Compare the cost of a probe with the limit, before it is sent."""
+        _confirm(estimates, self, "the cost of the probe", "Lower --probe to sample fewer questions.")
+
+    def after_probe(self, estimates: Mapping[str, Estimate], spent: Mapping[str, Usage]) -> Spending:
+        """Count what a probe has spent; its estimated upper end if the server reported no tokens."""
+        from steelyard.llm.prices import total_cost
+
+        known, estimated = total_cost(spent, self.prices), _cost(estimates, self.prices)
+        upper_end = estimated.high if estimated else 0.0
+        return self._replace(probe=spent, probe_cost=upper_end if known is None else known)
 
     def should_send(self, estimates: Mapping[str, Estimate], unit: str, hint: str = "") -> bool:
         """Print the estimate (--dry-run) or compare it with the limit; return whether to send the requests."""
         if self.dry_run:
-            _show(estimates, self.prices, unit, self.json, hint)
+            _show(estimates, self, unit, hint)
             return False
-        return _confirmed(estimates, self.prices, self.confirm_above, self.json, hint)
+        _confirm(estimates, self, "the cost", hint)
+        return True
 
 
 def check_spending(confirm_above: float | None, price: list[str] | None, upstream: str = "") -> Prices:
@@ -44,14 +61,15 @@ def check_spending(confirm_above: float | None, price: list[str] | None, upstrea
     return prices
 
 
-def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bool, hint: str = "") -> None:
+def _show(estimates: Mapping[str, Estimate], spending: Spending, unit: str, hint: str) -> None:
     """Print the expected requests, tokens and cost, and how to get a closer estimate."""
     from steelyard.llm.prices import currency_of
 
+    prices = spending.prices
     total, cost = _total(estimates), _cost(estimates, prices)
-    if json:
+    if spending.json:
         money = {"cost": None if cost is None else vars(cost), "currency": currency_of(prices)}
-        show.as_json({"dry_run": True, **total.plain(), **money})
+        show.as_json({"dry_run": True, **total.plain(), **money, **probe_object(spending.probe, prices)})
         return
     if not total.requests.high:
         reason = f"the {total.samples:,} {unit} need no server" if total.samples else f"no {unit} are left"
@@ -65,28 +83,28 @@ def _show(estimates: Mapping[str, Estimate], prices: Prices, unit: str, json: bo
         show.say(hint)
 
 
-def _confirmed(
-    estimates: Mapping[str, Estimate], prices: Prices, above: float | None, json: bool, hint: str = ""
-) -> bool:
-    """Whether to send the requests: the cost is unlikely to exceed `above`, or the user confirms it at the terminal."""
+def _confirm(estimates: Mapping[str, Estimate], spending: Spending, what: str, hint: str) -> None:
+    """Return if the cost, with that of a probe, is unlikely to exceed the limit, or if the user confirms it."""
     from steelyard.errors import SettingError
+    from steelyard.jobs.estimate import exactly
     from steelyard.llm.prices import currency_of
 
+    above = spending.confirm_above
     if above is None or not _total(estimates).requests.high:
-        return True
-    cost = _cost(estimates, prices)
+        return
+    cost = _cost(estimates, spending.prices)
     if cost is None:
         raise SettingError("--confirm-above needs the price of every upstream: add --token-price NAME=IN,OUT")
+    cost += exactly(spending.probe_cost)
     if cost.high <= above:
-        return True
-    message = f"the cost could reach {cost.high:.4g} {currency_of(prices)}, more than --confirm-above {above:g}"
-    if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    message = f"{what} could reach {cost.high:.4g} {currency_of(spending.prices)}, more than --confirm-above {above:g}"
+    if spending.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         closer = f". {hint}" if hint and cost.expected is None else ""
         raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to proceed{closer}")
-    if not typer.confirm(f"{message.capitalize()} (expected: {_money(cost)}). Send the requests?", err=True):
-        show.aside("Nothing was sent.")
+    if not typer.confirm(f"{message[0].upper()}{message[1:]} (expected: {_money(cost)}). Send the requests?", err=True):
+        show.aside("Nothing was sent." if spending.probe is None else "Nothing was sent after the probe.")
         raise typer.Exit(1)
-    return True
 
 
 def _total(estimates: Mapping[str, Estimate]) -> Estimate:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
 from steelyard.cli.options import (
     ANSWERS_BY_PROMPT,
     PROMPT,
@@ -28,6 +27,9 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, Probe, TokenPrice
+
+if TYPE_CHECKING:
+    from steelyard.jobs.progress import Progress
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run\n\n"
@@ -120,18 +122,18 @@ def run(
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
     from steelyard.cli.estimating import Spending, check_spending, estimate_options
-    from steelyard.cli.generating import should_send, tell
+    from steelyard.cli.generating import sample, send_probe, should_send, tell
     from steelyard.cli.live_progress import live
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
     from steelyard.engine.parted_generate import generate_parts
-    from steelyard.errors import SettingError, UpstreamError
+    from steelyard.errors import SettingError
     from steelyard.jobs.generate_run import generate
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
-    shown, stopped = Shown(lambda: live("Sampling")), False
+    shown: Shown[Progress] = Shown(lambda: live("Sampling"))
     options: dict[str, Any] = {**asked_of,
         "n": n, "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompt": prompt,
         "answers": answers, "limit": limit, "concurrency": concurrency, "fan_out": fan_out, "logprobs": logprobs,
@@ -139,28 +141,20 @@ def run(
         "rename": renames(rename),
     }  # fmt: skip
     spending = Spending(prices, dry_run, confirm_above, json)
-    if estimating and not should_send(questions, output, options, probe, spending):
+    if probe is not None:
+        spending = send_probe(questions, output, options, probe, spending)
+    if estimating and not should_send(questions, output, options, spending):
         return
-    try:
-        if engine is not None:
-            if fork is not None:
-                raise SettingError("--fork makes a run of one process: leave --engine or --fork away")
-            with logged("Sampling", output, shown.progress) as watch:
-                progress = generate_parts(
-                    questions, output, engine=engine, parts=parts, workers=workers, progress=watch, **options
-                )
-        else:
+
+    def work() -> Progress:
+        if engine is None:
             need_engine(parts=parts, workers=workers)
-            progress = generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
-    except KeyboardInterrupt:
-        if shown.last is None:
-            raise
-        progress, stopped = shown.last, True
-    except UpstreamError:
-        if shown.last and shown.last.lost:
-            tell(fork or output, shown.last, stopped, json, prices)
-        raise
-    tell(fork or output, progress, stopped, json, prices)
-    if stopped:
-        show.say()
-        raise typer.Exit(130)
+            return generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
+        if fork is not None:
+            raise SettingError("--fork makes a run of one process: leave --engine or --fork away")
+        with logged("Sampling", output, shown.progress) as watch:
+            return generate_parts(
+                questions, output, engine=engine, parts=parts, workers=workers, progress=watch, **options
+            )
+
+    tell(fork or output, sample(work, shown, fork or output, spending), False, spending)

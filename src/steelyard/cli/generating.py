@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from steelyard.cli import show
 from steelyard.cli.live_progress import live
 from steelyard.cli.next_step import after_generate
 from steelyard.cli.server_options import Shown
-from steelyard.cli.spent_view import say_spent, spent_object
+from steelyard.cli.spent_view import probe_object, say_spent, spent_object
 from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
     from steelyard.cli.estimating import Spending
     from steelyard.jobs.progress import Progress
-    from steelyard.llm.prices import Prices
 
 REASONS = 5  # shown
 
 
-def tell(folder: Path, progress: Progress, stopped: bool, json: bool, prices: Prices) -> None:
+def tell(folder: Path, progress: Progress, stopped: bool, spending: Spending) -> None:
     """Say where the run stands, what failed and why, and what comes next."""
-    there, reasons = progress.held, progress.reasons
+    there, reasons, prices = progress.held, progress.reasons, spending.prices
     failed = reasons.total()
     again = shlex.join(["steelyard", *sys.argv[1:]])
-    if json:
+    if spending.json:
         show.as_json(
             {
                 "run": str(folder),
@@ -43,6 +45,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool, prices: Pr
                 "again": again if stopped or failed or progress.lost else None,
             }
             | _by_source(progress)
+            | probe_object(spending.probe, prices)
         )
         return
     if not progress.done and not progress.failed and not stopped and not progress.lost:
@@ -64,15 +67,47 @@ def tell(folder: Path, progress: Progress, stopped: bool, json: bool, prices: Pr
         show.say(f"Next: {after_generate(folder)}")
 
 
-def should_send(questions: str, folder: Path, options: dict[str, Any], probe: int | None, spending: Spending) -> bool:
-    """Estimate the cost, after a probe if there is one; return whether to send the requests."""
+def sample(work: Callable[[], Progress], shown: Shown[Progress], folder: Path, spending: Spending) -> Progress:
+    """Do the work; if it is interrupted, or an upstream is lost, say where the run stands."""
+    from steelyard.errors import UpstreamError
+
+    try:
+        return work()
+    except KeyboardInterrupt:
+        if shown.last is None:
+            raise
+        tell(folder, shown.last, True, spending)
+        show.say()
+        raise typer.Exit(130) from None
+    except UpstreamError:
+        if shown.last and shown.last.lost:
+            tell(folder, shown.last, False, spending)
+        raise
+
+
+def send_probe(questions: str, folder: Path, options: dict[str, Any], probe: int, spending: Spending) -> Spending:
+    """Sample the first questions, if that is unlikely to cost more than the limit; count and print what it costs."""
     from steelyard.jobs.estimate_generate import estimate_generate
     from steelyard.jobs.generate_order import read_order
     from steelyard.jobs.generate_run import generate
 
-    if probe is not None:
-        shown: Shown[Progress] = Shown(lambda: live("Probing"))
-        generate(questions, folder, probe=probe, progress=shown.progress, serve=shown.serve, **options)
+    estimates = estimate_generate(*read_order(questions, **options), folder, probe)
+    spending.confirm_probe(estimates)
+    shown: Shown[Progress] = Shown(lambda: live("Probing"))
+    made = sample(
+        lambda: generate(questions, folder, probe=probe, progress=shown.progress, serve=shown.serve, **options),
+        shown, folder, spending,
+    )  # fmt: skip
+    if not spending.json:
+        say_spent(made.spent, spending.prices, " on the probe")
+    return spending.after_probe(estimates, made.spent)
+
+
+def should_send(questions: str, folder: Path, options: dict[str, Any], spending: Spending) -> bool:
+    """Estimate the cost; return whether to send the requests."""
+    from steelyard.jobs.estimate_generate import estimate_generate
+    from steelyard.jobs.generate_order import read_order
+
     estimates = estimate_generate(*read_order(questions, **options), folder)
     return spending.should_send(
         estimates, "samples", "Add --probe 3 to sample three questions first for a closer estimate."

@@ -40,6 +40,11 @@ def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] |
     return total | ({"upstreams": named} if named else {})
 
 
+def probe_object(probe: Mapping[str, Usage] | None, prices: Prices) -> dict[str, Any]:
+    """What a probe has spent, as a member of the object for --json; nothing without a probe."""
+    return {} if probe is None else {"probe": spent_object(probe, prices)}
+
+
 def say_spent(spent: Mapping[str, Usage], prices: Prices, on: str = "") -> None:
     """Print what was spent, if anything was."""
     total = spent_object(spent, prices)

@@ -21,14 +21,19 @@ from steelyard.runs.source_share import Share
 from steelyard.runs.usage import Usage, usage_by_part
 
 
-def estimate_generate(order: GenerateOrder, questions: pl.DataFrame, folder: Path) -> dict[str, Estimate]:
-    """The estimates by upstream; only missing samples count, and nothing is written."""
+def estimate_generate(
+    order: GenerateOrder, questions: pl.DataFrame, folder: Path, first: int | None = None
+) -> dict[str, Estimate]:
+    """The estimates by upstream, of the `first` questions or of all; only missing samples count.
+
+    Nothing is written.
+    """
     prompts = {
         question: len(order.template.fill(prompt).encode("utf-8", "surrogatepass"))
         for question, prompt in questions.select("question", "prompt").iter_rows()
     }
     if not (folder / FILE).exists():
-        everything = {question: [range(order.sampling.n)] for question in prompts}
+        everything = {question: [range(order.sampling.n)] for question in [*prompts][:first]}
         return {upstream.name: _estimate(order, everything, prompts, {}, None) for upstream in order.upstreams}
     with Run.open(folder) as run:
         run.manifest = continued(folder, run.manifest, order.manifest)
@@ -37,7 +42,7 @@ def estimate_generate(order: GenerateOrder, questions: pl.DataFrame, folder: Pat
         return {
             upstream.name: _estimate(
                 order,
-                {question: list(_ranges(samples)) for question, samples in _missing(Share(run, upstream.name))},
+                {question: list(_ranges(samples)) for question, samples in _missing(Share(run, upstream.name, first))},
                 prompts,
                 usage.get(("sample", upstream.name), {}),
                 _abilities(run, upstream, order),
