@@ -148,14 +148,13 @@ def run(
                     files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker,
                     at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
-            show_scored(done, column or find_verifier(verifier)[1].name, json, plan)
-            return
-        need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
-        with show.progress(f"Scoring {spoken(files)}") as progress:
-            done = score(
-                source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
-                progress=progress, **made_from, **asked,
-            )  # fmt: skip
+        else:
+            need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
+            with show.progress(f"Scoring {spoken(files)}") as progress:
+                done = score(
+                    source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
+                    progress=progress, **made_from, **asked,
+                )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         show.aside(f"What was scored is saved; to go on: {again}")

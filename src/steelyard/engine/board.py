@@ -12,6 +12,7 @@ from typing import Any
 
 from steelyard.engine.part_news import EVERY, News, all_news, forget_news
 from steelyard.jobs.progress import Progress
+from steelyard.runs.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class PartDone:
     reasons: Counter[str] = field(default_factory=Counter)
     about: dict[str, Any] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)  # warnings
+    spent: dict[str, Usage] = field(default_factory=dict)  # by upstream
 
 
 class Board:
@@ -58,6 +60,8 @@ class Board:
         total.gpu = _mean(news)
         total.held = sum(each.held for each in parts)
         total.reasons = sum((each.reasons for each in parts), Counter[str]())
+        names = sorted({name for each in parts for name in each.spent})
+        total.spent = {name: sum((each.spent.get(name, Usage()) for each in parts), Usage()) for name in names}
         self.watch(total)
 
     @contextmanager

@@ -51,7 +51,8 @@ def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
         finally:
             _keep_abilities(opened)
         finish(run, part)
-    return PartDone(made.wanted, made.held, made.done, made.failed, made.tokens, made.reasons, said=said)
+    counts = (made.wanted, made.held, made.done, made.failed, made.tokens)
+    return PartDone(*counts, made.reasons, said=said, spent=made.spent)
 
 
 def _tell_abilities(run: Run) -> None:

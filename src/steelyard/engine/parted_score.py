@@ -28,6 +28,7 @@ from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parted_scores import settled
 from steelyard.runs.parts import is_parted_run
+from steelyard.runs.usage import total_usage
 
 
 def score_parts(
@@ -112,7 +113,7 @@ def _gpus(given: float | None, order: ScoreOrder, engine: Engine) -> float | Non
 def _added_up(folder: Path, board: Board) -> Scored:
     """What the workers did, as one."""
     parts = list(board.finished.values())
-    done = Scored(new=sum(part.done for part in parts), run=folder)
+    done = Scored(new=sum(part.done for part in parts), run=folder, spent=total_usage(board.total.spent))
     for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable"):
         setattr(done, name, sum(part.about[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())

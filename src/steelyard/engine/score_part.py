@@ -74,7 +74,7 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     settled = done.before + done.new + done.copied + done.not_asked
     failed, news = done.failures.total(), teller.news
     about = {name: getattr(done, name) for name in ABOUT}
-    return PartDone(responses, settled, done.new, failed, news.tokens, done.failures, about, said)
+    return PartDone(responses, settled, done.new, failed, news.tokens, done.failures, about, said, {"": done.spent})
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
