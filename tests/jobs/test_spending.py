@@ -232,3 +232,12 @@ def test_what_scores_cost_is_recorded(upstream: FaultUpstream, tmp_path: Path, c
     expected = {"requests": 6, "samples": 6, "prompt_tokens": 300, "completion_tokens": 6, "uncounted": 0}
     assert spent == (expected | {"cost": pytest.approx(312e-6), "currency": "USD"} if counted else None)
     assert sy.status(tmp_path / "run")["spent"]["verifiers"] == ({"p-true": expected} if counted else {})
+
+
+def test_a_server_that_counts_one_choice_of_several_is_not_believed(upstream: FaultUpstream, tmp_path: Path) -> None:
+    words = ("-n", 8, "--no-logprobs", *PRICE, "--json")
+    (tmp_path / "one").mkdir()
+    spent = planned(generate(upstream, tmp_path / "one", "fault:slots@8", *words))["spent"]
+    assert (spent["requests"], spent["uncounted"], spent["cost"]) == (3, 3, None)
+    spent = planned(generate(upstream, tmp_path, "good", *words))["spent"]
+    assert (spent["uncounted"], spent["completion_tokens"]) == (0, tokens_of(3, 8))

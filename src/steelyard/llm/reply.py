@@ -13,6 +13,7 @@ from steelyard.surrogates import whole
 MOST_TOKENS = 2**31
 MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
 MOST_NAME = 200  # characters of a model's name
+LONGEST_TOKEN = 12  # bytes, on average over a text; about 4 are usual
 WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # what a message may hold in the place of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 NUMBERS = {float, int}
@@ -34,7 +35,7 @@ class Reply(NamedTuple):
     good: dict[int, Choice]
     wrong: dict[int, str]
     short: bool  # whether it has fewer choices than were asked for
-    usage: bool  # whether the server counts tokens, and no fewer than came with log-probabilities
+    usage: bool  # whether the server counts tokens, and as many as all the choices can have
     counts: dict[str, int] | None = None  # prompt_tokens and completion_tokens of the reply, those that are known
 
 
@@ -72,10 +73,16 @@ def read_reply(
             wrong[index] = error.reason
     missing = set(range(n)) - good.keys() - wrong.keys()
     wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
-    came = sum((choice.tokens or 1) - 1 for choice in good.values())  # the end of a choice is counted by some only
-    usage = counted is not None and counted >= came  # llama.cpp counts one choice, whatever n is
+    usage = counted is not None and counted >= sum(map(_fewest_tokens, good.values()))
     name = model[:MOST_NAME] if model else model
     return Reply(name, good, wrong, bool(missing), usage, _counts(content.get("usage"), good, believed=usage))
+
+
+def _fewest_tokens(choice: Choice) -> float:
+    """The fewest tokens that a server can have counted for a choice; llama.cpp counts one choice, whatever n is."""
+    if choice.tokens is None:
+        return len(choice.text.encode("utf-8", "surrogatepass")) / LONGEST_TOKEN
+    return max(0, choice.tokens - 1)  # some servers do not count the end of a choice
 
 
 def _counts(usage: Any, good: dict[int, Choice], *, believed: bool) -> dict[str, int]:
