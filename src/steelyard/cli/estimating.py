@@ -35,9 +35,9 @@ class Spending(NamedTuple):
         """Count what a probe has spent; its estimated upper end if the server reported no tokens."""
         from steelyard.llm.prices import total_cost
 
-        known, estimated = total_cost(spent, self.prices), _cost(estimates, self.prices)
-        upper_end = estimated.high if estimated else 0.0
-        return self._replace(probe=spent, probe_cost=upper_end if known is None else known)
+        cost, estimate = total_cost(spent, self.prices), _cost(estimates, self.prices)
+        upper_end = estimate.high if estimate else 0.0
+        return self._replace(probe=spent, probe_cost=upper_end if cost is None else cost)
 
     def should_send(self, estimates: Mapping[str, Estimate], unit: str, hint: str = "") -> bool:
         """Print the estimate (--dry-run) or compare it with the limit; return whether to send the requests."""
@@ -83,7 +83,7 @@ def _show(estimates: Mapping[str, Estimate], spending: Spending, unit: str, hint
         show.say(hint)
 
 
-def _confirm(estimates: Mapping[str, Estimate], spending: Spending, what: str, hint: str) -> None:
+def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str, hint: str) -> None:
     """Return if the cost, with that of a probe, is unlikely to exceed the limit, or if the user confirms it."""
     from steelyard.errors import SettingError
     from steelyard.jobs.estimate import exactly
@@ -98,7 +98,8 @@ def _confirm(estimates: Mapping[str, Estimate], spending: Spending, what: str, h
     cost += exactly(spending.probe_cost)
     if cost.high <= above:
         return
-    message = f"{what} could reach {cost.high:.4g} {currency_of(spending.prices)}, more than --confirm-above {above:g}"
+    currency = currency_of(spending.prices)
+    message = f"{subject} could reach {cost.high:.4g} {currency}, more than --confirm-above {above:g}"
     if spending.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         closer = f". {hint}" if hint and cost.expected is None else ""
         raise SettingError(f"{message}, and there is no terminal to ask: raise --confirm-above to proceed{closer}")
