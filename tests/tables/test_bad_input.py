@@ -103,7 +103,10 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(correct=pl.concat_list("correct"))),
         ("'correct' holds",),
     ),
-    "a score beyond 64 bits": (_text(LINE + LINE.replace("0.5", "1" + "0" * 40), "t.jsonl"), ("outside [0, 1]",)),
+    "a score beyond 64 bits": (
+        _text(LINE + LINE.replace("0.5", "1" + "0" * 40), "t.jsonl"),
+        ("holds text, not numbers",),
+    ),
     "objects 900 deep": (
         _text('{"question": "q", "z": ' + '{"a":' * 900 + "1" + "}" * 901, "t.jsonl"),
         ("nested more",),

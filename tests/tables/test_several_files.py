@@ -213,14 +213,24 @@ def test_large_whole_numbers_beside_decimals_are_refused_and_never_merged(
             sy.read(order, score="none", answers="exact", **options)
 
 
-@pytest.mark.parametrize("name", ["mixed.jsonl", "mixed.json"])
-def test_nor_are_they_merged_in_one_file(tmp_path: Path, name: str) -> None:
-    rows = [{"question": q, "who": q, "answer": "4"} for q in (LARGE, LARGE + 1, 1.5)]
-    text = json.dumps(rows) if name.endswith("n") else "".join(json.dumps(row) + "\n" for row in rows)
-    (tmp_path / name).write_text(text)
-    read = sy.read(tmp_path / name, score="none", answers="exact", source="who")
-    assert list(read.questions) == [str(LARGE), str(LARGE + 1), "1.5"]
-    assert read.sources == ("1.5", str(LARGE), str(LARGE + 1))
+@pytest.mark.parametrize("shape", ["lines.jsonl", "list.json", "columns.json", "split.json"])
+@pytest.mark.parametrize(
+    "values", [(LARGE, LARGE + 1, 1.5), (2**63, 2**63 + 1), (-(2**64) - 1, -(2**64), 1), (10**30, 10**30 + 1, 1.5)]
+)
+def test_nor_are_they_merged_in_one_file(tmp_path: Path, shape: str, values: tuple[float, ...]) -> None:
+    rows = [{"question": q, "who": q, "answer": "4"} for q in values]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    split = {"columns": list(columns), "index": [0, 1], "data": [list(row.values()) for row in rows]}
+    texts = {
+        "lines.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "list.json": json.dumps(rows),
+        "columns.json": json.dumps(columns),
+        "split.json": json.dumps(split),
+    }
+    (tmp_path / shape).write_text(texts[shape])
+    read = sy.read(tmp_path / shape, score="none", answers="exact", source="who")
+    assert list(read.questions) == [str(value) for value in values]
+    assert set(read.sources) == {str(value) for value in values}
 
 
 def test_small_whole_numbers_and_decimals_are_the_same_ids(tmp_path: Path) -> None:

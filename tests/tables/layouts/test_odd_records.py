@@ -14,7 +14,10 @@ from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 from tests.tables.layouts.golden import GOLDEN
 
-ODD: list[Any] = [None, "", "x", 0, -1, 2.5, float("nan"), True, [], {}, [None], [[]], {"a": 1}, [{}], ["x", 3], 10**30]
+ODD: list[Any] = [
+    None, "", "x", 0, -1, 2.5, float("nan"), True, [], {}, [None], [[]], {"a": 1}, [{}], ["x", 3], 10**30, 10**400,
+    [0.5, 10**400],
+]  # fmt: skip
 FILES = [
     "lm_eval/samples_sums_2026-11-16T04-00-00.000000.jsonl", "inspect_log/sums.json", "verifiers_traces/traces.jsonl",
     "batch/openai_output.jsonl", "batch/vllm_input.jsonl", "chat_completions/list.json",

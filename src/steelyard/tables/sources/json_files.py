@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import TableError
+from steelyard.surrogates import whole
 from steelyard.tables.sources.damage import first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, once_each, tamed
@@ -34,7 +35,7 @@ def json_value(path: Path) -> Any:
     if is_deep(content):
         raise TableError(f"{path} is not JSON we read: it is nested more than {DEEPEST} deep")
     try:
-        return tamed(json.loads(content.decode("utf-8-sig"), object_pairs_hook=once_each))
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=once_each)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             return None
@@ -44,7 +45,7 @@ def json_value(path: Path) -> Any:
 
 
 def json_records(path: Path, value: Any) -> list[dict[str, Any]]:
-    """The objects of a file: the one that it is, or those of its list."""
+    """The objects of a file: the one that it is, or those of its list, with values that columns can hold."""
     found = value if isinstance(value, list) else [value]
     for i, row in enumerate(found):
         if not isinstance(row, dict):
@@ -52,15 +53,14 @@ def json_records(path: Path, value: Any) -> list[dict[str, Any]]:
         check_width(path, len(row))
     if not found:
         raise TableError(f"{path} is empty: it has no rows to read")
-    return found
+    return [{whole(name): tamed(each, name in TEXT) for name, each in row.items()} for row in found]
 
 
 def json_rows(path: Path, value: Any) -> list[dict[str, Any]]:
     """The rows of a table that was written as one JSON value."""
     if isinstance(value, dict):
         value = _unfolded(path, value)
-    rows = json_records(path, value)
-    return [{name: tamed(each, name in TEXT) for name, each in row.items()} for row in rows]
+    return json_records(path, value)
 
 
 def _unfolded(path: Path, value: dict[str, Any]) -> Any:

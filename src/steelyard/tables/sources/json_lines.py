@@ -115,15 +115,23 @@ def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def tamed(value: Any, is_text: bool = False) -> Any:
-    """Make a value one that every column can hold: whole text, numbers within range."""
+    """Make a value one that a column can hold: valid text; integers beyond 64 bits as text, so that ids stay distinct.
+
+    >>> tamed([{"id": 10**30}]), tamed([0.5, 10**30])
+    ([{'id': '1000000000000000000000000000000'}], [0.5, 1e+30])
+    """
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
-        if is_text:
-            return str(value)
-        return value if isinstance(value, float) or abs(value) < 2**63 else float("inf" if value > 0 else "-inf")
+        return str(value) if is_text or _is_huge(value) else value
     if isinstance(value, list):
+        if any(isinstance(each, float) for each in value):  # scores, not ids
+            value = [float(str(each)) if _is_huge(each) else each for each in value]
         return [tamed(each) for each in value]
     return {whole(name): tamed(each) for name, each in value.items()}
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) >= 2**63
