@@ -75,6 +75,12 @@ def repeated_blocks(count: int) -> bytes:
     return b"\x28\xb5\x2f\xfd\x00\x38" + block * (count - 1) + last
 
 
+def flushed(content: bytes) -> bytes:
+    """A part of a deflate stream that can be repeated: it refers to nothing before it."""
+    deflate = zlib.compressobj(wbits=-15)
+    return deflate.compress(content) + deflate.flush(zlib.Z_FULL_FLUSH)
+
+
 def memory_of_reading(path: Path) -> tuple[str, int]:
     """What another process says about a file, and its largest memory in MB: ru_maxrss would include that of pytest."""
     done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
@@ -117,6 +123,25 @@ def test_a_member_that_lies_about_its_size_takes_no_memory(tmp_path: Path, decla
     assert "bomb.eval" in message
     assert "more than 256 MB" in message or "more than 1,024 MB" in message
     assert memory < 600
+
+
+def test_a_deflated_member_is_not_unpacked_beyond_its_declared_size(tmp_path: Path) -> None:
+    text = json.dumps(sample(1)).encode()
+    bomb = flushed(text) + flushed(bytes(1 << 20)) * 1_000  # 1 MB that unpacks to 1 GB
+    member = Member("samples/q_epoch_1.json", DEFLATED, bomb, len(text), zlib.crc32(text))
+    message, memory = memory_of_reading(archive_of(tmp_path / "bomb.eval", [member]))
+    assert "bomb.eval, samples/q_epoch_1.json cannot be read (its size or checksum is wrong)" in message
+    assert memory < 600
+
+
+def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.eval", "w") as archive:
+        archive.writestr("samples/q_epoch_1.json", json.dumps(sample(1)))
+    content = bytearray((tmp_path / "t.eval").read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + offset] |= 1  # the flag of encryption
+    (tmp_path / "t.eval").write_bytes(content)
+    assert "samples/q_epoch_1.json cannot be read" in refusal(tmp_path / "t.eval")
 
 
 def test_members_that_declare_too_little_or_too_much_are_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from steelyard.tables.sources.zstandard import largest_content
 ZSTANDARD = 93  # the method's number; zipfile reads it from Python 3.14 on
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # a very long sample is a folder with sample.json in it
 LARGEST_SAMPLE = 1 << 28  # bytes
-BROKEN = (*DAMAGE, BadZipFile, zlib.error, struct.error, ValueError, RecursionError, NotImplementedError, EOFError)
+BROKEN = (*DAMAGE, BadZipFile, zlib.error, struct.error, ValueError, RuntimeError, EOFError)
 
 
 def archived_log(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
@@ -69,8 +69,8 @@ def _member(archive: ZipFile, path: Path, size: int, member: ZipInfo) -> dict[st
     if member.file_size > LARGEST_SAMPLE:
         raise TableError(f"{location} is larger than {LARGEST_SAMPLE >> 20:,} MB: remove it from the log")
     try:
-        if member.compress_size > size:
-            raise ValueError("it declares more bytes than the archive has")
+        if member.compress_size > min(size, LARGEST_SAMPLE):
+            raise ValueError("it declares too many packed bytes")
         content = _unpacked(archive, member)
         if is_deep(content):
             raise TableError(f"{location} is nested more than {DEEPEST} deep: remove it from the log")
@@ -83,27 +83,33 @@ def _member(archive: ZipFile, path: Path, size: int, member: ZipInfo) -> dict[st
 
 
 def _unpacked(archive: ZipFile, member: ZipInfo) -> bytes:
-    """The content of a member; zipfile itself reads no more than the member declares, and checks its checksum."""
-    if member.compress_type == ZSTANDARD:
-        return _unpacked_zstandard(archive, member)
-    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks the others whole, whatever they hold
-        raise ValueError("it is packed in a way that Inspect does not use")
-    return archive.read(member)
+    """The content of a member, which must have the size and checksum that the member declares.
 
-
-def _unpacked_zstandard(archive: ZipFile, member: ZipInfo) -> bytes:
-    """The content of a member as polars unpacks it, as one cell of a table."""
+    zipfile reads only the packed bytes: it may unpack a gigabyte before it compares that with the declared size.
+    """
     raw = copy(member)
     raw.compress_type, raw.file_size = ZIP_STORED, member.compress_size
     raw.CRC = None  # type: ignore[assignment]  # it is that of the content
     packed = archive.read(raw)
+    if member.compress_type == ZIP_STORED:
+        content = packed
+    elif member.compress_type == ZIP_DEFLATED:
+        content = zlib.decompressobj(wbits=-zlib.MAX_WBITS).decompress(packed, member.file_size + 1)
+    elif member.compress_type == ZSTANDARD:
+        content = _unpacked_zstandard(packed)
+    else:
+        raise ValueError("it is packed in a way that Inspect does not use")
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise ValueError("its size or checksum is wrong")
+    return content
+
+
+def _unpacked_zstandard(packed: bytes) -> bytes:
+    """Unpack with polars, as one cell of a table."""
     if largest_content(BytesIO(packed)) > LARGEST_SAMPLE:
         raise ValueError(f"it may unpack to more than {LARGEST_SAMPLE >> 20:,} MB, whatever size it declares")
     # No byte of JSON is one of these separators: in strings they are escaped.
     cells = pl.read_csv(
         BytesIO(packed), has_header=False, separator="\x1f", eol_char="\x1e", quote_char=None, infer_schema=False
     )
-    content = str(cells.item()).encode()
-    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
-        raise ValueError("its size or checksum is wrong")
-    return content
+    return str(cells.item()).encode()
