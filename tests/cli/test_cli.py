@@ -16,6 +16,7 @@ import pytest
 import steelyard as sy
 from docs.make import VERBS
 from tests.building import labelled, without_sources
+from tests.memory import measured
 from tests.running import steelyard, without_progress
 from tests.waiting import PATIENCE, until
 
@@ -327,14 +328,10 @@ def test_deciding_a_file_needs_memory_for_a_batch_not_for_the_file(tmp_path: Pat
     def peak(copies: int) -> int:
         parts = [one.with_columns(text, question=f"{i}-" + pl.col("question")) for i in range(copies)]
         sy.write(pl.concat(parts), tmp_path / "t.parquet")
-        code = (
-            "import sys, re, steelyard.cli\n"
-            f"sys.argv = ['steelyard', 'vote', '{tmp_path}/t.parquet', '--plan', '{tmp_path}/plan.json']\n"
-            "try: steelyard.cli.main()\n"
-            "except SystemExit: print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        return int(done.stdout.split()[-1]) // 1024
+        program = "from steelyard.cli import main\nmain()"
+        done = measured(program, "vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json")
+        assert done.code == 0, done.err
+        return done.peak
 
     small, large = peak(1), peak(40)
     assert large - small < 250, f"{small} MB for 96,000 rows, {large} MB for 3.8 million"

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.jobs.generating import ask_for
+from tests.memory import measured
 from tests.upstreams import FaultUpstream, command
 
 MOST = 300  # MB above what the same command takes with a good server
 LIMIT = 6 * 2**30  # bytes of address space: what leaks ends there, and not with the machine
 
-# The command in a process of its own, with its high-water mark said at the end.
-PEAK = f"""
+PROGRAM = f"""
 import resource, sys
-from pathlib import Path
 resource.setrlimit(resource.RLIMIT_AS, ({LIMIT}, {LIMIT}))
 from steelyard.cli import main
 from steelyard.runs.run import Run
 if "--no-table" in sys.argv:
     sys.argv.remove("--no-table")
     Run.write_table = lambda self: None
-try:
-    main()
-except SystemExit as end:
-    print("CODE", end.code)
-print(Path("/proc/self/status").read_text())
+main()
 """
 
 
@@ -43,13 +35,8 @@ def peak(
         "--concurrency", 64, "--retries", retries, "--max-failures", "100%", "--try-timeout", 600, "-o", folder / "run",
         *more,
     )  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, *words[3:]], env=environment, capture_output=True, text=True, check=False
-    )
-    found = re.search(r"VmHWM:\s+(\d+)", done.stdout)
-    code = re.search(r"CODE (\d+)", done.stdout)
-    assert found, done.stderr[-2000:]
-    return code[1] if code else "", int(found[1]) // 1024, done.stdout + done.stderr
+    done = measured(PROGRAM, *words[3:], env=environment)
+    return str(done.code), done.peak, done.out + done.err
 
 
 @pytest.fixture(scope="module")

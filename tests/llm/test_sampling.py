@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -34,7 +32,8 @@ from steelyard.llm.request import body_of
 from steelyard.llm.retry import persistently
 from steelyard.runs.parameters import Abilities, Sampling
 from tests.fault_upstream.asked import text_of
-from tests.upstreams import CANARY, ROOT, FaultUpstream, fault_upstream
+from tests.memory import measured
+from tests.upstreams import CANARY, FaultUpstream, fault_upstream
 from tests.waiting import PATIENCE
 
 ALL = Abilities(most=64, logprobs=True, usage=True)
@@ -194,29 +193,27 @@ def test_every_try_has_a_deadline(upstream: FaultUpstream, model: str) -> None:
 
 # In a process of its own: a high-water mark that another test has left says nothing.
 PEAK = """
-import re, sys
+import sys
 from pathlib import Path
 from tests.llm.test_sampling import ask
+from tests.memory import peak_memory
 from tests.upstreams import FaultUpstream
-
-def peak():
-    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 
 upstream = FaultUpstream(sys.argv[1], Path())
 ask(upstream, "good")
-before = peak()
+before = peak_memory()
 try:
     ask(upstream, sys.argv[2], timeout=600)
 except Exception as error:
-    print(type(error).__name__, (peak() - before) // 1024)
+    print(type(error).__name__, peak_memory() - before)
 """
 
 
 @pytest.mark.parametrize("model", ["fault:huge@64", "fault:endless", "fault:crowd@2000000"])
 def test_a_reply_made_to_fill_the_memory_is_not_read(upstream: FaultUpstream, model: str) -> None:
-    words = [sys.executable, "-c", PEAK, upstream.url, model]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
-    error, grown = done.stdout.split()
+    done = measured(PEAK, upstream.url, model)
+    assert done.code == 0, done.err
+    error, grown = done.out.split()
     assert error == "TooLargeError"
     assert int(grown) < 100  # MB
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 import sys
 import zipfile
 import zlib
@@ -17,19 +16,19 @@ import pytest
 
 from steelyard.tables.sources import eval_archives
 from steelyard.tables.sources.zstandard import largest_content
+from tests.memory import measured
 from tests.tables.layouts.golden import GOLDEN, refusal, table
 
 EVAL = GOLDEN / "inspect_log" / "sums.eval"
 DEFLATED, ZSTANDARD = 8, 93
 BLOCK = 128 << 10
 READ = """
-import re, sys
+import sys
 import steelyard as sy
 try:
     sy.read(sys.argv[1], score="none")
 except sy.TableError as error:
     print(error)
-print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024)
 """
 
 
@@ -82,10 +81,10 @@ def flushed(content: bytes) -> bytes:
 
 
 def memory_of_reading(path: Path) -> tuple[str, int]:
-    """What another process says about a file, and its largest memory in MB: ru_maxrss would include that of pytest."""
-    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
-    message, _, memory = done.stdout.strip().rpartition("\n")
-    return message, int(memory)
+    """The message with which another process refuses a file, and the peak memory of that process in MB."""
+    done = measured(READ, path)
+    assert done.code == 0, done.err
+    return done.out.strip(), done.peak
 
 
 def test_an_archive_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from steelyard.tables.questions.question_files import LONGEST_TEXT, read_questio
 from steelyard.tables.sources import json_lines
 from steelyard.tables.sources.opening import open_table
 from steelyard.tables.sources.width import MOST_COLUMNS
+from tests.memory import measured
 from tests.running import steelyard
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"
@@ -175,11 +173,7 @@ def test_a_small_parquet_file_of_huge_texts_is_refused(
     path = tmp_path / "t.parquet"
     pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 30, store_schema=False)
     assert path.stat().st_size < 50_000
-    code = "from steelyard.cli import main\ntry: main()\nfinally: print(open('/proc/self/status').read())"
-    command = [sys.executable, "-c", code, words[0], str(path), *words[1:]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "a column of more than 1,024 MB of text" in done.stderr
-    peak = re.search(r"VmHWM:\s+(\d+)", done.stdout)
-    assert peak
-    assert int(peak[1]) < 450_000  # kB
+    done = measured("from steelyard.cli import main\nmain()", words[0], path, *words[1:], cwd=tmp_path)
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert "a column of more than 1,024 MB of text" in done.err
+    assert done.peak < 450
