@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -71,18 +72,29 @@ def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
     Adding the lengths up takes no memory. A large file is not looked through.
     """
     size = path.stat().st_size
-    texts = [name for name, kind in frame.collect_schema().items() if kind in (pl.String, pl.Categorical)]
-    if size > SMALL or not texts:
+    lengths = [length for name, kind in frame.collect_schema().items() for length in _lengths(pl.col(name), kind)]
+    if size > SMALL or not lengths:
         return frame
     limit = max(LARGEST, LARGEST_RATIO * size)
-    lengths = [pl.col(name).cast(pl.String).str.len_bytes().cast(pl.UInt64).sum() for name in texts]
-    total = max(frame.select(lengths).collect(engine="streaming").row(0))
-    if total > limit:
+    sums = [length.cast(pl.UInt64).sum().alias(str(i)) for i, length in enumerate(lengths)]
+    if sum(frame.select(sums).collect(engine="streaming").row(0)) > limit:
         raise TableError(
-            f"{path} has {size:,} bytes and a column of more than {limit >> 20:,} MB of text: read a part of it or, if "
+            f"{path} has {size:,} bytes and more than {limit >> 20:,} MB of text: read a part of it or, if "
             "you trust it, write it as .jsonl"
         )
     return frame
+
+
+def _lengths(values: pl.Expr, kind: pl.DataType) -> list[pl.Expr]:
+    """The lengths in bytes of the texts in a column, also of those in lists and structs."""
+    if isinstance(kind, pl.List | pl.Array):
+        return _lengths(values.explode(), cast("pl.DataType", kind.inner))
+    if isinstance(kind, pl.Struct):
+        fields = [(field.name, cast("pl.DataType", field.dtype)) for field in kind.fields]
+        return [length for name, inner in fields for length in _lengths(values.struct.field(name), inner)]
+    if isinstance(kind, pl.Binary):
+        return [values.bin.size()]
+    return [values.cast(pl.String).str.len_bytes()] if isinstance(kind, pl.String | pl.Categorical | pl.Enum) else []
 
 
 FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
