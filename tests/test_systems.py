@@ -68,6 +68,16 @@ def test_tables_are_evaluated_fitted_and_voted_on_by_processes_too(tmp_path: Pat
     assert "cores" in steelyard(tmp_path, "doctor", "-o", ".")
 
 
+def test_what_a_killed_partition_left_is_removed_without_proc(tmp_path: Path) -> None:
+    pl.DataFrame({"question": ["a", "b"], "answer": ["1", "2"]}).write_ndjson(tmp_path / "responses.jsonl")
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    (tmp_path / f".parts.{ended.pid}.parts").mkdir()
+    (tmp_path / f".parts.{os.getpid()}.parts").mkdir()
+    steelyard(tmp_path, "partition", "responses.jsonl", "-o", "parts", "--parts", 2)
+    assert [path.name for path in tmp_path.glob(".parts.*")] == [f".parts.{os.getpid()}.parts"]
+
+
 def test_answers_are_compared_where_memory_cannot_be_limited(tmp_path: Path) -> None:
     answers = ["\\cot x", "\\frac{\\cos x}{\\sin x}"]
     pl.DataFrame({"question": "a", "answer": answers, "score": 0.5}).write_ndjson(tmp_path / "responses.jsonl")

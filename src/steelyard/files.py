@@ -196,11 +196,12 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of processes that died before theirs took its place."""
     for path in folder.glob(".*"):
         named = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
-        if named and not _is_running(int(named[1])):
+        if named and not is_running(int(named[1])):
             path.unlink(missing_ok=True)
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
+    """Whether a process with this number runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -95,6 +96,22 @@ with new_folder(Path(sys.argv[1]), 2):
     print("ready", flush=True)
     sys.stdin.read()
 """
+
+
+def test_what_another_command_writes_stays_where_there_are_no_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may belong to a process of another machine, of which only a lock could tell."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    other = tmp_path / ".parts.999999999.parts"
+    other.mkdir()
+    sy.partition(sy.simulate(8, 2, seed=1), tmp_path / "parts", 2)
+    assert other.is_dir()
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir())[-1] == "parts.json"
 
 
 def test_what_a_killed_command_left_is_removed_by_the_next_one_and_that_of_a_running_one_is_not(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.errors import RunError, TableError
-from steelyard.files import UnwritableError, check_no_address, make_folder, reason
+from steelyard.files import UnwritableError, check_no_address, is_running, make_folder, reason
 from steelyard.runs.claim import claimed
 from steelyard.runs.lock import RunLock, holder
 from steelyard.runs.manifest import sha256_of
@@ -103,13 +103,13 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")
     parent = make_folder(target.absolute().parent)
-    _remove_leftovers(parent, target.name)
     beside = parent / f".{target.name}.{os.getpid()}.parts"
     lock = None
     try:
         beside.mkdir()
-        with suppress(RunError):  # a file system without locks: the number of the process must do
+        with suppress(RunError):  # without locks, leftovers cannot be told from folders of other machines
             lock = RunLock(beside, OWNER)
+            _remove_leftovers(parent, target.name)
         yield beside, beside
         (beside / OWNER).unlink(missing_ok=True)
         beside.rename(target)
@@ -130,7 +130,7 @@ def _remove_leftovers(parent: Path, name: str) -> None:
         number = path.name.removeprefix(f".{name}.").removesuffix(".parts")
         if path.is_symlink() or not path.is_dir() or not number.isdecimal():
             continue
-        if holder(path, OWNER) is None and not Path(f"/proc/{number}").exists() and Path("/proc/self").exists():
+        if holder(path, OWNER) is None and not is_running(int(number)):
             shutil.rmtree(path, ignore_errors=True)
 
 
