@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s]+|(\w+:/+)[^/\s@]*:\S*)@")  # az://container@account has no password
-QUERY = re.compile(r"""(:/+[^\s?#'"]*)(?:\?[^\s'"]+|#[^\s'"]*=[^\s'"]*)""")
+QUERY = re.compile(
+    r"""(:/+[^\s'"]*?)(?:\?[^/\s=?#'"]*|\#[^\s=#'"]*)=  # ?name= or #name=, not the ? of a pattern
+    (?:(?![,;:.)]{0,3}(?:[\s'"]|$))[^\s'"])*  # up to the punctuation after the address""",
+    re.VERBOSE,
+)
 TOKEN = re.compile(r":/+\S*[?#][^/\s=]*=\S")  # a query, not the ? of a pattern
 
 

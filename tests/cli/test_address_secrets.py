@@ -113,6 +113,20 @@ def test_what_is_no_secret_stays(folder: Path) -> None:
         "abfss://container@account.dfs.core.windows.net/parts",
         "grid:smol/prm",
         "mail me@host",
+        "no objects match s3://bucket/part-?.parquet; give another address",
+        "s3://bucket/year-?/part=1.parquet: read a part of it, or (s3://bucket/??.csv) another",
     ):
         assert mask_addresses(text) == text
     assert "no such file" in steelyard("vote", "part-?.parquet").err
+
+
+def test_only_the_query_is_removed_from_a_message() -> None:
+    for before, after in (("cannot read ", "; give another"), ("(", ") is odd"), ("'", "'"), ("", ", and"), ("", ".")):
+        for query in (f"?sig={CANARY}", f"?a=1;b={CANARY}", f"?a,b=({CANARY}),c&d=e", f"#token={CANARY}", "?sig="):
+            for path in ("s3://bucket/a.parquet", "s3://bucket/part-?/a-?.parquet"):
+                assert mask_addresses(f"{before}{path}{query}{after}") == f"{before}{path}{after}"
+
+
+def test_masking_a_long_text_takes_no_time() -> None:
+    for part in ("?", "#", "?a", "#a", ";", "?a=;", "=", ").,"):
+        mask_addresses("s3://bucket/a" + part * 300_000 + " end")
