@@ -106,6 +106,20 @@ def test_scores_and_their_estimate(upstream: FaultUpstream, tmp_path: Path) -> N
     assert "raise --confirm-above" in refused.err
 
 
+def test_estimating_the_scores_of_a_table_makes_no_run(upstream: FaultUpstream, tmp_path: Path) -> None:
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"question": "a", "prompt": "1 + 1?", "response": "It is 2.", "logprobs": [-0.1]}\n')
+    judge = ["score", table, "--verifier", "p-true", "--upstream", upstream.url, "--model", "good", *PRICE]
+    assert planned(steelyard(*judge, "--dry-run", "--json"))["requests"]["expected"] == 1
+    assert steelyard(*judge, "--confirm-above", 1e-9).code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
+    assert steelyard("score", table, "--verifier", "logprob").code == 0
+    scored = planned(steelyard("score", table, "--verifier", "logprob", "--dry-run", "--json"))
+    assert scored["samples"] == 0
+    several = steelyard("score", tmp_path / "t.scored", table, *judge[2:], "--dry-run")
+    assert "give it alone" in several.err
+
+
 def test_a_dry_run_sends_and_writes_nothing(upstream: FaultUpstream, tmp_path: Path) -> None:
     before = len(upstream.entries())
     options = ("-n", 8, "--max-tokens", 100, "--dry-run")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from steelyard.jobs.estimate import Estimate, Range, exactly, no_requests, tokens_of_text
-from steelyard.jobs.score import opened_run
+from steelyard.jobs.score import check_source, opened_run
 from steelyard.jobs.score_opened import ScoreOrder
 from steelyard.jobs.score_samples import Scored, unscored_items
+from steelyard.jobs.score_table import is_run, run_beside
 from steelyard.runs.usage import usage_by_part
 from steelyard.verifiers.protocol import ChatProtocol, RecordedProtocol
 from steelyard.verifiers.scored_items import Item
@@ -24,9 +27,13 @@ def estimate_score(
     rename: dict[str, str] | None = None,
     layout: str | None = None,
 ) -> Estimate:
-    """One request per response without a score, or fewer `on_demand`. A table becomes a run, as in `score`."""
+    """One request per response without a score, or fewer `on_demand`. A table that is not a run yet stays as it is."""
     order.check()
-    with opened_run(source, output, rename, layout, order.protocol) as run:
+    check_source(source)
+    with ExitStack() as stack:
+        if not is_run(source) and not is_run(run_beside(source, output)):
+            output = Path(stack.enter_context(TemporaryDirectory(prefix="steelyard-"))) / "run"
+        run = stack.enter_context(opened_run(source, output, rename, layout, order.protocol))
         scores, size = Counter[str](), 0
         for item in unscored_items(run, order.scoring(run.manifest), Scored()):
             scores[item.sample["question"]] += 1

@@ -60,16 +60,21 @@ def opened_run(
     source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
 ) -> Run:
     """Open the run, or make the one of a table."""
-    runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
-    if runs:
-        raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
-    if isinstance(source, str | Path) and is_parted_run(Path(source)):
-        raise SettingError(f"{source} is a run in parts: have it scored by many workers with --engine")
+    check_source(source)
     if not is_run(source):
         return imported(source, output, rename, layout, protocol)
     if output is not None or rename or layout:
         raise SettingError(f"{source} is a run already, with columns of its own: leave -o, --rename and --layout away")
     return Run.open(Path(source), write=True)
+
+
+def check_source(source: Any) -> None:
+    """Refuse several runs, and a run in parts."""
+    runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
+    if runs:
+        raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
+    if isinstance(source, str | Path) and is_parted_run(Path(source)):
+        raise SettingError(f"{source} is a run in parts: have it scored by many workers with --engine")
 
 
 @waits_for(ascore)
