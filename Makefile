@@ -6,7 +6,7 @@ FUZZ ?= 60
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)  # one more than cores: many tests wait for a process
 TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not in the make of macOS
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
-MATHS := */kernels/*,*/pools/*,*/counting/*,*/fitting/*,*/confidence/*,*/stopping/*,*/methods/*,*/evaluation/*
+MATHS := */voting/*,*/evaluation/*.py
 
 .PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray check bench docs clean
 

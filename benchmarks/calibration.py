@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_least, at_most, seconds
-from steelyard.counting.logit_weight import clipped_logit
-from steelyard.fitting.offsets.answer_lines import lines
-from steelyard.fitting.offsets.exact import Curve, exact
+from steelyard.voting.counting.logit_weight import clipped_logit
+from steelyard.voting.fitting.offsets.answer_lines import lines
+from steelyard.voting.fitting.offsets.exact import Curve, exact
 
 Floats = NDArray[np.float64]
 with np.errstate(divide="ignore"):

@@ -20,9 +20,9 @@ import numpy as np
 from benchmarks.gpu_page import RESULTS
 from benchmarks.masked_batches import with_mask
 from benchmarks.random_verifiers import SIZES, Size, make, responses, token_protocol
-from steelyard.verifiers.protocol import Array
-from steelyard.verifiers.runners.local import Local
-from steelyard.verifiers.scored_items import Item, Scores
+from steelyard.sampling.verifiers.protocol import Array
+from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.scored_items import Item, Scores
 
 PART = 512  # responses read as before
 EXACT = 48  # responses read in float32, one by one

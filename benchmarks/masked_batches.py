@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from steelyard.verifiers.protocol import Array, Rendered
-from steelyard.verifiers.runners.length_batches import BUDGET, batches
-from steelyard.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.protocol import Array, Rendered
+from steelyard.sampling.verifiers.runners.length_batches import BUDGET, batches
+from steelyard.sampling.verifiers.runners.local import Local
 
 
 def with_mask(local: Local, rendered: Sequence[Rendered], budget: int = BUDGET) -> list[Array]:

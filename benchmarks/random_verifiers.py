@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.scored_items import Item
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.scored_items import Item
 
 LAYERS, HEAD_SIZE, SAMPLES = 28, 128, 32
 TEXT = "the sum of two numbers is equal to that value and so we have more than one way to find it when they are"

@@ -31,8 +31,8 @@ from steelyard.engine.parted_generate import parts_of, with_parts
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
+from steelyard.sampling.verifiers.protocol import Array
 from steelyard.tables.questions.question_files import fingerprint
-from steelyard.verifiers.protocol import Array
 
 RESULTS = Path(__file__).parents[1] / "docs" / "ray_gpu.json"
 VERIFIER, PARTS, PORT = "qwen-prm", 8, 8123

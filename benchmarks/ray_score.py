@@ -32,10 +32,10 @@ from steelyard.engine.board import PartDone
 from steelyard.engine.parted_generate import parts_of, with_parts
 from steelyard.engine.parted_score import score_parts
 from steelyard.engine.score_part import PartsScoreOrder, score_part
-from steelyard.jobs.progress import Progress
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
+from steelyard.sampling.progress import Progress
 from steelyard.tables.questions.question_files import fingerprint
 
 ENGINES = ("processes:2", "ray")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import steelyard as sy
-from steelyard.methods.base.offset_vote import RULES
+from steelyard.voting.methods.base.offset_vote import RULES
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules.md"
 WORLDS = {

@@ -18,14 +18,14 @@ from typing import Any
 import polars as pl
 
 from benchmarks.measuring import Row, at_most
-from steelyard.jobs.generate import Generate, How
-from steelyard.llm.address import Address
-from steelyard.llm.prompts import read_template
-from steelyard.llm.request import body_of
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
+from steelyard.sampling.generate.generate import Generate, How
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.llm.request import body_of
+from steelyard.tables.questions.prompts import read_template
 from tests.upstreams import fault_upstream
 
 AT_ONCE = 64

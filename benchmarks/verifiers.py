@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measuring import Row
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.context_window import fit
-from steelyard.verifiers.plain_tokenizer import agreeing, slowly
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.runners.length_batches import WINDOW, batches, waste
-from steelyard.verifiers.step_splits import split
-from steelyard.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.context_window import fit
+from steelyard.sampling.verifiers.plain_tokenizer import agreeing, slowly
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners.length_batches import WINDOW, batches, waste
+from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.tokens import Tokens
 
 RESPONSES = 2048
 MEDIAN = 1000  # characters
@@ -31,7 +31,7 @@ NAMES = ("qwen-prm", "skywork-7b", "rlhflow-deepseek", "math-shepherd", "versapr
 
 
 def bundled() -> list[str]:
-    with resources.as_file(resources.files("steelyard.data") / "responses.parquet") as path:
+    with resources.as_file(resources.files("steelyard.tables.data") / "responses.parquet") as path:
         texts = pl.scan_parquet(path).select("response").head(60_000).collect()["response"]
     shuffled: list[str] = texts.sample(fraction=1, shuffle=True, seed=0).to_list()
     return shuffled

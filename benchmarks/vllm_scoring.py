@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.gpu_scoring import difference, scores, timed
 from benchmarks.random_verifiers import SIZES, Size, make, responses, token_protocol
-from steelyard.verifiers.protocol import Array, Rendered
-from steelyard.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.protocol import Array, Rendered
+from steelyard.sampling.verifiers.runners.local import Local
 
 RESULTS = Path(__file__).parent.parent / "docs" / "gpu_vllm.json"
 VERIFIER, TAG, CONTEXT, WARM, RUNS = "qwen-prm", 151651, 4096, 64, 2

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.caching import cache_folder
-from steelyard.paper.by_llm import averaged
-from steelyard.paper.experiment import experiment_names
-from steelyard.paper.grid_sources import GridSource
-from steelyard.paper.result_cache import Cache
-from steelyard.paper.results_folder import drawn
-from steelyard.paper.run_experiments import DECIMALS, Result, reproduce
-from steelyard.paper.settings import Settings
-from steelyard.paper.shown_table import Shown
+from steelyard.evaluation.paper.by_llm import averaged
+from steelyard.evaluation.paper.experiment import experiment_names
+from steelyard.evaluation.paper.grid_sources import GridSource
+from steelyard.evaluation.paper.result_cache import Cache
+from steelyard.evaluation.paper.results_folder import drawn
+from steelyard.evaluation.paper.run_experiments import DECIMALS, Result, reproduce
+from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.shown_table import Shown
+from steelyard.foundation.caching import cache_folder
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "reproduced"
@@ -39,8 +39,8 @@ Its models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-
 generated word problems, so the accuracies cannot be compared, but the findings can. On one machine and one build
 every figure comes out the same bit for bit. Another CPU or maths library has other last bits; so figures are kept to
 nine decimals, decisions are made on those, and on any machine a figure has a relative error of at most 1e-6. Whether
-a finding "holds" is decided by a rule in each experiment's file (`src/steelyard/paper/experiments/`), with standard
-errors over questions where the paper gives none.
+a finding "holds" is decided by a rule in each experiment's file (`src/steelyard/evaluation/paper/experiments/`), with
+standard errors over questions where the paper gives none.
 
 Two of these rules were changed after the first results were seen. table-compute asked for under half of the samples
 and now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had reached 48 %

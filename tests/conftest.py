@@ -29,7 +29,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # Numba's cache knows the file a loop stands in, not the files of the loops it calls: forget what is older than any.
-KERNELS = Path(sy.__file__).parent / "kernels"
+KERNELS = Path(sy.__file__).parent / "voting" / "kernels"
 NEWEST = max(file.stat().st_mtime for file in KERNELS.glob("*.py"))
 for index in KERNELS.glob("__pycache__/*.nbi"):
     with suppress(FileNotFoundError):  # another worker was quicker
@@ -53,11 +53,17 @@ def patient_library() -> Iterator[None]:
     A test of such a limit sets its own.
     """
     limits = {
-        "answers.equivalence.DEADLINE": 60.0, "answers.equivalence.START": PATIENCE,
-        "gateway.admission.LONGEST": PATIENCE, "gateway.counting.ALGEBRA": PATIENCE,
-        "gateway.draining.CLOSING": PATIENCE, "gateway.serving.CLOSING": PATIENCE, "gateway.serving.PATIENCE": PATIENCE,
-        "gateway.vote_stream.HEARTBEAT": PATIENCE, "jobs.generate.GRACE": PATIENCE, "llm.connections.CONNECT": PATIENCE,
-    }  # fmt: skip
+        "answers.equivalence.DEADLINE": 60.0,
+        "answers.equivalence.START": PATIENCE,
+        "gateway.limits.admission.LONGEST": PATIENCE,
+        "gateway.vote.counting.ALGEBRA": PATIENCE,
+        "gateway.limits.draining.CLOSING": PATIENCE,
+        "gateway.serving.CLOSING": PATIENCE,
+        "gateway.serving.PATIENCE": PATIENCE,
+        "gateway.http.vote_stream.HEARTBEAT": PATIENCE,
+        "sampling.generate.generate.GRACE": PATIENCE,
+        "sampling.llm.connections.CONNECT": PATIENCE,
+    }
     with pytest.MonkeyPatch.context() as patch:
         for name, seconds in limits.items():
             patch.setattr(f"steelyard.{name}", seconds)
@@ -84,8 +90,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultUpstream
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries are tested by themselves; elsewhere nobody waits for them."""
-    monkeypatch.setattr("steelyard.llm.retry.FIRST", 0.02)
-    monkeypatch.setattr("steelyard.llm.retry.LONGEST", 0.05)
+    monkeypatch.setattr("steelyard.sampling.llm.retry.FIRST", 0.02)
+    monkeypatch.setattr("steelyard.sampling.llm.retry.LONGEST", 0.05)
 
 
 @pytest.fixture

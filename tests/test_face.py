@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 import pytest
 
 import steelyard as sy
-from steelyard import errors
+from steelyard.foundation import errors
 
 
 def test_the_public_names_are_sorted_and_all_there() -> None:

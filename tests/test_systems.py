@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from steelyard import __main__ as command
-from steelyard.cores import usable_cores
+from steelyard.foundation.cores import usable_cores
 from tests.gateway.gateways import process
-from tests.jobs.generating import ask_for, samples, wait_for_samples
 from tests.running import unmeasured, without_progress
+from tests.sampling.jobs.generating import ask_for, samples, wait_for_samples
 from tests.upstreams import ROOT, FaultUpstream
 from tests.upstreams import command as command_line
 
@@ -137,7 +137,7 @@ def test_no_name_that_macos_lacks_is_used() -> None:
 def test_a_process_that_may_use_one_core_counts_one() -> None:
     program = (
         "import os; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])\n"
-        "from steelyard.cores import usable_cores; print(usable_cores())"
+        "from steelyard.foundation.cores import usable_cores; print(usable_cores())"
     )
     line, environment = command_line()
     done = subprocess.run([line[0], "-c", program], env=environment, capture_output=True, text=True, check=True)

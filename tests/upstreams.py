@@ -46,7 +46,7 @@ class FaultUpstream:
 
     def asked(self, model: str, *, probes: bool = False) -> list[dict[str, Any]]:
         """The requests for a model; without those of the probe."""
-        from steelyard.llm.probe import QUESTION
+        from steelyard.sampling.llm.probe import QUESTION
 
         return [
             entry

@@ -10,7 +10,7 @@ import polars as pl
 
 import steelyard as sy
 from steelyard.evaluation.confidence_quality import measures
-from steelyard.pools.arrays import Floats
+from steelyard.voting.pools.arrays import Floats
 
 SPLITS = range(100, 120)  # of the confidence: not looked at while it was designed (0 to 9 and 20 to 29 were)
 SIZES = (50, 100, 200, 400)

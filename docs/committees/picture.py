@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from docs.committees.sets import TITLES
-from steelyard.reports.line_names import named_lines
-from steelyard.reports.style import colour
+from steelyard.evaluation.reports.line_names import named_lines
+from steelyard.evaluation.reports.style import colour
 
 SHOWN = {
     "few-label": "committee",

@@ -12,7 +12,7 @@ import polars as pl
 import steelyard as sy
 from docs.committees.cells import Outcome, mean_and_error
 from docs.committees.measuring import USUAL
-from steelyard.fitting.mixing import Mix
+from steelyard.voting.fitting.mixing import Mix
 
 MEAN, ALIKE, COVARIANCE = "mean of logits", "as steep, all alike", "covariance"
 BEST = ("prm_soft", "orm_last")

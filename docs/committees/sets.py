@@ -12,7 +12,7 @@ import polars as pl
 
 import steelyard as sy
 
-GRID = Path(sy.__file__).parent / "data" / "grid.parquet"
+GRID = Path(sy.__file__).parent / "tables" / "data" / "grid.parquet"
 COLUMNS = ("question", "sample", "llm", "answer", "correct", "tokens")
 SAMPLES = 8  # of each bundled LLM
 TITLES = {"math": "MATH level 5", "mmlu": "MMLU-Pro"}

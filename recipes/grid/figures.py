@@ -1,4 +1,4 @@
-"""Write src/steelyard/data/grid_figures.json: what `steelyard grid` prints, computed from the grid.
+"""Write src/steelyard/tables/data/grid_figures.json: what `steelyard grid` prints, computed from the grid.
 
 `python -m recipes.grid.figures` takes a few seconds. The file also says which grid it was computed from.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 from steelyard.cli.grid import FIGURES
 from steelyard.evaluation.accuracy import accuracy
-from steelyard.fitting.auroc import auroc, auroc_within
-from steelyard.methods import method_class
 from steelyard.tables.grid_pools import load_grid
 from steelyard.tables.sources.bundled_grid import GRID, grid_names
+from steelyard.voting.fitting.auroc import auroc, auroc_within
+from steelyard.voting.methods import method_class
 
 DECIMALS = 9
 

@@ -15,7 +15,7 @@ from recipes.grid.log import timed
 from recipes.grid.training import device, padded, precision, train
 from recipes.verdicts.files import LEARN, MODEL, NO_LABEL, load
 from recipes.verdicts.sizes import SEED, VERIFIER, VOCABULARY, Sizes
-from steelyard.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.tokens import Tokens
 from tests.models import vocabularies
 
 

@@ -13,9 +13,9 @@ from recipes.grid.log import timed
 from recipes.grid.ragged import save
 from recipes.verdicts.files import MODEL, READ, SCORES, load
 from recipes.verdicts.sizes import READINGS, VERIFIER, Sizes
-from steelyard.verifiers.protocol import Array
-from steelyard.verifiers.runners.local import Local
-from steelyard.verifiers.scored_items import Item
+from steelyard.sampling.verifiers.protocol import Array
+from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.scored_items import Item
 
 
 def run(work: Path, _: Sizes) -> None:

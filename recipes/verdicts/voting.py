@@ -16,8 +16,8 @@ from recipes.verdicts.files import READ, SCORES, load
 from recipes.verdicts.sizes import READINGS, SEED, Sizes
 from recipes.verdicts.texts import responses
 from steelyard.evaluation.accuracy import paired_difference
-from steelyard.pools.pool import LabelledPool
-from steelyard.pools.verdicts import Verdicts
+from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.pools.verdicts import Verdicts
 
 PAIRS = (("packed", "masked"), ("packed", "float32"), ("masked", "float32"))
 

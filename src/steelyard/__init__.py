@@ -14,7 +14,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from steelyard.version import __version__ as __version__
+from steelyard.foundation.version import __version__ as __version__
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text()
 _HOME = {name: module for module, name in re.findall(r"^from (\S+) import (\w+) as \2$", _STUB, re.MULTILINE)}

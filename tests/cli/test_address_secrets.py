@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import steelyard as sy
-from steelyard.errors import SteelyardWarning
-from steelyard.masking import mask_addresses
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.foundation.masking import mask_addresses
 from tests.running import steelyard
 
 CANARY = "hunter2-canary"

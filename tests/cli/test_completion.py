@@ -14,7 +14,7 @@ import pytest
 import steelyard as sy
 from steelyard.cli import commands
 from steelyard.cli.completing import completions
-from steelyard.verifiers import verifier_names
+from steelyard.sampling.verifiers import verifier_names
 from tests.running import steelyard
 
 VERBS = commands()

@@ -10,8 +10,8 @@ import pytest
 
 import steelyard as sy
 from tests.building import without_sources
-from tests.fitting.test_mixing import read, table
 from tests.running import steelyard
+from tests.voting.fitting.test_mixing import read, table
 
 
 @pytest.fixture(scope="module")

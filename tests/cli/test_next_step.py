@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.generating import generate
 from tests.running import Done, steelyard
 from tests.runs.runs_small import small_run
+from tests.sampling.jobs.generating import generate
 from tests.upstreams import FaultUpstream
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.run_engine import LOG, logged
-from steelyard.jobs.progress import Progress
+from steelyard.sampling.progress import Progress
 
 
 def test_a_log_that_cannot_be_written_ends_no_work(tmp_path: Path) -> None:

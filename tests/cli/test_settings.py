@@ -12,7 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli.setting_words import settings_from
-from steelyard.methods.base.setting import settings_of
+from steelyard.voting.methods.base.setting import settings_of
 from tests.running import steelyard
 
 FITTED = [name for name in sy.method_names() if not sy.method_class(name).oracle]
@@ -110,7 +110,7 @@ def test_a_switch_survives_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
         loud: bool = False
 
-    monkeypatch.setattr("steelyard.methods.method_class", lambda name: Switched)
+    monkeypatch.setattr("steelyard.voting.methods.method_class", lambda name: Switched)
     Switched(loud=True).save(tmp_path / "plan.json")
     assert sy.load(tmp_path / "plan.json").settings() == {"loud": True}
     damaged = (tmp_path / "plan.json").read_text().replace("true", "1")

@@ -10,8 +10,8 @@ import pytest
 
 from docs.make import VERBS
 from steelyard.cli import show
+from steelyard.cli.diagnosis.finding import GOOD, Finding
 from steelyard.cli.doctor import _say
-from steelyard.diagnosis.finding import GOOD, Finding
 from tests.running import steelyard
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.cli import live_progress, show, time_left
-from steelyard.jobs.progress import Progress
+from steelyard.sampling.progress import Progress
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(time_left, "time", made)
-    monkeypatch.setattr("steelyard.jobs.progress.time", made)
+    monkeypatch.setattr("steelyard.sampling.progress.time", made)
     monkeypatch.setattr(show, "QUIET", 10.0)
     monkeypatch.setattr(live_progress, "QUIET", 10.0)
     return made

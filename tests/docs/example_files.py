@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 import steelyard as sy
-from tests.jobs.generating import ask_for
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
 from tests.tables.layouts.golden import GOLDEN
 from tests.upstreams import ROOT
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pytest
 import steelyard as sy
 from steelyard.engine.evaluate_methods import EvaluateOrder, evaluate_methods
 from steelyard.engine.evaluate_methods import _split as read_and_split
-from steelyard.errors import RunError
 from steelyard.evaluation.confidence_quality import confidence_table
+from steelyard.foundation.errors import RunError
 from tests.engine.engines import Here
 from tests.running import steelyard
 

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.engine import giving_out
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut
-from steelyard.errors import SettingError, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 from tests.engine.tasks import Number, parts
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.engine.import_parts import import_parts
-from steelyard.errors import RunError, SettingError, SteelyardWarning, TableError
+from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning, TableError
 from steelyard.runs.parts import part_tables
 from steelyard.tables import partitioning
 from steelyard.tables.importing import import_table

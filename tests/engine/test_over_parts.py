@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.engine.board import Board, PartDone
 from steelyard.engine.over_parts import over_parts, unfinished
-from steelyard.errors import SettingError, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import FILE

@@ -10,14 +10,14 @@ import pytest
 
 from steelyard.engine import own_server
 from steelyard.engine.own_server import read_servers, take
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from tests.engine.test_parted_generate import generated, table
 from tests.engine.test_parted_score import ENGINE
-from tests.jobs.generating import ask_for
-from tests.jobs.test_score import p_true_words, questions_asked
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
+from tests.sampling.jobs.test_score import p_true_words, questions_asked
+from tests.sampling.verifiers.verifier_servers import fault_verifier
 from tests.upstreams import FaultUpstream
-from tests.verifiers.verifier_servers import fault_verifier
 
 SERVERS = ("http://a:8000/v1", "http://b:8000/v1", "http://c:8000/v1")
 

@@ -9,7 +9,7 @@ import pytest
 from steelyard.cli.live_progress import sentence
 from steelyard.engine.board import Board
 from steelyard.engine.part_news import Teller, gpu_share
-from steelyard.jobs.progress import Progress
+from steelyard.sampling.progress import Progress
 from tests.waiting import until
 
 SMI = """#!/bin/sh

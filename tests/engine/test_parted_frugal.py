@@ -19,12 +19,12 @@ from steelyard.runs.run import Run
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
 from tests.engine.test_parted_generate import table
-from tests.jobs.on_demand import COLUMN, mixed_run, plan_for, verdicts_with_all_scores
-from tests.jobs.test_score import p_true_words, questions_asked
 from tests.running import Done, steelyard
 from tests.runs.runs_parted import in_parts
 from tests.runs.runs_small import small_run
-from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
+from tests.sampling.jobs.on_demand import COLUMN, mixed_run, plan_for, verdicts_with_all_scores
+from tests.sampling.jobs.test_score import p_true_words, questions_asked
+from tests.sampling.verifiers.verifier_servers import FaultVerifier, fault_verifier
 
 __all__ = ["engine"]
 pytestmark = [

@@ -11,12 +11,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import steelyard as sy
-from steelyard.errors import SteelyardWarning
+from steelyard.foundation.errors import SteelyardWarning
 from steelyard.runs.lock import RunLock
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
-from tests.jobs.generating import SUFFIX, ask_for
 from tests.running import Done, steelyard
+from tests.sampling.jobs.generating import SUFFIX, ask_for
 from tests.upstreams import FaultUpstream
 
 __all__ = ["engine"]

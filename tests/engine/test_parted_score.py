@@ -17,19 +17,19 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.engine import score_part
 from steelyard.engine.parted_score import score_parts
-from steelyard.errors import VerifierError
-from steelyard.llm.address import Address
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.runners.many_requests import TRIES
-from steelyard.verifiers.scored_items import Item, Results
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.runners.many_requests import TRIES
+from steelyard.sampling.verifiers.scored_items import Item, Results
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
 from tests.engine.test_parted_generate import generated, table
-from tests.jobs.generating import ask_for
-from tests.jobs.test_score import p_true_words, questions_asked
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
+from tests.sampling.jobs.test_score import p_true_words, questions_asked
+from tests.sampling.verifiers.verifier_servers import fault_verifier
 from tests.upstreams import FaultUpstream
-from tests.verifiers.verifier_servers import fault_verifier
 
 __all__ = ["engine"]
 pytestmark = pytest.mark.usefixtures("key")
@@ -119,9 +119,9 @@ def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monke
     async def connect(_: object, tokens: object, *__: object, **___: object) -> None:
         asked.append(tokens)
 
-    monkeypatch.setattr("steelyard.verifiers.runners.where.Tokens.load", load)
-    monkeypatch.setattr("steelyard.verifiers.runners.vllm.Served.connect", connect)
-    monkeypatch.setattr("steelyard.verifiers.runners.model_folders.model_folder", lambda name, **_: Path(name))
+    monkeypatch.setattr("steelyard.sampling.verifiers.runners.where.Tokens.load", load)
+    monkeypatch.setattr("steelyard.sampling.verifiers.runners.vllm.Served.connect", connect)
+    monkeypatch.setattr("steelyard.sampling.verifiers.runners.model_folders.model_folder", lambda name, **_: Path(name))
     protocol, known = find_verifier("qwen-prm")
     for model in ("a", "a", "b"):
         asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))

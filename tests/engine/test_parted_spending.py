@@ -12,9 +12,9 @@ from tests.engine.in_process import engine
 from tests.engine.test_parted_generate import generated
 from tests.gateway.test_relay import fixed
 from tests.gateway.test_usage import sure
-from tests.jobs.generating import ask_for
-from tests.jobs.test_spending import PRICE, planned, tokens_of
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
+from tests.sampling.jobs.test_spending import PRICE, planned, tokens_of
 from tests.upstreams import FaultUpstream
 
 __all__ = ["engine"]

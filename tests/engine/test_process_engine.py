@@ -11,7 +11,7 @@ import pytest
 from steelyard.engine.engines import engine_of
 from steelyard.engine.giving_out import DiedError, Failed, Finished
 from steelyard.engine.process_engine import _Process
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from tests.engine.tasks import doubled, fatal, parts
 from tests.waiting import until
 

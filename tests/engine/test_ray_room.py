@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from steelyard.engine.ray_room import Need, default_gpus, workers_for
-from steelyard.errors import SettingError, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 
 NODES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 8.0, "GPU": 1.0}, {"CPU": 4.0}]
 

@@ -17,12 +17,12 @@ from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.parts_job import TablePart, seal_part
 from steelyard.engine.parts_read import PartRead
 from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
-from steelyard.errors import RunError, SettingError, SteelyardWarning
+from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.lock import RunLock
 from steelyard.runs.seal import sealed
 from steelyard.tables.partitioning import partition
 from tests.engine.engines import Here
-from tests.jobs.on_demand import plan_for
+from tests.sampling.jobs.on_demand import plan_for
 
 
 def odd_table() -> pl.DataFrame:

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.vote_parts import vote_parts
-from steelyard.errors import RunError, ScoreError, SettingError, SteelyardError, SteelyardWarning
+from steelyard.foundation.errors import RunError, ScoreError, SettingError, SteelyardError, SteelyardWarning
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run

@@ -15,7 +15,7 @@ from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.with_engine import Either
 from tests.engine.engines import Here
 from tests.engine.test_parted_generate import table
-from tests.jobs.generating import ask_for
+from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import FaultUpstream
 
 FUNCTIONS = (sy.vote, sy.read_answers, sy.import_table, sy.generate, sy.score, sy.evaluate)

@@ -13,8 +13,8 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.rule_for_budget import RuleSearch, choose
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
-from steelyard.stopping.rules.beta import Beta
-from steelyard.stopping.rules.fixed import Fixed
+from steelyard.voting.stopping.rules.beta import Beta
+from steelyard.voting.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, make
 from tests.running import steelyard
 

@@ -13,8 +13,8 @@ import steelyard as sy
 from steelyard.evaluation import cascade_search
 from steelyard.evaluation.cascade_search import CascadeSearch
 from steelyard.evaluation.source_costs import source_costs
-from steelyard.pools.panel import Panel
-from steelyard.stopping.cascade import Cascade
+from steelyard.voting.pools.panel import Panel
+from steelyard.voting.stopping.cascade import Cascade
 from tests.committees import committee
 from tests.running import steelyard
 

@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.asking import asking_rule
-from steelyard.asking.rule import replay
 from steelyard.cli.committee_view import committee_view
 from steelyard.evaluation.committee_prices import priced
 from steelyard.evaluation.committee_rivals import Rivals
 from steelyard.evaluation.committee_ways import CommitteeWays
 from steelyard.evaluation.purchase import Purchase, levels_of
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.rule import replay
 from tests.running import steelyard
 from tests.scored_committees import scored_committee, scored_pool
 

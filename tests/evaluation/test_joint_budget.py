@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.asking import asking_rule
-from steelyard.asking.readings import texts_asked
-from steelyard.asking.rule import replay
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.joint_budget import joint_budget
 from steelyard.evaluation.joint_search import JointSearch, Prices, counted, sizes
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.rule import replay
 from tests.building import Labelled, labelled
 from tests.running import steelyard
 

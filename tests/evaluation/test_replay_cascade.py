@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.stopping.cascade_origin import CascadeOrigin
+from steelyard.voting.stopping.cascade_origin import CascadeOrigin
 from tests.evaluation.test_cascades import PRICES, planned, pool, table
 from tests.running import Done, steelyard
 

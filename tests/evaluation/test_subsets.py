@@ -15,7 +15,7 @@ import steelyard as sy
 from steelyard.evaluation import subset_counts as resampling
 from steelyard.evaluation.subset_accuracy import shares_right
 from steelyard.evaluation.subset_counts import count_by_adding, count_by_voting
-from steelyard.methods import configured
+from steelyard.voting.methods import configured
 from tests.building import Labelled, labelled, make, pools
 
 

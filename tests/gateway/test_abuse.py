@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from steelyard.gateway.caps import Caps, read_caps
-from steelyard.llm.prices import Price
+from steelyard.sampling.llm.prices import Price
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
 from tests.waiting import PATIENCE

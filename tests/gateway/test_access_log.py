@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import SettingError
-from steelyard.gateway.access_log import CAPACITY, AccessLog
-from steelyard.gateway.api_errors import of_fault
-from steelyard.gateway.source import TooDearError
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.llm.faults import (
+from steelyard.foundation.errors import SettingError
+from steelyard.gateway.messages.access_log import CAPACITY, AccessLog
+from steelyard.gateway.messages.api_errors import of_fault
+from steelyard.gateway.upstream.source import TooDearError
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.sampling.llm.faults import (
     BusyError,
     CertificateError,
     GoneError,
@@ -33,7 +33,7 @@ from steelyard.llm.faults import (
     TooLargeError,
     TryError,
 )
-from steelyard.llm.prices import read_prices
+from steelyard.sampling.llm.prices import read_prices
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.test_relay import fixed
 from tests.gateway.test_usage import VANILLA, sure
@@ -248,7 +248,7 @@ def test_a_line_that_was_cut_off_does_not_damage_the_next(tmp_path: Path, monkey
             raise OSError(28, "No space left on device")
         return really(descriptor, data)
 
-    monkeypatch.setattr("steelyard.gateway.access_log.os.write", full)
+    monkeypatch.setattr("steelyard.gateway.messages.access_log.os.write", full)
     for number in range(3):
         log.write("/healthz", 200, 0.1, f"req_{number}", {})
     log.close()

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from steelyard.gateway.admission import Admission
-from steelyard.gateway.api_errors import ApiError
+from steelyard.gateway.limits.admission import Admission
+from steelyard.gateway.messages.api_errors import ApiError
 
 NOISY, OTHER = 0, 1
 

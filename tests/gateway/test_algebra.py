@@ -14,8 +14,8 @@ import pytest
 import steelyard as sy
 from steelyard.answers import equivalence
 from steelyard.answers.equivalence import Worker
-from steelyard.gateway import counting
-from steelyard.gateway.counting import Counted, Counting
+from steelyard.gateway.vote import counting
+from steelyard.gateway.vote.counting import Counted, Counting
 from tests.building import labelled
 from tests.gateway.gateways import gateway
 from tests.gateway.stuck_algebra import stuck_algebra

@@ -11,8 +11,8 @@ import pytest
 import steelyard as sy
 from tests.gateway.gateways import Answered, gateway
 from tests.gateway.stuck_algebra import stuck_algebra
-from tests.jobs.test_ask_cascade import AGREE, DEAD, DIFFER, PRICED
-from tests.jobs.test_cascade_ballot import voter
+from tests.sampling.jobs.test_ask_cascade import AGREE, DEAD, DIFFER, PRICED
+from tests.sampling.jobs.test_cascade_ballot import voter
 from tests.upstreams import FaultUpstream
 from tests.waiting import with_more_time
 

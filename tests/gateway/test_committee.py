@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import steelyard as sy
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.llm.prices import Price
+from steelyard.sampling.llm.prices import Price
 from tests.committees import committee, pool
 from tests.gateway.gateways import VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream

@@ -10,14 +10,14 @@ from typing import Any, cast
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import read_chat
-from steelyard.gateway.drawing import NOT_SENT, Drawing, Wanted
-from steelyard.gateway.json_members import read_members
-from steelyard.gateway.replays import Replays
-from steelyard.gateway.samples import Sample
-from steelyard.gateway.scoring import ScoringError, Verified
-from steelyard.gateway.source import Source
-from steelyard.llm.reply import Choice
+from steelyard.gateway.messages.chat_request import read_chat
+from steelyard.gateway.messages.json_members import read_members
+from steelyard.gateway.messages.samples import Sample
+from steelyard.gateway.upstream.replays import Replays
+from steelyard.gateway.upstream.source import Source
+from steelyard.gateway.vote.drawing import NOT_SENT, Drawing, Wanted
+from steelyard.gateway.vote.scoring import ScoringError, Verified
+from steelyard.sampling.llm.reply import Choice
 from tests.waiting import PATIENCE, with_more_time
 
 SAID = Choice("", "tool_calls", None, None)

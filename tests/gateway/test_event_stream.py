@@ -8,7 +8,7 @@ import socket
 import pytest
 from aiohttp import web
 
-from steelyard.gateway.event_stream import begun, event
+from steelyard.gateway.messages.event_stream import begun, event
 
 
 async def _ends(serve: web.Application) -> None:
@@ -28,7 +28,7 @@ async def _ends(serve: web.Application) -> None:
 
 @pytest.mark.filterwarnings("ignore::aiohttp.web.NotAppKeyWarning")
 def test_a_client_that_stops_reading_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.gateway.event_stream.TAKEN", 0.2)
+    monkeypatch.setattr("steelyard.gateway.messages.event_stream.TAKEN", 0.2)
     told = []
 
     async def stream(request: web.Request) -> web.StreamResponse:

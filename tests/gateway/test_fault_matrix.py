@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.source import RETRIES
+from steelyard.gateway.upstream.source import RETRIES
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import asked, attempts, settled
 from tests.upstreams import FaultUpstream

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.gateway import feedback as feedback_module
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.feedback import Feedback
+from steelyard.gateway.feedback import feedback as feedback_module
+from steelyard.gateway.feedback.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
 from tests.gateway.gateways import VOTE, Gateway, gateway, process
 from tests.running import steelyard

@@ -6,9 +6,9 @@ from http.client import IncompleteRead
 
 import pytest
 
-from steelyard.gateway import event_stream
-from steelyard.gateway.event_stream import EventLines
-from steelyard.llm.faults import TooLargeError
+from steelyard.gateway.messages import event_stream
+from steelyard.gateway.messages.event_stream import EventLines
+from steelyard.sampling.llm.faults import TooLargeError
 from tests.gateway.gateways import MEASURES_MEMORY, Answered, Gateway, gateway, process, resident
 from tests.upstreams import FaultUpstream
 

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.llm.pace import Pace
+from steelyard.gateway.limits.admission import Admission
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.sampling.llm.pace import Pace
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.gateway.outcomes import attempts, settled
+from tests.sampling.verifiers.verifier_servers import fault_verifier
 from tests.upstreams import FaultUpstream
-from tests.verifiers.verifier_servers import fault_verifier
 from tests.waiting import PATIENCE, until
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.source import Source
+from steelyard.gateway.upstream.source import Source
 from tests.gateway.gateways import Gateway, gateway
 from tests.upstreams import FaultUpstream
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway import most_choices
-from steelyard.gateway.most_choices import MostChoices
-from steelyard.llm.probe import probe
+from steelyard.gateway.messages import most_choices
+from steelyard.gateway.messages.most_choices import MostChoices
 from steelyard.runs.parameters import Abilities
+from steelyard.sampling.llm.probe import probe
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 from tests.waiting import until
@@ -54,7 +54,7 @@ def test_an_upstream_that_gives_fewer_than_it_did_is_asked_for_those(
     async def probed(*given: Any, **more: Any) -> Abilities:
         return probes.pop() if probes else await probe(*given, **more)
 
-    monkeypatch.setattr("steelyard.gateway.source.probe", probed)
+    monkeypatch.setattr("steelyard.gateway.upstream.source.probe", probed)
     found = asked_often(upstream, f"fault:{fault}")
     until(lambda: next(found) == most)
     found.close()

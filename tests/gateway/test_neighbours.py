@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.source import Source
-from steelyard.llm.faults import SpentError
+from steelyard.gateway.upstream.source import Source
+from steelyard.sampling.llm.faults import SpentError
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream

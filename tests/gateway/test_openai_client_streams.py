@@ -111,7 +111,7 @@ def test_what_is_ours_stands_in_the_extra_fields_of_the_last_chunk(client: Any) 
 def test_heartbeats_and_progress_do_not_disturb_the_client(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.gateway.vote_stream.HEARTBEAT", 0.05)
+    monkeypatch.setattr("steelyard.gateway.http.vote_stream.HEARTBEAT", 0.05)
     with gateway(upstream.url, model="fault:tardy@0.4?now&no-n") as running, openai_client(running) as client:
         chunks = list(stream(client, "now", seed=5, extra_body={"steelyard": {"progress": True, "n": 2}}))
         raw = running.chat("now", stream=True, steelyard={"n": 2}).body
@@ -147,7 +147,7 @@ def test_a_stream_that_fails_in_its_middle_is_an_api_error_and_never_a_clean_end
 def test_a_vote_that_fails_after_its_first_heartbeat_is_an_api_error(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.gateway.vote_stream.HEARTBEAT", 0.05)
+    monkeypatch.setattr("steelyard.gateway.http.vote_stream.HEARTBEAT", 0.05)
     with (
         gateway(upstream.url, model="fault:silent?now") as running,
         openai_client(running) as client,

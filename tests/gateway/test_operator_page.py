@@ -14,15 +14,15 @@ from typing import Any, cast
 
 import pytest
 
-from steelyard.gateway.access import Access
 from steelyard.gateway.application import application
 from steelyard.gateway.caps import Caps
+from steelyard.gateway.limits.access import Access
 from steelyard.gateway.metrics import Counter, Histogram, Metrics, Reading
-from steelyard.gateway.scoring import OwnLogprob
-from steelyard.gateway.source import Source
 from steelyard.gateway.state import State
-from steelyard.gateway.vote_settings import KNOWN
-from steelyard.gateway.voting import Voter
+from steelyard.gateway.upstream.source import Source
+from steelyard.gateway.vote.scoring import OwnLogprob
+from steelyard.gateway.vote.vote_settings import KNOWN
+from steelyard.gateway.vote.voting import Voter
 from tests.gateway.gateways import KEY, Gateway, gateway
 from tests.upstreams import FaultUpstream
 

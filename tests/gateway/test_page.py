@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.confidence.calibration_error import Bin
-from steelyard.llm.prices import read_prices
+from steelyard.sampling.llm.prices import read_prices
+from steelyard.voting.confidence.calibration_error import Bin
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.hostile_texts import TEXTS
 from tests.upstreams import CANARY, FaultUpstream

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 
 import steelyard as sy
-from steelyard import look
-from steelyard.errors import SettingError
-from steelyard.gateway import recent_requests
-from steelyard.gateway.page_route import FILES, document
-from steelyard.gateway.recent_requests import KEPT, LEAST_SCORED
-from steelyard.llm.prices import read_prices
+from steelyard.foundation import look
+from steelyard.foundation.errors import SettingError
+from steelyard.gateway.http.page_route import FILES, document
+from steelyard.gateway.page import recent_requests
+from steelyard.gateway.page.recent_requests import KEPT, LEAST_SCORED
+from steelyard.sampling.llm.prices import read_prices
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.upstreams import FaultUpstream

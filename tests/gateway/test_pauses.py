@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway import api_errors, source
-from steelyard.llm.pace import Pace
+from steelyard.gateway.messages import api_errors
+from steelyard.gateway.upstream import source
+from steelyard.sampling.llm.pace import Pace
 from tests.gateway.gateways import Gateway, gateway
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream

@@ -11,11 +11,11 @@ import pytest
 
 import steelyard as sy
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import read_chat
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.json_members import read_members
-from steelyard.gateway.policies import policy_of
-from steelyard.gateway.voting import NO_ANSWER
+from steelyard.gateway.messages.chat_request import read_chat
+from steelyard.gateway.messages.json_members import read_members
+from steelyard.gateway.vote.policies import policy_of
+from steelyard.gateway.vote.voting import NO_ANSWER
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 

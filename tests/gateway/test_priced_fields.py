@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.llm.prices import Price
+from steelyard.sampling.llm.prices import Price
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import UpstreamError
+from steelyard.foundation.errors import UpstreamError
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 
@@ -18,7 +18,7 @@ def test_votes_without_scores_say_that_the_upstream_could_not_be_probed(
     async def late(*_: Any, **__: Any) -> None:
         raise UpstreamError("the probe came too late")
 
-    monkeypatch.setattr("steelyard.gateway.source.probe", late)
+    monkeypatch.setattr("steelyard.gateway.upstream.source.probe", late)
     with gateway(upstream.url, method=None) as running:
         told = running.chat("probed?", model="steelyard/vote", seed=0).json["steelyard"]
     assert told["method"] == "majority"
@@ -33,7 +33,7 @@ def test_it_is_ready_when_a_first_vote_was_tried(upstream: FaultUpstream, monkey
         await asyncio.sleep(0.2)
         tried.append(True)
 
-    monkeypatch.setattr("steelyard.gateway.counting.Counting.warm", warm)
+    monkeypatch.setattr("steelyard.gateway.vote.counting.Counting.warm", warm)
     with gateway(upstream.url) as running:
         assert running.send("GET", "/readyz").status == 200
         assert tried

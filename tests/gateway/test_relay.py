@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from steelyard.gateway import vote_stream
+from steelyard.gateway.http import vote_stream
 from tests.gateway.gateways import gateway
 from tests.upstreams import CANARY, FaultUpstream
 

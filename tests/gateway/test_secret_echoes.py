@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway.secrets_filter import Secrets, StreamedSecrets
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.llm.faults import TooLargeError, TryError
+from steelyard.gateway.messages.secrets_filter import Secrets, StreamedSecrets
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.sampling.llm.faults import TooLargeError, TryError
 from tests.gateway.gateways import VOTE, Answered, Gateway, gateway
+from tests.sampling.verifiers.verifier_servers import fault_verifier
 from tests.upstreams import CANARY, FaultUpstream
-from tests.verifiers.verifier_servers import fault_verifier
 from tests.waiting import PATIENCE
 
 VERIFIER_KEY = "vk-canary-88aa77bb66cc"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier import VerifierSettings
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.gateway.rows import rows
 from tests.upstreams import CANARY, FaultUpstream
@@ -79,7 +79,7 @@ def test_a_request_that_fails_by_a_defect_of_ours_says_nothing_of_it(
     def defect(*_: object) -> None:
         raise RuntimeError(f"{PROMPT} {KEY} {CANARY}")
 
-    monkeypatch.setattr("steelyard.gateway.chat_route.read_chat", defect)
+    monkeypatch.setattr("steelyard.gateway.http.chat_route.read_chat", defect)
     with gateway(upstream.url) as running:
         failed = running.chat(PROMPT)
     assert (failed.status, failed.error["type"]) == (500, "server_error")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.gateway.access import Access
+from steelyard.gateway.limits.access import Access
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream
 from tests.waiting import PATIENCE

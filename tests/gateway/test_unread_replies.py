@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.gateway import event_stream, plain_reply
 from steelyard.gateway.caps import Caps
+from steelyard.gateway.messages import event_stream, plain_reply
 from tests.gateway.gateways import KEY, Gateway, gateway, process, resident
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream

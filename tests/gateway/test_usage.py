@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from steelyard.gateway.samples import Sample
-from steelyard.gateway.scoring import Verified
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.gateway.voting import _scoring
-from steelyard.llm.prices import Price
-from steelyard.verifiers.scored_items import Runner
+from steelyard.gateway.messages.samples import Sample
+from steelyard.gateway.vote.scoring import Verified
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.voting import _scoring
+from steelyard.sampling.llm.prices import Price
+from steelyard.sampling.verifiers.scored_items import Runner
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.test_relay import fixed

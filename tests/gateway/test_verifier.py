@@ -9,15 +9,15 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 import pytest
 
 import steelyard as sy
-from steelyard.gateway.scoring import ScoringError, Verified
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.llm.address import Address
-from steelyard.llm.named_upstreams import read_upstreams
+from steelyard.gateway.vote.scoring import ScoringError, Verified
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.llm.named_upstreams import read_upstreams
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import Gateway, gateway
+from tests.sampling.verifiers.fault_verifier import share
+from tests.sampling.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.upstreams import FaultUpstream
-from tests.verifiers.fault_verifier import share
-from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.waiting import PATIENCE
 
 PROMPT = "How many?"
@@ -36,7 +36,7 @@ def served(upstream: FaultUpstream, verifier: FaultVerifier, model: str) -> Abst
 
 
 def test_every_sample_weighs_what_the_verifier_says_of_it(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
-    from steelyard.verifiers.protocols.p_true import render
+    from steelyard.sampling.verifiers.protocols.p_true import render
 
     with served(upstream, verifier, "good") as running:
         told = running.chat(PROMPT, ASK, seed=0, steelyard={"ballots": True}).json["steelyard"]
@@ -95,9 +95,9 @@ def test_a_verifier_that_cannot_be_reached_holds_nothing_between_two_tries(monke
                     await scorer.connected()
                 assert not held
 
-    monkeypatch.setattr("steelyard.gateway.verifier.started", started)
-    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
-    monkeypatch.setattr("steelyard.llm.retry.FIRST", 0.001)
+    monkeypatch.setattr("steelyard.gateway.vote.verifier.started", started)
+    monkeypatch.setattr("steelyard.gateway.vote.scoring.AGAIN", 0.0)
+    monkeypatch.setattr("steelyard.sampling.llm.retry.FIRST", 0.001)
     asyncio.run(run())
     assert entered == 3
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.gateway.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier import VerifierSettings
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
 from tests.gateway.outcomes import strict
 from tests.gateway.rows import rows
+from tests.sampling.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.upstreams import FaultUpstream
-from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.waiting import PATIENCE, until
 
 PROMPT = "How many?"
@@ -71,7 +71,7 @@ def test_a_verifier_that_asks_for_a_day_holds_up_no_request(upstream: FaultUpstr
 def test_a_verifier_that_asks_for_a_day_at_its_first_request_holds_up_no_request_either(
     upstream: FaultUpstream, verifier: FaultVerifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
+    monkeypatch.setattr("steelyard.gateway.vote.scoring.AGAIN", 0.0)
     settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="day", timeout=PATIENCE)
     with gateway(upstream.url, method="vanilla", verifier=settings) as running:
         for _ in range(2):
@@ -82,8 +82,8 @@ def test_a_verifier_that_asks_for_a_day_at_its_first_request_holds_up_no_request
 def test_a_verifier_that_asked_for_a_day_is_tried_again_after_the_longest_pause(
     upstream: FaultUpstream, verifier: FaultVerifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.gateway.scoring.AGAIN", 0.0)
-    monkeypatch.setattr("steelyard.gateway.verifier.LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr("steelyard.gateway.vote.scoring.AGAIN", 0.0)
+    monkeypatch.setattr("steelyard.gateway.vote.verifier.LONGEST_PAUSE", 0.5)
     settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="day-first?1 + 1", timeout=PATIENCE)
     with gateway(upstream.url, method="vanilla", verifier=settings) as running:
         assert "86,400 s" in running.chat(PROMPT, ASK, seed=0).json["steelyard"]["verifier"]["reason"]

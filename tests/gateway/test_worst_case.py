@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.verifier import LAYOUT, VerifierSettings
-from steelyard.llm.prices import Price
-from steelyard.verifiers.protocols.p_true import render
+from steelyard.gateway.vote.verifier import LAYOUT, VerifierSettings
+from steelyard.sampling.llm.prices import Price
+from steelyard.sampling.verifiers.protocols.p_true import render
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.outcomes import attempts
 from tests.gateway.test_relay import fixed

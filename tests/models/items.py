@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from steelyard.verifiers.scored_items import Item, Runner, Scores
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
 
 TEXT = "we add the two numbers = 12 and 30 so x + y \\frac{1}{2} is near $4$. Then\ndivide by 7, ки < >"
 WORDS = np.array(TEXT.split(" "))

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.errors import UpstreamError
-from steelyard.llm.embedded import (
+from steelyard.foundation.errors import UpstreamError
+from steelyard.sampling.llm.embedded import (
     MODEL,
     SLOTS,
     find_weights,
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(
 HOLDER = """
 import os, signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored, and rightly so
-from steelyard.llm.embedded import serve_local
+from steelyard.sampling.llm.embedded import serve_local
 with serve_local() as (url, model):
     fork = os.fork() if "fork" in sys.argv else -1
     if fork == 0:

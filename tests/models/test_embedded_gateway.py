@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from steelyard.llm.embedded import MODEL, WEAK
+from steelyard.sampling.llm.embedded import MODEL, WEAK
 from tests.gateway.gateways import Gateway
 from tests.gateway.test_operator_page import EXAMPLES, ROOT, ran
 from tests.models.test_embedded import listens

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.llm.embedded import MODEL, WEAK
+from steelyard.sampling.llm.embedded import MODEL, WEAK
 from tests.models.test_embedded import listens
 from tests.running import steelyard
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import Array, TokenProtocol
-from steelyard.verifiers.runners.length_batches import BUDGET
-from steelyard.verifiers.runners.local import Local, _trunk
-from steelyard.verifiers.runners.model_reader import ModelReader
-from steelyard.verifiers.scored_items import Item
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import Array, TokenProtocol
+from steelyard.sampling.verifiers.runners.length_batches import BUDGET
+from steelyard.sampling.verifiers.runners.local import Local, _trunk
+from steelyard.sampling.verifiers.runners.model_reader import ModelReader
+from steelyard.sampling.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import samples, scored
 

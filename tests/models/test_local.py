@@ -13,11 +13,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from steelyard.errors import VerifierError
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.runners.local import Local
-from steelyard.verifiers.scored_items import Item
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import drawn, samples, scored
 from tests.running import steelyard

@@ -12,14 +12,14 @@ import pytest
 import torch
 from transformers import Gemma2Config, Gemma2Model, MistralConfig, MistralModel
 
-from steelyard.errors import SteelyardWarning
-from steelyard.verifiers.protocol import Rendered
-from steelyard.verifiers.runners.length_batches import padded
-from steelyard.verifiers.runners.local import Local
-from steelyard.verifiers.runners.model_reader import ModelReader
-from steelyard.verifiers.runners.packed_attention import NAME, use_packs
-from steelyard.verifiers.runners.packing import Branch, branches
-from steelyard.verifiers.scored_items import Item, Scores
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.sampling.verifiers.protocol import Rendered
+from steelyard.sampling.verifiers.runners.length_batches import padded
+from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.runners.model_reader import ModelReader
+from steelyard.sampling.verifiers.runners.packed_attention import NAME, use_packs
+from steelyard.sampling.verifiers.runners.packing import Branch, branches
+from steelyard.sampling.verifiers.scored_items import Item, Scores
 from tests.models import tiny
 from tests.models.items import samples
 from tests.models.test_local import token_protocol
@@ -67,7 +67,8 @@ def test_a_build_that_reads_packs_otherwise_than_one_by_one_falls_back(monkeypat
     trunk = mistral(sliding_window=None)
     before = trunk.config._attn_implementation
     monkeypatch.setattr(
-        "steelyard.verifiers.runners.packed_attention._by_segment", lambda _m, query, *_, **__: query.transpose(1, 2)
+        "steelyard.sampling.verifiers.runners.packed_attention._by_segment",
+        lambda _m, query, *_, **__: query.transpose(1, 2),
     )
     assert not use_packs(trunk, 100)
     assert trunk.config._attn_implementation == before
@@ -75,7 +76,7 @@ def test_a_build_that_reads_packs_otherwise_than_one_by_one_falls_back(monkeypat
     def missing(*_: Any, **__: Any) -> Any:
         raise NotImplementedError("no kernel for this GPU")
 
-    monkeypatch.setattr("steelyard.verifiers.runners.packed_attention._by_segment", missing)
+    monkeypatch.setattr("steelyard.sampling.verifiers.runners.packed_attention._by_segment", missing)
     assert not use_packs(trunk, 100)
     monkeypatch.undo()
     assert use_packs(trunk, 100)

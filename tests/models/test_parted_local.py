@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 import torch
 
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.runners import local
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners import local
 from tests.engine.engines import Here
 from tests.engine.in_process import engine
 from tests.engine.test_parted_generate import generated, table
-from tests.jobs.generating import ask_for
 from tests.models import tiny
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import FaultUpstream
 
 __all__ = ["engine"]

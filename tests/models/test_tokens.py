@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.errors import VerifierError
-from steelyard.verifiers import all_protocols, find_verifier
-from steelyard.verifiers.context_window import fit
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.tokens import Tokens
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.verifiers import all_protocols, find_verifier
+from steelyard.sampling.verifiers.context_window import fit
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.tokens import Tokens
 from tests.models.items import drawn
 from tests.models.vocabularies import OF, tokenizer
 from tests.models.vocabularies import tokens as published
-from tests.verifiers.test_protocols import QUESTION, STEPS, mixed
+from tests.sampling.verifiers.test_protocols import QUESTION, STEPS, mixed
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("qwen-prm", "skywork-1.5b", "rlhflow-mistral", "math-shepherd", "versaprm")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.errors import VerifierError
-from steelyard.llm.address import Address
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.runners.local import Local
-from steelyard.verifiers.runners.vllm import Served
-from steelyard.verifiers.scored_items import Scores
-from steelyard.verifiers.tokens import Tokens
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.runners.vllm import Served
+from steelyard.sampling.verifiers.scored_items import Scores
+from steelyard.sampling.verifiers.tokens import Tokens
 from tests.models import tiny
 from tests.models.items import drawn, every, scored
 from tests.models.vllm_server import Server

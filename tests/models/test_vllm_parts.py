@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.verifiers import find_verifier
-from steelyard.verifiers.protocol import TokenProtocol
-from steelyard.verifiers.runners.many_requests import MOST
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners.many_requests import MOST
 from tests.engine.test_parted_generate import generated, table
-from tests.jobs.generating import ask_for
 from tests.models import tiny
 from tests.models.vllm_server import Server
 from tests.running import steelyard, without_progress
+from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import FaultUpstream
 from tests.waiting import until
 

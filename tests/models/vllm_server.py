@@ -11,7 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from steelyard.llm.address import Address
+from steelyard.sampling.llm.address import Address
 
 ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": "1",

@@ -18,7 +18,7 @@ from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from steelyard.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.tokens import Tokens
 
 OF = {
     "qwen-prm": "qwen",

@@ -15,7 +15,7 @@ from steelyard.engine import score_part
 from steelyard.engine.board import PartDone
 from steelyard.engine.score_part import PartsScoreOrder
 from steelyard.runs.parted_run import RunPart
-from steelyard.verifiers.scored_items import Item, Results, Scores
+from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
 
 FOLDER = "told"  # in the folder of the run
 TOLD = """from steelyard.engine import parted_score; from tests.ray import gpu_workers

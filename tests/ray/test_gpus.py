@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from steelyard.engine.giving_out import LIMIT
-from tests.jobs.generating import ask_for
 from tests.ray.cluster import add_node, command, only_a_head
 from tests.ray.gpu_workers import TOLD, most_at_once, scored, told
 from tests.running import Done, steelyard
+from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import fault_upstream
 from tests.waiting import PATIENCE
 

@@ -11,9 +11,9 @@ from polars.testing import assert_frame_equal
 
 import steelyard as sy
 from tests.engine.test_parted_generate import table
-from tests.jobs.on_demand import mixed_run, plan_for
 from tests.ray.cluster import two_nodes
 from tests.runs.runs_parted import in_parts
+from tests.sampling.jobs.on_demand import mixed_run, plan_for
 
 
 @pytest.fixture(scope="module")

@@ -21,14 +21,14 @@ from polars.testing import assert_frame_equal
 import steelyard as sy
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
-from steelyard.verifiers.protocols import p_true
-from steelyard.verifiers.step_splits import split
-from tests.jobs.generating import ask_for
-from tests.jobs.test_score import p_true_words, questions_asked
+from steelyard.sampling.verifiers.protocols import p_true
+from steelyard.sampling.verifiers.step_splits import split
 from tests.ray.cluster import add_node, command, two_nodes, workers
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
+from tests.sampling.jobs.test_score import p_true_words, questions_asked
+from tests.sampling.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.upstreams import FaultUpstream, fault_upstream
-from tests.verifiers.verifier_servers import FaultVerifier, fault_verifier
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("key")

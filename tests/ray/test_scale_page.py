@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tests.jobs.generating import ask_for
 from tests.running import steelyard
+from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import ROOT, FaultUpstream
 from tests.waiting import PATIENCE
 

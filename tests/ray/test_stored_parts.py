@@ -14,10 +14,10 @@ import pytest
 import steelyard as sy
 from steelyard.engine.engines import engine_of
 from steelyard.engine.vote_parts import vote_parts
-from steelyard.errors import RunError, StoreError
+from steelyard.foundation.errors import RunError, StoreError
+from steelyard.foundation.stores import connecting
+from steelyard.foundation.stores.address import Address
 from steelyard.runs.seal import sealed
-from steelyard.stores import connecting
-from steelyard.stores.address import Address
 from tests.engine.engines import Here
 from tests.ray.cluster import two_nodes, workers
 from tests.ray.s3 import SECRET, bucket, cutting

@@ -18,7 +18,7 @@ import steelyard as sy
 from steelyard.engine.engines import engine_of
 from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.vote_parts import vote_parts
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 from steelyard.tables.partitioning import partition
 from tests.engine.tasks import fatal, parts
 from tests.ray.cluster import add_node, command, two_nodes, workers

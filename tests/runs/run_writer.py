@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import SteelyardError
+from steelyard.foundation.errors import SteelyardError
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 

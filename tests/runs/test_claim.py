@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.errors import SettingError, StoreError
+from steelyard.foundation.errors import SettingError, StoreError
+from steelyard.foundation.stores.address import Address
 from steelyard.runs.claim import check_new, claim, claimed
 from steelyard.runs.parts import Parts
-from steelyard.stores.address import Address
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.feedback_folder import FeedbackFolder, FeedbackSettings, confidence_in, records
 from steelyard.runs.feedback_table import labelled_table
 from steelyard.runs.journal_lines import encode

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import SteelyardError
+from steelyard.foundation.errors import SteelyardError
 from steelyard.runs.feedback_folder import FeedbackFolder, records
 from steelyard.runs.feedback_trim import trim
 from steelyard.runs.journal_lines import encode

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.lock import RunLock
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.errors import RunError, SettingError
+from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.parts import FILE, Parts, check_parts, part_name, part_of, part_tables
 
 

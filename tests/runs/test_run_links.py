@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.files import reason
+from steelyard.foundation.files import reason
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
@@ -106,6 +106,6 @@ def test_a_disk_without_room_for_another_name_says_so(run: Path, monkeypatch: py
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "")
 
-    monkeypatch.setattr("steelyard.files.tempfile.mkstemp", full)
+    monkeypatch.setattr("steelyard.foundation.files.tempfile.mkstemp", full)
     with pytest.raises(sy.RunError, match=r"table\.parquet: No space left on device \(ENOSPC\) \(.* bytes free\)"):
         fresh_table(run)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.fitting.llm_reliability import question_reliability
+from steelyard.voting.fitting.llm_reliability import question_reliability
 from tests.building import Labelled, labelled, make
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.errors import ColumnError, ScoreError, TableError
+from steelyard.foundation.errors import ColumnError, ScoreError, TableError
 from tests.running import steelyard
 
 

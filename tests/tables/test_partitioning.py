@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.errors import ColumnError, SettingError, TableError
+from steelyard.foundation.errors import ColumnError, SettingError, TableError
 from steelyard.runs.parts import part_of
 from steelyard.tables import spreading
 from steelyard.tables.partitioning import partition

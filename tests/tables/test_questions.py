@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from steelyard.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError
-from steelyard.llm.prompts import read_template
+from steelyard.foundation.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError
+from steelyard.tables.questions.prompts import read_template
 from steelyard.tables.questions.question_files import read_questions
 
 OWN = [

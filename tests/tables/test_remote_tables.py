@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.runs.parts import part_tables
 from steelyard.tables.partitioning import partition
 from tests.running import steelyard

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.errors import RunError, SteelyardError, SteelyardWarning, TableError
-from steelyard.stores.address import Address
+from steelyard.foundation.errors import RunError, SteelyardError, SteelyardWarning, TableError
+from steelyard.foundation.stores.address import Address
 from steelyard.tables.labelled_parts import labelled_questions
 from tests.running import steelyard
 

@@ -16,10 +16,10 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
-from steelyard.pools.label_conflicts import LabelConflicts
-from steelyard.pools.pool import Origin
 from steelyard.tables import pools_of, row_order
 from steelyard.tables import question_batches as batches
+from steelyard.voting.pools.label_conflicts import LabelConflicts
+from steelyard.voting.pools.pool import Origin
 from tests.building import Labelled, labelled
 
 TABLE = pl.DataFrame(

@@ -12,7 +12,7 @@ from fractions import Fraction
 import polars as pl
 
 from steelyard.answers.normal import normal_form
-from steelyard.pools.arrays import Bools, Ints
+from steelyard.voting.pools.arrays import Bools, Ints
 
 WITH_COMMA = r"^[\s$]*[-−]?\d{1,12},(?:\d{1,2}|\d{4,12})[\s$.]*$"
 _WITH_COMMA = re.compile(r"[\s$]*+([-−]?\d{1,12}),(\d{1,2}|\d{4,12})[\s$.]*+")

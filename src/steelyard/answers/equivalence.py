@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from steelyard.environment import without_keys
+from steelyard.foundation.environment import without_keys
 
 DEADLINE = 30.0  # seconds for one question: a worker that runs away is ended before, by its limit of CPU
 START = 60.0  # seconds for a worker to come up

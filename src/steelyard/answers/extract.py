@@ -12,7 +12,7 @@ from functools import cache
 from steelyard.answers.kind import CUT_OFF, NOTHING, Extracted, Kind
 from steelyard.answers.kinds import registry
 from steelyard.answers.pattern import PREFIX, pattern_kind
-from steelyard.errors import SettingError, did_you_mean
+from steelyard.foundation.errors import SettingError, did_you_mean
 
 __all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
 AUTO = "auto"

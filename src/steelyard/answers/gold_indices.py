@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 
 from steelyard.answers.extract import kind_of
-from steelyard.errors import LabelError
+from steelyard.foundation.errors import LabelError
 
 FIRST = "A"
 _INDEX = re.compile(r"\s*+\d(?:\.0)?\s*+", re.ASCII)  # one figure: options are A to J; a column with gaps holds floats

@@ -20,7 +20,7 @@ from steelyard.answers.decimal_commas import settled_commas
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
 from steelyard.answers.per_cents import settled
-from steelyard.surrogates import whole
+from steelyard.foundation.surrogates import whole
 
 LONGEST_SYMBOLIC = 200
 _BY_ZERO = re.compile(r"-?\d+/0")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from steelyard.answers.kind import CUT_OFF, Extracted
-from steelyard.errors import SteelyardNote
+from steelyard.foundation.errors import SteelyardNote
 
 LAST_NUMBER = "number"  # the rule of `math`, `number` and `exact` for a text that marks nothing
 MOST = 0.05  # a larger share of last numbers is reported

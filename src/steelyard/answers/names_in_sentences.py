@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from steelyard.answers.kinds.text import text_form
-from steelyard.pools.arrays import Bools, Ints
+from steelyard.voting.pools.arrays import Bools, Ints
 
 TEXT = "text"  # the kind of answers this is for
 MOST_WORDS = 6  # of a name

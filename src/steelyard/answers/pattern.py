@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.answers.kind import CUT_OFF, Extracted, Kind, first_found, short
 from steelyard.answers.normal import normal_form
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 PREFIX = "re:"
 

@@ -11,7 +11,7 @@ import re
 import polars as pl
 
 from steelyard.answers.normal import normal_form
-from steelyard.pools.arrays import Bools, Ints
+from steelyard.voting.pools.arrays import Bools, Ints
 
 _SIGN = r"%|[Pp]er ?cent"
 _PER_CENT = re.compile(

@@ -33,12 +33,12 @@ from steelyard.answers.pattern import PREFIX
 from steelyard.answers.per_cents import also_correct, settled
 from steelyard.answers.placeholders import KEEPING, as_word
 from steelyard.answers.unreadable import tell_unreadable
-from steelyard.errors import LabelError, SteelyardNote, SteelyardWarning
+from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
 
 if TYPE_CHECKING:
     from steelyard.answers.equivalence import EquivalenceChecker
     from steelyard.answers.kind import Kind
-    from steelyard.pools.arrays import Bools, Ints
+    from steelyard.voting.pools.arrays import Bools, Ints
 
 KEPT = 1_000_000  # texts remembered from one part of a table to the next
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal form

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 
-from steelyard.errors import SteelyardWarning
+from steelyard.foundation.errors import SteelyardWarning
 
 MOST = 0.05  # a larger share is worth a warning
 SHARES: deque[str] = deque(

@@ -44,10 +44,10 @@ from steelyard.cli import (
 from steelyard.cli.completing import VARIABLE, completions
 from steelyard.cli.defaults_file import given, misspelt
 from steelyard.cli.verb import Verb, Verbs
-from steelyard.errors import SteelyardError, SteelyardNote, SteelyardWarning
-from steelyard.masking import mask_addresses
-from steelyard.panics import hide_panics
-from steelyard.version import __version__
+from steelyard.foundation.errors import SteelyardError, SteelyardNote, SteelyardWarning
+from steelyard.foundation.masking import mask_addresses
+from steelyard.foundation.panics import hide_panics
+from steelyard.foundation.version import __version__
 
 INTERRUPTED = 130  # what typer returns after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"

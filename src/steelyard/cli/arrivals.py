@@ -14,8 +14,8 @@ from steelyard.cli.time_left import TimeLeft, left_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from steelyard.llm.draws import Draw
-    from steelyard.stopping.cascade import Cascade
+    from steelyard.sampling.llm.draws import Draw
+    from steelyard.voting.stopping.cascade import Cascade
 
 Key = tuple[int, str]  # of a sample: its number and its upstream
 
@@ -29,7 +29,7 @@ def arrivals(
     A cascade may ask fewer than all, so that how many come is not known before.
     """
     from steelyard.answers.normal import normal_form
-    from steelyard.jobs.ask import answer_of
+    from steelyard.sampling.ask.ask import answer_of
 
     end = TimeLeft()
     end.at(0.0)

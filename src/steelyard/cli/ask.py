@@ -80,12 +80,12 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.cli.estimating import Spending, check_spending
-    from steelyard.jobs.ask_question import SAMPLES, ask
-    from steelyard.jobs.estimate_ask import estimate_ask
-    from steelyard.jobs.plan_reading import answers_to_question
-    from steelyard.llm.named_upstreams import names_of
-    from steelyard.llm.prompts import read_template
-    from steelyard.methods import load
+    from steelyard.sampling.ask.ask_question import SAMPLES, ask
+    from steelyard.sampling.estimate.estimate_ask import estimate_ask
+    from steelyard.sampling.llm.named_upstreams import names_of
+    from steelyard.tables.plan_reading import answers_to_question
+    from steelyard.tables.questions.prompts import read_template
+    from steelyard.voting.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
     each, prices = SAMPLES if n is None else n, check_spending(confirm_above, price, asked_of["upstream"])

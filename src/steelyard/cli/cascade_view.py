@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli import show
 from steelyard.cli.options import names
-from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard.evaluation.plan_cascade import Cascaded

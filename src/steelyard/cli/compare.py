@@ -23,8 +23,8 @@ from steelyard.cli.options import (
     names,
     renames,
 )
-from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
+from steelyard.foundation.errors import SettingError
 
 EXAMPLE = (
     "Example: steelyard compare labelled.parquet --method logit,majority\n\n"
@@ -70,7 +70,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
-    from steelyard.jobs.compare import compare
+    from steelyard.evaluation.compare import compare
 
     first, second, responses, voter = _asked(a, b, on, names(method) or [])
     options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}

@@ -66,13 +66,13 @@ def _files_too(start: str) -> list[str]:
 
 
 def _methods() -> Iterable[str]:
-    from steelyard.methods import method_names
+    from steelyard.voting.methods import method_names
 
     return method_names()
 
 
 def _verifiers() -> Iterable[str]:
-    from steelyard.verifiers import verifier_names
+    from steelyard.sampling.verifiers import verifier_names
 
     return verifier_names()
 
@@ -84,13 +84,13 @@ def _kinds() -> Iterable[str]:
 
 
 def _prompts() -> Iterable[str]:
-    from steelyard.llm.prompts import BUILT_IN
+    from steelyard.tables.questions.prompts import BUILT_IN
 
     return BUILT_IN
 
 
 def _experiments() -> Iterable[str]:
-    from steelyard.paper.experiment import ALL, experiment_names
+    from steelyard.evaluation.paper.experiment import ALL, experiment_names
 
     return (ALL, *experiment_names())
 

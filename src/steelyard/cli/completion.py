@@ -8,7 +8,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Json
-from steelyard.errors import SettingError, did_you_mean
+from steelyard.foundation.errors import SettingError, did_you_mean
 
 EXAMPLE = (
     'Example (bash, in ~/.bashrc): eval "$(steelyard completion bash)"\n\n'

@@ -22,10 +22,10 @@ from steelyard.cli.file_options import check_allowed
 from steelyard.cli.show import plain
 from steelyard.cli.strange_server import TRUSTED
 from steelyard.cli.verb import kinds_of, options
-from steelyard.environment import CLIENT_CERTIFICATE, CLIENT_KEY
-from steelyard.errors import SettingError, did_you_mean, nearest
-from steelyard.files import read_small
-from steelyard.masking import has_secret
+from steelyard.foundation.environment import CLIENT_CERTIFICATE, CLIENT_KEY
+from steelyard.foundation.errors import SettingError, did_you_mean, nearest
+from steelyard.foundation.files import read_small
+from steelyard.foundation.masking import has_secret
 
 FILE, PREFIX, TABLE = Path("steelyard.toml"), "STEELYARD_", "verbs"
 LARGEST = 1 << 20  # bytes of the file

@@ -32,11 +32,11 @@ def run(
 ) -> None:
     """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
-    from steelyard.files import make_folder
-    from steelyard.methods.base.plan import PLAN
-    from steelyard.outputs import check_output
-    from steelyard.reports.page import PAGE
+    from steelyard.evaluation.reports.page import PAGE
+    from steelyard.foundation.files import make_folder
+    from steelyard.foundation.outputs import check_output
     from steelyard.tables.known_outputs import VERDICTS
+    from steelyard.voting.methods.base.plan import PLAN
 
     folder = make_folder(output)
     plan, verdicts, page = (folder / name for name in ("plan.json", "verdicts.parquet", "report.html"))

@@ -25,7 +25,7 @@ from steelyard.cli.options import (
 
 if TYPE_CHECKING:
     from steelyard.cli.defaults_file import Given
-    from steelyard.diagnosis.finding import Finding
+    from steelyard.cli.diagnosis.finding import Finding
 
 EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
 COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
@@ -44,7 +44,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
-    from steelyard.diagnosis.doctor import doctor
+    from steelyard.cli.diagnosis.doctor import doctor
 
     findings = [*_settings(context.obj or [])]
     findings += doctor(
@@ -68,7 +68,7 @@ def run(
 
 def _settings(given: list[Given]) -> Iterator[Finding]:
     """What steelyard.toml and the environment say, one line for each place."""
-    from steelyard.diagnosis.finding import GOOD, Finding
+    from steelyard.cli.diagnosis.finding import GOOD, Finding
 
     where = Path("steelyard.toml").resolve()
     if not where.exists():

@@ -9,7 +9,7 @@ from steelyard.cli import show
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
-    from steelyard.pools.pool import LabelledPool
+    from steelyard.voting.pools.pool import LabelledPool
 
 PAGE = "docs/wrong-accuracy.md"
 
@@ -30,7 +30,7 @@ def _below_one(pool: LabelledPool) -> str:
     """Whether majority vote over all samples is less accurate than a single response, on average over questions."""
     import numpy as np
 
-    from steelyard.methods import method_class
+    from steelyard.voting.methods import method_class
 
     majority = float(method_class("majority")().predict(pool).correct(pool).mean())
     single = float((np.add.reduceat(pool.correct.astype(float), pool.starts[:-1]) / pool.sizes).mean())

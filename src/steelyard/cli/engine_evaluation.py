@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     import polars as pl

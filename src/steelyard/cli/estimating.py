@@ -12,9 +12,9 @@ from steelyard.cli import show
 from steelyard.cli.spent_view import probe_object
 
 if TYPE_CHECKING:
-    from steelyard.jobs.estimate import Estimate, Range
-    from steelyard.llm.prices import Prices
     from steelyard.runs.usage import Usage
+    from steelyard.sampling.estimate.estimate import Estimate, Range
+    from steelyard.sampling.llm.prices import Prices
 
 
 class Spending(NamedTuple):
@@ -33,7 +33,7 @@ class Spending(NamedTuple):
 
     def after_probe(self, estimates: Mapping[str, Estimate], spent: Mapping[str, Usage]) -> Spending:
         """Count what a probe has spent; its estimated upper end if the server reported no tokens."""
-        from steelyard.llm.prices import total_cost
+        from steelyard.sampling.llm.prices import total_cost
 
         cost, estimate = total_cost(spent, self.prices), _cost(estimates, self.prices)
         upper_end = estimate.high if estimate else 0.0
@@ -50,9 +50,9 @@ class Spending(NamedTuple):
 
 def check_spending(confirm_above: float | None, price: list[str] | None, upstream: str = "") -> Prices:
     """Read the prices of --upstream and of the verifier, without which --confirm-above cannot work."""
-    from steelyard.errors import SettingError
-    from steelyard.llm.named_upstreams import names_of
-    from steelyard.llm.prices import VERIFIER, check_price_names, read_prices
+    from steelyard.foundation.errors import SettingError
+    from steelyard.sampling.llm.named_upstreams import names_of
+    from steelyard.sampling.llm.prices import VERIFIER, check_price_names, read_prices
 
     if confirm_above is not None and not price:
         raise SettingError("--confirm-above needs prices: add --token-price IN,OUT")
@@ -63,7 +63,7 @@ def check_spending(confirm_above: float | None, price: list[str] | None, upstrea
 
 def _show(estimates: Mapping[str, Estimate], spending: Spending, unit: str, hint: str) -> None:
     """Print the expected requests, tokens and cost, and how to get a closer estimate."""
-    from steelyard.llm.prices import currency_of
+    from steelyard.sampling.llm.prices import currency_of
 
     prices = spending.prices
     total, cost = _total(estimates), _cost(estimates, prices)
@@ -85,9 +85,9 @@ def _show(estimates: Mapping[str, Estimate], spending: Spending, unit: str, hint
 
 def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str, hint: str) -> None:
     """Return if the cost, with that of a probe, is unlikely to exceed the limit, or if the user confirms it."""
-    from steelyard.errors import SettingError
-    from steelyard.jobs.estimate import exactly
-    from steelyard.llm.prices import currency_of
+    from steelyard.foundation.errors import SettingError
+    from steelyard.sampling.estimate.estimate import exactly
+    from steelyard.sampling.llm.prices import currency_of
 
     above = spending.confirm_above
     if above is None or not _total(estimates).requests.high:
@@ -109,14 +109,14 @@ def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str
 
 
 def _total(estimates: Mapping[str, Estimate]) -> Estimate:
-    from steelyard.jobs.estimate import no_requests
+    from steelyard.sampling.estimate.estimate import no_requests
 
     return sum(estimates.values(), no_requests())
 
 
 def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
-    from steelyard.jobs.estimate import exactly
-    from steelyard.llm.prices import price_of
+    from steelyard.sampling.estimate.estimate import exactly
+    from steelyard.sampling.llm.prices import price_of
 
     by_name = {name: price_of(prices, name) for name, estimate in estimates.items() if estimate.requests.high}
     if not prices or None in by_name.values():
@@ -127,7 +127,7 @@ def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
 def _shown(number: Range) -> str:
     """A number with its range.
 
-    >>> from steelyard.jobs.estimate import Range
+    >>> from steelyard.sampling.estimate.estimate import Range
     >>> _shown(Range(10, 1200)), _shown(Range(10, 30, 20)), _shown(Range(3, 3, 3))
     ('10 to 1,200', 'about 20 (10 to 30)', '3')
     """
@@ -144,7 +144,7 @@ def _money(cost: Range) -> str:
 
 def estimate_options(dry_run: bool, confirm_above: float | None, probe: int | None, **others: Any) -> bool:
     """Whether to estimate first; refuse options that an estimate does not support."""
-    from steelyard.errors import SettingError
+    from steelyard.foundation.errors import SettingError
 
     estimating = dry_run or confirm_above is not None or probe is not None
     for name, value in others.items():

@@ -40,7 +40,7 @@ from steelyard.cli.replay_view import refuse_beside_plan, replay, show_replay
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.pools.pool import LabelledPool
+    from steelyard.voting.pools.pool import LabelledPool
 
 ENOUGH = 20_000_000  # responses drawn in all, unless --resamples says otherwise
 PART = 0.3  # of the questions to calibrate on
@@ -174,7 +174,7 @@ def run(
 
 def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, about: dict[str, Any]) -> None:
     """Print the accuracy of every method, and how good its confidence is."""
-    from steelyard.methods import method_class
+    from steelyard.voting.methods import method_class
 
     oracles = {name for name in methods if method_class(name).oracle}
     show.accuracy_table(result, about["calibration_questions"], about["test_questions"], oracles)
@@ -191,7 +191,7 @@ def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[
     """What the default and a committee learned, and how many test verdicts they change against the majority vote."""
     import steelyard as sy
     from steelyard.evaluation.plan_changes import plan_changes
-    from steelyard.methods.abilities.assessable import Assessable
+    from steelyard.voting.methods.abilities.assessable import Assessable
 
     fitted = [sy.method_class(name)() for name in methods if issubclass(sy.method_class(name), Assessable)]
     bare = test.unlabelled()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 HARMLESS = {
     "how a table is read": "answers cost labels layout only-unreadable rename score source",
@@ -45,7 +45,7 @@ def check_allowed(verb: str, option: str, value: Any, location: str, variable: s
 
 
 def _is_harmless(verb: str, option: str, value: Any) -> bool:
-    from steelyard.llm.prompts import BUILT_IN
+    from steelyard.tables.questions.prompts import BUILT_IN
 
     if option == "prompt":
         return value in BUILT_IN

@@ -96,11 +96,11 @@ def run(
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
-    from steelyard.methods import configured
-    from steelyard.methods.base.plan import PLAN
-    from steelyard.outputs import check_output
+    from steelyard.foundation.outputs import check_output
     from steelyard.tables.labelled_parts import labelled_questions
     from steelyard.tables.source_column import source_of_run
+    from steelyard.voting.methods import configured
+    from steelyard.voting.methods.base.plan import PLAN
 
     check_frugal(frugal, price_score)
     source = source or source_of_run(files)
@@ -151,16 +151,16 @@ def run(
 
 def _fitted(voter: Method, pool: Pool, n: int | None, more: dict[str, Pool]) -> Method:
     """The method, fitted; the majority vote where the labels can teach it nothing."""
-    from steelyard.methods.abilities.fit_or_majority import fit_or_majority
+    from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
 
     return voter.fit(pool, n=n, **more) if more else fit_or_majority(voter, pool, n)
 
 
 def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) -> Method:
     """Let the plan learn what another score is worth, if it is to, and say what that comes to."""
-    from steelyard.asking import asking_rule
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.frugal_plan import PRICE, learn_asking, learn_confidence
+    from steelyard.voting.on_demand import asking_rule
 
     if rule is None:
         return voter
@@ -219,7 +219,7 @@ def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
     """What a method that can be assessed gains on questions it was not fitted on, and what more labels would bring."""
     from steelyard import LabelledPool
     from steelyard.evaluation.learning_curve import learning_curve
-    from steelyard.methods.abilities.assessable import Assessable
+    from steelyard.voting.methods.abilities.assessable import Assessable
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):
         return {}

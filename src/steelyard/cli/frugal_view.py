@@ -53,9 +53,9 @@ def frugal_view(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
 
 def check_frugal(rule: str | None, price: float | None) -> None:
     """Refuse a rule that there is not, and a price without a rule that reads it, before any file is read."""
-    from steelyard.asking import asking_names
-    from steelyard.errors import SettingError, did_you_mean
     from steelyard.evaluation.frugal_plan import check_price
+    from steelyard.foundation.errors import SettingError, did_you_mean
+    from steelyard.voting.on_demand import asking_names
 
     known = asking_names()
     if rule is not None and rule not in known:

@@ -29,7 +29,7 @@ from steelyard.cli.run_engine import WorkerRange
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, Probe, TokenPrice
 
 if TYPE_CHECKING:
-    from steelyard.jobs.progress import Progress
+    from steelyard.sampling.progress import Progress
 
 EXAMPLE = (
     "Example: steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 32 -o run\n\n"
@@ -127,8 +127,8 @@ def run(
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.cli.server_options import Shown
     from steelyard.engine.parted_generate import generate_parts
-    from steelyard.errors import SettingError
-    from steelyard.jobs.generate_run import generate
+    from steelyard.foundation.errors import SettingError
+    from steelyard.sampling.generate.generate_run import generate
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])

@@ -19,7 +19,7 @@ from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
     from steelyard.cli.estimating import Spending
-    from steelyard.jobs.progress import Progress
+    from steelyard.sampling.progress import Progress
 
 REASONS = 5  # shown
 
@@ -69,7 +69,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, spending: Spending) ->
 
 def sample(work: Callable[[], Progress], shown: Shown[Progress], folder: Path, spending: Spending) -> Progress:
     """Do the work; if it is interrupted, or an upstream is lost, say where the run stands."""
-    from steelyard.errors import UpstreamError
+    from steelyard.foundation.errors import UpstreamError
 
     try:
         return work()
@@ -87,9 +87,9 @@ def sample(work: Callable[[], Progress], shown: Shown[Progress], folder: Path, s
 
 def send_probe(questions: str, folder: Path, options: dict[str, Any], probe: int, spending: Spending) -> Spending:
     """Sample the first questions, if that is unlikely to cost more than the limit; count and print what it costs."""
-    from steelyard.jobs.estimate_generate import estimate_generate
-    from steelyard.jobs.generate_order import read_order
-    from steelyard.jobs.generate_run import generate
+    from steelyard.sampling.estimate.estimate_generate import estimate_generate
+    from steelyard.sampling.generate.generate_order import read_order
+    from steelyard.sampling.generate.generate_run import generate
 
     estimates = estimate_generate(*read_order(questions, **options), folder, probe)
     spending.confirm_probe(estimates)
@@ -105,8 +105,8 @@ def send_probe(questions: str, folder: Path, options: dict[str, Any], probe: int
 
 def should_send(questions: str, folder: Path, options: dict[str, Any], spending: Spending) -> bool:
     """Estimate the cost; return whether to send the requests."""
-    from steelyard.jobs.estimate_generate import estimate_generate
-    from steelyard.jobs.generate_order import read_order
+    from steelyard.sampling.estimate.estimate_generate import estimate_generate
+    from steelyard.sampling.generate.generate_order import read_order
 
     estimates = estimate_generate(*read_order(questions, **options), folder)
     return spending.should_send(

@@ -10,7 +10,7 @@ from steelyard.cli import show
 from steelyard.cli.options import Json
 from steelyard.evaluation.percentages import percent
 
-FIGURES = Path(__file__).parents[1] / "data" / "grid_figures.json"
+FIGURES = Path(__file__).parents[1] / "tables" / "data" / "grid_figures.json"
 EXAMPLE = "Example: steelyard grid\n\nExample: steelyard evaluate grid:smol-misled/prm_soft"
 
 

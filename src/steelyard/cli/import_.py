@@ -21,8 +21,8 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
-from steelyard.errors import SettingError
-from steelyard.stores.address import place_of
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.stores.address import place_of
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
 from steelyard.cli.cascade_view import budget_of, prices_of
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard.evaluation.committee_budget import CommitteeBudget
     from steelyard.evaluation.joint_budget import JointBudget
-    from steelyard.methods.base.method import Method
-    from steelyard.pools.pool import Pool
+    from steelyard.voting.methods.base.method import Method
+    from steelyard.voting.pools.pool import Pool
 
     Plan = JointBudget | CommitteeBudget
 

@@ -11,7 +11,7 @@ from steelyard.cli.show import QUIET, aside, plain
 from steelyard.cli.time_left import NowAndThen, duration
 
 if TYPE_CHECKING:
-    from steelyard.jobs.progress import Progress
+    from steelyard.sampling.progress import Progress
 
 MOST_NAMED = 5  # upstreams in the line
 

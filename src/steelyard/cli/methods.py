@@ -12,7 +12,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Json
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard import Method
@@ -46,7 +46,7 @@ def _list(json: bool) -> None:
 
 def _about(name: str) -> dict[str, Any]:
     """One method; one of another package that is broken is listed too, with what is wrong with it."""
-    from steelyard.methods import method_class, registry
+    from steelyard.voting.methods import method_class, registry
 
     package = registry().origin(name)
     try:
@@ -67,8 +67,8 @@ def _sentence(kind: type[Method]) -> str:
 
 
 def _explain(name: str, json: bool) -> None:
-    from steelyard.methods import method_class
-    from steelyard.methods.base.setting import settings_of
+    from steelyard.voting.methods import method_class
+    from steelyard.voting.methods.base.setting import settings_of
 
     kind = method_class(name)
     settings: list[dict[str, Any]] = [

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.errors import SettingError
-from steelyard.stores.address import Place, place_of
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.stores.address import Place, place_of
 
 Files = Annotated[
     list[Path],
@@ -248,7 +248,7 @@ def method_option(more: str) -> Any:
 
 def source_of(files: list[Path]) -> str | Path | list[Path]:
     """What is read: the one file (a run, grid:LLM/VERIFIER, s3://bucket/a.parquet), or several as one table."""
-    from steelyard.files import address_of
+    from steelyard.foundation.files import address_of
 
     return (address_of(files[0]) or files[0]) if len(files) == 1 else files
 

@@ -123,11 +123,11 @@ def run(
 ) -> None:
     """Say when to stop sampling, whom to ask or what to score, what that saves, and write it into a plan."""
     import steelyard as sy
-    from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
-    from steelyard.methods.base.enough import first_samples
-    from steelyard.methods.base.plan import PLAN
-    from steelyard.outputs import check_output
+    from steelyard.foundation.outputs import check_output
+    from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
     from steelyard.tables.source_column import source_of_run
+    from steelyard.voting.methods.base.enough import first_samples
+    from steelyard.voting.methods.base.plan import PLAN
 
     source = source or source_of_run(files)
     both, named = None, prices_of(price)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
 from steelyard.cli.options import source_of, spoken
-from steelyard.errors import SettingError
 from steelyard.evaluation.percentages import percent, points
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard.evaluation.replay_cascade import CascadeReplay
@@ -29,7 +29,7 @@ def replay(
     """Read the labelled file as the plan needs it, and replay the plan's cascade."""
     import steelyard as sy
     from steelyard.evaluation.replay_cascade import cascade_of
-    from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
+    from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 
     voter = sy.load(plan)
     fitted = voter.fitted_on_

@@ -65,7 +65,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Write one page that shows what calibration bought on labelled files; it works without a network."""
-    from steelyard.reports.page import reported
+    from steelyard.evaluation.reports.page import reported
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)

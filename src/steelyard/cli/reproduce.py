@@ -48,7 +48,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Make the paper's tables and figures on a grid of scored tables."""
-    from steelyard.paper.experiment import experiment, experiment_names
+    from steelyard.evaluation.paper.experiment import experiment, experiment_names
 
     if not names and json:
         show.as_json({"experiments": {name: experiment(name).what for name in experiment_names()}})
@@ -58,7 +58,7 @@ def run(
             show.say(f"{name:<{WIDTH}}{experiment(name).what}")
         show.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
         return
-    from steelyard.paper.reproduce import reproduce
+    from steelyard.evaluation.paper.reproduce import reproduce
 
     with show.progress("Measuring and drawing") as progress:
         made = reproduce(

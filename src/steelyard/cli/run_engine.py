@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli.live_progress import live, sentence
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
-    from steelyard.jobs.progress import Progress
+    from steelyard.sampling.progress import Progress
 
 LOG = "progress.log"
 EVERY = 30.0  # seconds between lines of the log, unless a part is finished

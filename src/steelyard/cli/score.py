@@ -110,7 +110,7 @@ def run(
 
     A table becomes a run beside it, with all its columns. The text of its questions is taken from the column prompt.
     """
-    from steelyard.errors import SettingError
+    from steelyard.foundation.errors import SettingError
 
     if not files:
         show_verifiers(json)
@@ -120,11 +120,11 @@ def run(
     from steelyard.cli.estimating import Spending, check_spending, estimate_options
     from steelyard.cli.run_engine import logged, need_engine
     from steelyard.engine.parted_score import score_parts
-    from steelyard.jobs.score import score
-    from steelyard.jobs.score_opened import ScoreOrder
-    from steelyard.llm.embedded import LOCAL, WEAK
-    from steelyard.llm.prices import VERIFIER, price_of
-    from steelyard.verifiers import find_verifier
+    from steelyard.sampling.llm.embedded import LOCAL, WEAK
+    from steelyard.sampling.llm.prices import VERIFIER, price_of
+    from steelyard.sampling.score.score import score
+    from steelyard.sampling.score.score_opened import ScoreOrder
+    from steelyard.sampling.verifiers import find_verifier
 
     prices = check_spending(confirm_above, price)
     estimating = estimate_options(dry_run, confirm_above, None, engine=engine)
@@ -164,7 +164,7 @@ def run(
 
 def _check_parted(files: list[Path], **given: Any) -> None:
     """Refuse what many workers cannot do."""
-    from steelyard.errors import SettingError
+    from steelyard.foundation.errors import SettingError
 
     if len(files) > 1:
         raise SettingError("--engine scores one run in parts: give it alone")

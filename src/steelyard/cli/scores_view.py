@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from steelyard.cli.estimating import Spending
-    from steelyard.jobs.score_opened import ScoreOrder
-    from steelyard.jobs.score_samples import Scored
-    from steelyard.llm.prices import Price
+    from steelyard.sampling.llm.prices import Price
+    from steelyard.sampling.score.score_opened import ScoreOrder
+    from steelyard.sampling.score.score_samples import Scored
 
 ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
 
@@ -61,8 +61,8 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
 
 def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
     """Estimate the cost; return whether to send the requests."""
-    from steelyard.jobs.estimate_score import estimate_score
-    from steelyard.llm.prices import VERIFIER
+    from steelyard.sampling.estimate.estimate_score import estimate_score
+    from steelyard.sampling.llm.prices import VERIFIER
 
     estimate = estimate_score(source, order, on_demand=on_demand, **made_from)
     return spending.should_send({VERIFIER: estimate}, "responses")
@@ -80,8 +80,8 @@ def _not_needed(done: Scored) -> str:
 
 def show_verifiers(json: bool) -> None:
     """List the verifiers."""
-    from steelyard.verifiers import all_protocols
-    from steelyard.verifiers.listing import rows
+    from steelyard.sampling.verifiers import all_protocols
+    from steelyard.sampling.verifiers.listing import rows
 
     found = rows(all_protocols())
     if json:

@@ -72,12 +72,12 @@ def run(
     A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
     """
     from steelyard.cli.server_options import opened
-    from steelyard.event_loop import run as run_in_loop
+    from steelyard.foundation.event_loop import run as run_in_loop
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
-    from steelyard.gateway.verifier import VerifierSettings
-    from steelyard.llm.prices import read_prices
+    from steelyard.gateway.vote.verifier import VerifierSettings
+    from steelyard.sampling.llm.prices import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from steelyard.cli import show
 
 if TYPE_CHECKING:
-    from steelyard.llm.address import Address
+    from steelyard.sampling.llm.address import Address
 
 News = TypeVar("News")
 
@@ -18,8 +18,8 @@ News = TypeVar("News")
 @contextmanager
 def opened(upstream: str, key_env: str) -> Iterator[Address]:
     """Yield the server to ask; the embedded LLM is started, said to be weak, and stopped when the block ends."""
-    from steelyard.llm.embedded import LOCAL, MODEL, WEAK
-    from steelyard.llm.upstream import served
+    from steelyard.sampling.llm.embedded import LOCAL, MODEL, WEAK
+    from steelyard.sampling.llm.upstream import served
 
     if upstream != LOCAL:
         with served(upstream, key_env) as address:

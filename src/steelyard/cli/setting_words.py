@@ -6,11 +6,11 @@ from collections.abc import Callable
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from steelyard.errors import SettingError, did_you_mean
+from steelyard.foundation.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
     from steelyard import Method
-    from steelyard.methods.base.setting import Setting
+    from steelyard.voting.methods.base.setting import Setting
 
 
 def settings_from(method: type[Method], pairs: list[str] | None) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def settings_from(method: type[Method], pairs: list[str] | None) -> dict[str, An
     >>> settings_from(KDEVote, ["bins=20", "bandwidth=none"])
     {'bins': 20, 'bandwidth': None}
     """
-    from steelyard.methods.base.setting import settings_of
+    from steelyard.voting.methods.base.setting import settings_of
 
     known = {setting.name: setting for setting in settings_of(method)}
     read: dict[str, Any] = {}

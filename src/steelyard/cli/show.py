@@ -14,7 +14,7 @@ from steelyard.evaluation.percentages import percent, points
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.fitting.mixing import Mix
+    from steelyard.voting.fitting.mixing import Mix
 
 QUIET = 10.0  # seconds between lines of progress in a log
 

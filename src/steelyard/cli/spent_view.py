@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from steelyard.cli import show
 
 if TYPE_CHECKING:
-    from steelyard.llm.prices import Prices
     from steelyard.runs.usage import Usage
+    from steelyard.sampling.llm.prices import Prices
 
 
 def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> None:
     """Add the cost and its currency to every usage that `status` reports; None where they are unknown."""
-    from steelyard.llm.prices import VERIFIER, cost, currency_of, price_of
     from steelyard.runs.usage import Usage
+    from steelyard.sampling.llm.prices import VERIFIER, cost, currency_of, price_of
 
     for kind, parts in spent.items():
         for name, usage in parts.items():
@@ -25,8 +25,8 @@ def add_costs(spent: dict[str, dict[str, dict[str, Any]]], prices: Prices) -> No
 
 def spent_object(spent: Mapping[str, Usage], prices: Prices) -> dict[str, Any] | None:
     """Requests, tokens and cost for --json, also by upstream where these have names; None without any request."""
-    from steelyard.llm.prices import cost, currency_of, price_of, total_cost
     from steelyard.runs.usage import total_usage
+    from steelyard.sampling.llm.prices import cost, currency_of, price_of, total_cost
 
     if not any(usage.requests for usage in spent.values()):
         return None

@@ -26,8 +26,8 @@ def run(
     json: Json = False,
 ) -> None:
     """Say where a run stands: what is done, what failed and why, what is scored and spent, and how old its table is."""
-    from steelyard.llm.prices import VERIFIER, check_price_names, read_prices
     from steelyard.runs.status import status
+    from steelyard.sampling.llm.prices import VERIFIER, check_price_names, read_prices
 
     prices = read_prices(price or [])
     found = status(folder, price_response=price_response)

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 KEYS = ("upstream", "verifier-upstream")
 TRUSTED = "STEELYARD_TRUSTED"  # hosts, with commas between them
@@ -15,7 +15,7 @@ TRUSTED = "STEELYARD_TRUSTED"  # hosts, with commas between them
 
 def check_servers(key: str, value: Any) -> None:
     """Refuse servers that only steelyard.toml names, unless they are on this machine or the user trusts their hosts."""
-    from steelyard.llm.named_upstreams import addresses_of
+    from steelyard.sampling.llm.named_upstreams import addresses_of
 
     if key in KEYS:
         said = ",".join(value) if isinstance(value, list) else str(value)

@@ -12,8 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from steelyard.cli.show import aside
 from steelyard.cli.strange_server import check_servers
-from steelyard.errors import SettingError
-from steelyard.masking import has_secret, mask_addresses
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.masking import has_secret, mask_addresses
 
 OLD: dict[str, tuple[str, ...]] = {
     "--n": ("-n",),

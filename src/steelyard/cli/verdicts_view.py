@@ -9,10 +9,10 @@ from steelyard.cli import show
 from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
-    from steelyard.confidence.risk_control import RiskControl
     from steelyard.engine.vote_parts import VotedParts
-    from steelyard.jobs.vote import Voted
-    from steelyard.stores.address import Place
+    from steelyard.foundation.stores.address import Place
+    from steelyard.tables.vote import Voted
+    from steelyard.voting.confidence.risk_control import RiskControl
 
 SHOWN = 10
 

@@ -30,7 +30,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.verdicts_view import show_verdicts, show_voted_parts
-from steelyard.stores.address import place_of
+from steelyard.foundation.stores.address import place_of
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 
@@ -68,8 +68,8 @@ def run(
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
-    from steelyard.jobs.vote import voted
     from steelyard.tables.known_outputs import VERDICTS
+    from steelyard.tables.vote import voted
     from steelyard.tables.writing import check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)

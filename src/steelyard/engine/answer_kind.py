@@ -9,9 +9,9 @@ from steelyard.answers.auto_kind import Evidence
 from steelyard.answers.extract import AUTO
 from steelyard.answers.placeholders import PLACEHOLDERS
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.stores.address import Place
 from steelyard.runs.parts import is_parted_run, part_tables
-from steelyard.stores.address import Place
 from steelyard.tables.kind_evidence import evidence_in, kind_of_run
 from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.reading import named

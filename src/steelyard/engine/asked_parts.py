@@ -12,7 +12,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_read import PartRead, PartsRead
 from steelyard.engine.told_failures import AGAIN, told_failures
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.on_demand import is_asked_column
 from steelyard.tables.asked_scores import not_all_asked
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import SteelyardError
-from steelyard.files import reason
+from steelyard.foundation.errors import SteelyardError
+from steelyard.foundation.files import reason
+from steelyard.foundation.version import __version__
 from steelyard.runs.manifest import sha256_of
-from steelyard.version import __version__
 
 SHARED = "put it into a folder that all machines share"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.part_news import EVERY, News, all_news, forget_news
-from steelyard.jobs.progress import Progress
 from steelyard.runs.usage import Usage
+from steelyard.sampling.progress import Progress
 
 
 @dataclass(frozen=True)

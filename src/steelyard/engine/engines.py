@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from steelyard.engine.giving_out import Failed, Finished, P
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.ray_engine import RayEngine
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 
 class Engine(Protocol):

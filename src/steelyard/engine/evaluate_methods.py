@@ -16,15 +16,15 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.part_warnings import ToldOnce, caught
-from steelyard.errors import RunError, SettingError, SteelyardWarning
 from steelyard.evaluation.confidence_quality import TABLE, confidence_table
 from steelyard.evaluation.curves import Curves, curves
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline
-from steelyard.methods import method_names
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import FILE, is_parted
 from steelyard.tables.labelled import read_labelled
+from steelyard.voting.methods import method_names
+from steelyard.voting.pools.pool import LabelledPool
 
 
 @dataclass(frozen=True)

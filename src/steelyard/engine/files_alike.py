@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.files import write_atomically
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.files import write_atomically
 from steelyard.tables.several_files import check_alike
 
 ABOUT, SCHEMA = "about.json", "schema.arrow"

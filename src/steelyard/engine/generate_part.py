@@ -10,14 +10,14 @@ from typing import Any
 from steelyard.engine.board import PartDone
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
-from steelyard.errors import RunError
-from steelyard.jobs.fill_run import fill
-from steelyard.jobs.generate_order import GenerateOrder
-from steelyard.jobs.progress import Progress
-from steelyard.llm.upstream import served
+from steelyard.foundation.errors import RunError
 from steelyard.runs.part_folders import finish, taken
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
+from steelyard.sampling.generate.fill_run import fill
+from steelyard.sampling.generate.generate_order import GenerateOrder
+from steelyard.sampling.llm.upstream import served
+from steelyard.sampling.progress import Progress
 from steelyard.tables.questions.question_files import fingerprint
 
 _found: list[dict[str, Any]] = []  # what this process has found out about the servers, for the parts that follow

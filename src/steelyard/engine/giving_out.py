@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from steelyard.errors import SettingError, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 
 TRIES = 3  # workers that may die over one part
 STARTS = 3  # workers that may die while they start, one after the other

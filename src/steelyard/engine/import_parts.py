@@ -23,11 +23,11 @@ from steelyard.engine.parts_folder import finish, held, wanted_parts
 from steelyard.engine.parts_job import TablePart, seal_part
 from steelyard.engine.parts_read import PartRead
 from steelyard.engine.told_failures import SAME, told_failures
-from steelyard.errors import RunError, SettingError, TableError
-from steelyard.files import UnwritableError, reason
+from steelyard.foundation.errors import RunError, SettingError, TableError
+from steelyard.foundation.files import UnwritableError, reason
+from steelyard.foundation.stores.address import Address, Place
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
-from steelyard.stores.address import Address, Place
 from steelyard.tables.partitioning import gathered_table, spread
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_unparted

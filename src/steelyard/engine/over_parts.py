@@ -9,7 +9,7 @@ from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Finished
 from steelyard.engine.part_warnings import ToldOnce
-from steelyard.errors import RunError, SettingError
+from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parted_run import PartedRun, RunPart

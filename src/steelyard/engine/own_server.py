@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from steelyard.errors import RunError, SettingError
-from steelyard.files import reason
-from steelyard.llm.embedded import LOCAL
-from steelyard.llm.upstream import check_upstream
+from steelyard.foundation.errors import RunError, SettingError
+from steelyard.foundation.files import reason
 from steelyard.runs.part_folders import LOCKS
+from steelyard.sampling.llm.embedded import LOCAL
+from steelyard.sampling.llm.upstream import check_upstream
 
 _mine: dict[tuple[Path, tuple[str, ...]], tuple[str, int]] = {}  # the server of this worker, and the file of its lock
 

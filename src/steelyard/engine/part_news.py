@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from steelyard.files import make_folder, write_atomically
+from steelyard.foundation.files import make_folder, write_atomically
 
 FOLDER = "news"
 EVERY = 2.0  # seconds

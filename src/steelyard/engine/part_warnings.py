@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from steelyard.errors import SteelyardNote, SteelyardWarning
+from steelyard.foundation.errors import SteelyardNote, SteelyardWarning
 
 FIGURES = re.compile(r"[\d.,]*\d|'[^']*'")
 

@@ -13,11 +13,11 @@ from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.generate_part import PartsOrder, generate_part
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
-from steelyard.jobs.generate_order import read_order
-from steelyard.jobs.progress import Progress
 from steelyard.runs.part_folders import folder_of
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import check_parts, is_parted_run, part_of
+from steelyard.sampling.generate.generate_order import read_order
+from steelyard.sampling.progress import Progress
 from steelyard.tables.questions.question_files import fingerprint
 
 PER_WORKER = 4  # parts: a worker that is done early takes another

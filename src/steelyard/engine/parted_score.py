@@ -15,20 +15,20 @@ from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfi
 from steelyard.engine.own_server import read_servers
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.score_part import PartsScoreOrder, score_part
-from steelyard.errors import RunError, SettingError
-from steelyard.jobs.frugal_rule import frugal_rule
-from steelyard.jobs.frugal_score import check_readable
-from steelyard.jobs.progress import Progress
-from steelyard.jobs.score_opened import ScoreOrder
-from steelyard.jobs.score_samples import Scored, refuse_other
-from steelyard.llm.address import KEY_ENV
-from steelyard.methods.base.method import Method
+from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.file_system import check_no_store
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parted_scores import settled
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.usage import total_usage
+from steelyard.sampling.llm.address import KEY_ENV
+from steelyard.sampling.progress import Progress
+from steelyard.sampling.score.frugal_rule import frugal_rule
+from steelyard.sampling.score.frugal_score import check_readable
+from steelyard.sampling.score.score_opened import ScoreOrder
+from steelyard.sampling.score.score_samples import Scored, refuse_other
+from steelyard.voting.methods.base.method import Method
 
 
 def score_parts(

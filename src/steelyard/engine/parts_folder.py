@@ -13,15 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError, SettingError
-from steelyard.files import make_folder, remove_leftovers
+from steelyard.foundation.errors import RunError, SettingError
+from steelyard.foundation.files import make_folder, remove_leftovers
+from steelyard.foundation.stores.address import Address, Place
+from steelyard.foundation.version import __version__
 from steelyard.runs.claim import check_new, claim
 from steelyard.runs.lock import RunLock
 from steelyard.runs.parts import FILE, Parts, is_parted
 from steelyard.runs.seal import read_seal, sealed
-from steelyard.stores.address import Address, Place
 from steelyard.tables.sources.damage import reading
-from steelyard.version import __version__
 
 AT_ONCE = 16  # requests to a store
 

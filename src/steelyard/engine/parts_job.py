@@ -19,11 +19,11 @@ from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_folder import finish, held, seals_of, wanted_parts
 from steelyard.engine.parts_read import PartRead, PartsRead
 from steelyard.engine.told_failures import told_failures
-from steelyard.errors import RunError, SettingError
+from steelyard.foundation.errors import RunError, SettingError
+from steelyard.foundation.stores.address import Place, place_of
+from steelyard.foundation.stores.drafts import put_bytes
 from steelyard.runs.parts import Parts
 from steelyard.runs.seal import sealed, write_sealed
-from steelyard.stores.address import Place, place_of
-from steelyard.stores.drafts import put_bytes
 from steelyard.tables.known_outputs import KEY, kind_of
 from steelyard.tables.layouts.long import Long
 

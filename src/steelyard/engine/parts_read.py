@@ -14,7 +14,8 @@ import polars as pl
 from steelyard.engine.engines import Engine
 from steelyard.engine.giving_out import Failed
 from steelyard.engine.told_failures import AGAIN, told_failures
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.stores.address import Place, place_of
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.finished_parts import (
     CurrentTable,
@@ -27,7 +28,6 @@ from steelyard.runs.finished_parts import (
 )
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import is_parted_run, part_tables, unchanged
-from steelyard.stores.address import Place, place_of
 
 Columns = Mapping[str, pl.DataType]
 

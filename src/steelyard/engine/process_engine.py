@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from steelyard.cores import usable_cores
 from steelyard.engine.at_work import attempt, refusal
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
-from steelyard.environment import SAFE_PATH
-from steelyard.version import __version__
+from steelyard.foundation.cores import usable_cores
+from steelyard.foundation.environment import SAFE_PATH
+from steelyard.foundation.version import __version__
 
 THREADS = "POLARS_MAX_THREADS"
 SCRIPT = " (it imports the script that calls this: there, call it below if __name__ == '__main__':)"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.engine.with_engine import with_engine
 from steelyard.evaluation.evaluate import evaluate as evaluate_alone
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool
 
 if TYPE_CHECKING:
     import polars as pl

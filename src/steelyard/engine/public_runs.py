@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.engine.public_tables import folder_named
 from steelyard.engine.with_engine import with_engine
-from steelyard.errors import SettingError
-from steelyard.jobs.generate_run import generate as generate_alone
-from steelyard.jobs.progress import Progress
-from steelyard.jobs.score import score as score_alone
-from steelyard.jobs.score_samples import Scored
+from steelyard.foundation.errors import SettingError
+from steelyard.sampling.generate.generate_run import generate as generate_alone
+from steelyard.sampling.progress import Progress
+from steelyard.sampling.score.score import score as score_alone
+from steelyard.sampling.score.score_samples import Scored
 
 if TYPE_CHECKING:
     from steelyard.engine.engines import Engine

@@ -13,13 +13,13 @@ import polars as pl
 
 from steelyard.answers.annotated import Reading, described
 from steelyard.engine.with_engine import with_engine
-from steelyard.errors import SettingError
-from steelyard.jobs.vote import vote as vote_alone
-from steelyard.methods.base.method import Method
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.stores.address import Place, place_of
 from steelyard.runs.parts import part_tables
-from steelyard.stores.address import Place, place_of
 from steelyard.tables.answers_read import read_answers as read_answers_alone
 from steelyard.tables.importing import import_table as import_table_alone
+from steelyard.tables.vote import vote as vote_alone
+from steelyard.voting.methods.base.method import Method
 
 if TYPE_CHECKING:
     from steelyard.engine.engines import Engine

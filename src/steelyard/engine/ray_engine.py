@@ -12,11 +12,11 @@ import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from steelyard.cores import usable_cores
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
 from steelyard.engine.ray_room import Need, default_gpus, nodes_of, workers_for
-from steelyard.errors import SettingError
-from steelyard.version import __version__
+from steelyard.foundation.cores import usable_cores
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.version import __version__
 
 REACH = 10.0  # seconds for the head of a cluster to answer
 STORE = 100 << 20  # bytes of the object store of a node that is started here: no rows travel through it

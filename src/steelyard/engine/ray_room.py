@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.errors import SettingError, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 
 NEAR = 1e-9  # ten times 0.1 GPUs are one
 

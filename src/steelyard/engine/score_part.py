@@ -14,20 +14,20 @@ from steelyard.engine.board import PartDone
 from steelyard.engine.own_server import own_server
 from steelyard.engine.part_news import Teller
 from steelyard.engine.part_warnings import caught
-from steelyard.errors import VerifierError
-from steelyard.jobs.frugal_rule import Frugal
-from steelyard.jobs.score_opened import ScoreOrder, score_opened
-from steelyard.jobs.score_samples import refuse_other
-from steelyard.llm.address import Address
-from steelyard.llm.retry import pause
+from steelyard.foundation.errors import VerifierError
 from steelyard.runs.part_folders import taken
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parted_scores import settle
 from steelyard.runs.run import Run
-from steelyard.verifiers.protocol import Protocol, TokenProtocol
-from steelyard.verifiers.runners.many_requests import TRIES
-from steelyard.verifiers.runners.where import connect, vocabulary
-from steelyard.verifiers.scored_items import Item, Results, Runner, Scores
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.llm.retry import pause
+from steelyard.sampling.score.frugal_rule import Frugal
+from steelyard.sampling.score.score_opened import ScoreOrder, score_opened
+from steelyard.sampling.score.score_samples import refuse_other
+from steelyard.sampling.verifiers.protocol import Protocol, TokenProtocol
+from steelyard.sampling.verifiers.runners.many_requests import TRIES
+from steelyard.sampling.verifiers.runners.where import connect, vocabulary
+from steelyard.sampling.verifiers.scored_items import Item, Results, Runner, Scores
 
 ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here

@@ -13,24 +13,24 @@ import polars as pl
 
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
-from steelyard.confidence.drift import MOST_REFERENCES
-from steelyard.confidence.risk_control import RiskControl
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.asked_parts import all_asked, rows_without
 from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
-from steelyard.errors import SettingError
-from steelyard.jobs.plan_reading import answers_of_plan, rename_of_plan
-from steelyard.jobs.vote import Decided, abstaining, decide, tell, voter_of
-from steelyard.jobs.vote_notes import check_several, note_unweighed_scores
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Origin
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.stores.address import Place
 from steelyard.runs.manifest import sha256_of
-from steelyard.stores.address import Place
 from steelyard.tables.layouts.long import Long
+from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.tables.source_column import source_of_run
+from steelyard.tables.vote import Decided, abstaining, decide, tell, voter_of
+from steelyard.tables.vote_notes import check_several, note_unweighed_scores
+from steelyard.voting.confidence.drift import MOST_REFERENCES
+from steelyard.voting.confidence.risk_control import RiskControl
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Origin
 
 VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,

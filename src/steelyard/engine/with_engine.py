@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-from steelyard.errors import SettingError
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard.engine.engines import Engine

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import LabelError, TableError
-from steelyard.pools.pool import LabelledPool, Pool
-from steelyard.pools.verdicts import Verdicts
+from steelyard.foundation.errors import LabelError, TableError
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
 A_BATCH = 20_000_000  # draws held at once

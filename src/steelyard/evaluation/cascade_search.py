@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.cascade_shape import Gated, Group, Shape, groups
-from steelyard.fitting.answer_odds import Leading, fit_odds, is_correct, leading
-from steelyard.pools.arrays import Ints
-from steelyard.pools.panel import Panel
-from steelyard.stopping.cascade import Cascade, Step, reachable
+from steelyard.voting.fitting.answer_odds import Leading, fit_odds, is_correct, leading
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.panel import Panel
+from steelyard.voting.stopping.cascade import Cascade, Step, reachable
 
 FOLDS = 5
 FEW, FIRST, SECOND, LAST, STRONG = 6, 3, 2, 2, 2  # candidates; sources in the first, second, last step; strong ones

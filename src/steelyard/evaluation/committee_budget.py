@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, SettingError
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.committee_choice import CommitteeChoice
 from steelyard.evaluation.committee_curve import curve_rows
@@ -16,9 +15,10 @@ from steelyard.evaluation.committee_prices import PricedPool, ScorePrice, paid, 
 from steelyard.evaluation.committee_rivals import Rivals
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.trajectories import FEWEST
-from steelyard.methods.base.method import Method
-from steelyard.methods.committee import CommitteeVote
-from steelyard.pools.pool import Pool
+from steelyard.foundation.errors import CalibrationError, SettingError
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.committee import CommitteeVote
+from steelyard.voting.pools.pool import Pool
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ from steelyard.evaluation.committee_ways import CommitteeWays, Way
 from steelyard.evaluation.purchase_search import PurchaseSearch
 from steelyard.evaluation.rule_for_budget import CLOSE, NOISE, WORTH
 from steelyard.evaluation.rule_search import Paired
-from steelyard.methods.committee import CommitteeVote
+from steelyard.voting.methods.committee import CommitteeVote
 
 
 class CommitteeChoice:

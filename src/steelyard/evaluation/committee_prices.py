@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import ScoreError, SettingError, did_you_mean, need_numbers
 from steelyard.evaluation.joint_search import DEAREST
 from steelyard.evaluation.source_costs import response_costs
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import ScoreError, SettingError, did_you_mean, need_numbers
+from steelyard.voting.pools.pool import LabelledPool
 
 Vector = NDArray[np.float64]
 ScorePrice = float | Mapping[str, float]

@@ -9,7 +9,7 @@ import numpy as np
 from steelyard.evaluation.committee_prices import PricedPool
 from steelyard.evaluation.joint_search import Spending, at_cost
 from steelyard.evaluation.purchase import Purchase, levels_of
-from steelyard.methods.majority import MajorityVote
+from steelyard.voting.methods.majority import MajorityVote
 
 Ladder = list[Spending]  # from cheap to dear
 

@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.asking import asking_rule
-from steelyard.asking.rule import replay
-from steelyard.errors import SteelyardWarning
 from steelyard.evaluation.committee_prices import PricedPool, paid
 from steelyard.evaluation.crossfit_asking import FOLDS, CrossfitAsking
 from steelyard.evaluation.joint_search import MARGINS
 from steelyard.evaluation.purchase import Purchase
-from steelyard.fitting.folds import fold_of
-from steelyard.methods.base.method import Method
-from steelyard.methods.calibrated import CalibratedVote
-from steelyard.methods.committee import CommitteeVote
-from steelyard.pools.arrays import Bools, Ints
-from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.calibrated import CalibratedVote
+from steelyard.voting.methods.committee import CommitteeVote
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 Vector = NDArray[np.float64]
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import SettingError
 from steelyard.evaluation.accuracy import LEVEL, bootstrapped
 from steelyard.evaluation.curves import Curves
+from steelyard.foundation.errors import SettingError
 
 CLOSE = 1e-12  # accuracies that differ by rounding alone are equal
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steelyard.confidence.calibration_error import calibration_curve
-from steelyard.methods import method_class
-from steelyard.methods.abilities.fit_or_majority import fit_or_majority
-from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Bools, Floats
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.confidence.calibration_error import calibration_curve
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Bools, Floats
+from steelyard.voting.pools.pool import LabelledPool
 
 if TYPE_CHECKING:
     import polars as pl

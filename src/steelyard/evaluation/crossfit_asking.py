@@ -15,22 +15,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.asking.filling import Filling
-from steelyard.asking.lead import answer_totals
-from steelyard.asking.learned import Asking, log_odds, verdict_was_read, vote_odds
-from steelyard.asking.readings import Readings, readings, texts_asked
-from steelyard.asking.rule import AskingRule, replay
-from steelyard.asking.rules.exact import Exact
-from steelyard.asking.rules.expected import Expected
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning
-from steelyard.fitting.choice_likelihood import log_likelihood
-from steelyard.fitting.folds import fold_of
-from steelyard.fitting.log_odds_line import log_odds_line
-from steelyard.fitting.newton import maximise, ridge
-from steelyard.methods.base.enough import FEWEST_QUESTIONS
-from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Bools, Ints
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning
+from steelyard.voting.fitting.choice_likelihood import log_likelihood
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.fitting.log_odds_line import log_odds_line
+from steelyard.voting.fitting.newton import maximise, ridge
+from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.on_demand.filling import Filling
+from steelyard.voting.on_demand.lead import answer_totals
+from steelyard.voting.on_demand.learned import Asking, log_odds, verdict_was_read, vote_odds
+from steelyard.voting.on_demand.readings import Readings, readings, texts_asked
+from steelyard.voting.on_demand.rule import AskingRule, replay
+from steelyard.voting.on_demand.rules.exact import Exact
+from steelyard.voting.on_demand.rules.expected import Expected
+from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.pools.pool import LabelledPool
 
 FOLDS = 5
 SHARPEST = 1e3

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning, TableError, did_you_mean, need_numbers
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import shares_right
-from steelyard.fitting.suspicious_scores import warn_of_suspicious_scores
-from steelyard.methods import method_class, method_names
-from steelyard.methods.abilities.fit_or_majority import fit_or_majority
-from steelyard.methods.base.method import Method
-from steelyard.pools.notebook import html_table
-from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.foundation.errors import (
+    CalibrationError,
+    SettingError,
+    SteelyardWarning,
+    TableError,
+    did_you_mean,
+    need_numbers,
+)
+from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
+from steelyard.voting.methods import method_class, method_names
+from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.notebook import html_table
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 MOST_RESAMPLES = 100_000
 RECALIBRATE = ("each", "full")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.fitting.voices import modal_answers
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.fitting.voices import modal_answers
+from steelyard.voting.pools.pool import LabelledPool
 
 Square = NDArray[np.float64]  # [S, S]
 FEWEST = 5  # questions in which both are wrong; of fewer no share is told
@@ -34,7 +34,7 @@ class ErrorAgreement:
 def error_agreement(pool: LabelledPool, names: tuple[str, ...]) -> ErrorAgreement:
     """Measure the agreement in error of these sources of a labelled pool.
 
-    >>> from steelyard.pools.pool import Pool
+    >>> from steelyard.voting.pools.pool import Pool
     >>> rows = [(q, s, a) for q in range(10) for s, a in (("a", 1), ("b", 1), ("c", 2 + q % 2), ("d", 0))]
     >>> question, source, answer = zip(*rows)
     >>> pool = Pool.from_arrays(question=question, source=source, answer=answer, correct=[a == 0 for a in answer])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.curves import Curves, all_methods, curves
-from steelyard.methods import method_class
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool
 
 if TYPE_CHECKING:
     import polars as pl

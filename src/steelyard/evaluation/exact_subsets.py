@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.pools.arrays import Ints
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import LabelledPool
 
 EXACT = 12  # digits; the sum over score levels carries no more
 
@@ -20,7 +20,7 @@ def pass_at_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.flo
     >>> pass_at_n(pool, [1, 2, 4])
     array([[0.25, 0.5 , 1.  ]])
     """
-    from steelyard import kernels
+    from steelyard.voting import kernels
 
     share = np.empty((pool.n_questions, len(sizes)))
     kernels.pass_at(pool.starts, pool.correct, np.asarray(sizes, np.int64), share)
@@ -36,7 +36,7 @@ def best_of_n(pool: LabelledPool, sizes: Sequence[int] | Ints) -> NDArray[np.flo
     >>> best_of_n(pool, [1, 2]).round(3)
     array([[0.333, 0.5  ]])
     """
-    from steelyard import kernels
+    from steelyard.voting import kernels
 
     share = np.empty((pool.n_questions, len(sizes)))
     wanted = np.asarray(sizes, np.int64)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.asking import asking_rule
-from steelyard.asking.readings import texts_asked
-from steelyard.asking.rule import replay
-from steelyard.errors import SteelyardWarning
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.confidence_quality import measures
 from steelyard.evaluation.frugal_plan import PRICE, check_price, learn_asking, learn_confidence
-from steelyard.methods import method_class
-from steelyard.methods.base.method import Method
-from steelyard.methods.majority import MajorityVote
-from steelyard.pools.pool import LabelledPool
-from steelyard.pools.verdicts import Verdicts
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.majority import MajorityVote
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.pools.verdicts import Verdicts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from steelyard.asking.learned import PROVEN
-from steelyard.asking.readings import texts_asked
-from steelyard.errors import CalibrationError, SettingError, need_numbers
 from steelyard.evaluation.crossfit_asking import CrossfitAsking
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.on_demand.learned import PROVEN
+from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.pools.pool import LabelledPool
 
 MARGINS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 PRICE = 0.0015  # of one score, in accuracy: about seven scores must bring a point

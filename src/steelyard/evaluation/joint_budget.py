@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, ScoreError, SettingError
 from steelyard.evaluation.accuracy import estimates, need_labels
 from steelyard.evaluation.joint_search import JointSearch, Prices, Spending, all_scored, at_cost, counted, spent
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.trajectories import FEWEST
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool, Pool
+from steelyard.foundation.errors import CalibrationError, ScoreError, SettingError
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,18 +18,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.asking import asking_rule
-from steelyard.asking.readings import texts_asked
-from steelyard.asking.rule import replay
-from steelyard.errors import SettingError, SteelyardWarning, need_numbers
 from steelyard.evaluation.crossfit_asking import CrossfitAsking
 from steelyard.evaluation.plan_cascade import by_lot
 from steelyard.evaluation.rule_for_budget import CLOSE, NOISE, WORTH
 from steelyard.evaluation.rule_search import Paired
-from steelyard.methods.base.method import Method
-from steelyard.methods.majority import MajorityVote
-from steelyard.methods.vanilla import VanillaVote
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import SettingError, SteelyardWarning, need_numbers
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.majority import MajorityVote
+from steelyard.voting.methods.vanilla import VanillaVote
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.pools.pool import LabelledPool
 
 MARGINS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
 STEPS = (1.0, 1.25, 1.5)  # of an octave

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.methods import method_class
-from steelyard.methods.base.method import Method
-from steelyard.methods.base.out_of_fold import out_of_fold
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.out_of_fold import out_of_fold
+from steelyard.voting.pools.pool import LabelledPool
 
 
 @dataclass(frozen=True)

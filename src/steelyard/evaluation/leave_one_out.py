@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import Estimate, estimates
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool
 
 MOST = 1000  # calibration questions; a fit for every source takes a while
 

@@ -6,16 +6,16 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from steelyard.errors import CalibrationError
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.curves import default_sizes
 from steelyard.evaluation.frontier import frontier_of, measured
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
 from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import Pool
-from steelyard.stopping.rule import Rule
+from steelyard.foundation.errors import CalibrationError
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.stopping.rule import Rule
 
 if TYPE_CHECKING:
     import polars as pl

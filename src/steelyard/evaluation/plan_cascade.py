@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError
 from steelyard.evaluation.accuracy import estimates, need_labels
 from steelyard.evaluation.cascade_path import CascadePath, check_cascade_aim, costs_of
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.source_costs import source_costs
 from steelyard.evaluation.trajectories import FEWEST, FOLDS
-from steelyard.fitting.answer_odds import is_correct
-from steelyard.fitting.folds import fold_of
-from steelyard.methods.base.method import Method
-from steelyard.pools.panel import Panel
-from steelyard.pools.pool import LabelledPool, Pool
-from steelyard.stopping.cascade import Cascade
-from steelyard.stopping.cascade_origin import CascadeOrigin, digests
+from steelyard.foundation.errors import CalibrationError, SettingError
+from steelyard.voting.fitting.answer_odds import is_correct
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.panel import Panel
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.stopping.cascade import Cascade
+from steelyard.voting.stopping.cascade_origin import CascadeOrigin, digests
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ class Cascaded:
     >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
     >>> question, source = zip(*rows)
     >>> pool = Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
-    >>> from steelyard.methods.majority import MajorityVote
+    >>> from steelyard.voting.methods.majority import MajorityVote
     >>> found = plan_cascade(replace(pool, tokens=np.full(240, 1e6)), MajorityVote(), {"gpt": 9, "phi": 1}, budget=2)
     >>> found.cascade.described(), found.figures["cost"]
     ('ask phi', 1.0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.methods.abilities.assessable import Assessable
-from steelyard.methods.base.method import Method
-from steelyard.pools.verdicts import Verdicts
+from steelyard.voting.methods.abilities.assessable import Assessable
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.verdicts import Verdicts
 
 
 def changed_verdicts(plan: Verdicts, majority: Verdicts) -> int:

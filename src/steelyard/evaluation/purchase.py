@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steelyard.evaluation.committee_prices import paid
-from steelyard.pools.arrays import Ints
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import LabelledPool
 
 Levels = Sequence[Sequence[int]]  # the numbers of samples to try, by source
 

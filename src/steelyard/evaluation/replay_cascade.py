@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, PlanError, SettingError, SteelyardWarning
 from steelyard.evaluation.accuracy import estimates, need_labels
 from steelyard.evaluation.cascade_path import costs_of
 from steelyard.evaluation.source_costs import source_costs
-from steelyard.fitting.answer_odds import is_correct
-from steelyard.methods import load
-from steelyard.methods.base.method import Method
-from steelyard.pools.panel import Panel
-from steelyard.pools.pool import LabelledPool, Pool
-from steelyard.stopping.cascade import Cascade
+from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning
+from steelyard.voting.fitting.answer_odds import is_correct
+from steelyard.voting.methods import load
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.panel import Panel
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.stopping.cascade import Cascade
 
 if TYPE_CHECKING:
     import polars as pl

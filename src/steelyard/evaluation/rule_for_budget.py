@@ -17,7 +17,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from steelyard.errors import CalibrationError, SettingError, need_numbers
 from steelyard.evaluation.rule_search import (
     Paired,
     RuleResult,
@@ -25,8 +24,9 @@ from steelyard.evaluation.rule_search import (
     rule_results,
 )
 from steelyard.evaluation.trajectories import Trajectories
-from steelyard.stopping import rule_names
-from steelyard.stopping.rule import Rule
+from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
+from steelyard.voting.stopping import rule_names
+from steelyard.voting.stopping.rule import Rule
 
 CLOSE = 1e-9
 SURE = 0.95  # that a loss is held

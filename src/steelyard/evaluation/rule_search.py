@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.trajectories import Trajectories
-from steelyard.pools.arrays import Ints
-from steelyard.stopping import rule_class
-from steelyard.stopping.rule import Rule
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.stopping import rule_class
+from steelyard.voting.stopping.rule import Rule
 
 LEAST = (1, 2, 3, 4)
 

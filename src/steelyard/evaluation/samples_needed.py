@@ -19,10 +19,10 @@ from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
-from steelyard.methods import default_method, method_class
-from steelyard.methods.base.method import Method
-from steelyard.pools.pool import LabelledPool
-from steelyard.stopping.rule import Rule
+from steelyard.voting.methods import default_method, method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.stopping.rule import Rule
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,9 +9,9 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import SettingError, SteelyardWarning, did_you_mean, need_numbers
-from steelyard.pools.pool import Pool
-from steelyard.stopping.cascade_origin import MILLION
+from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean, need_numbers
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.stopping.cascade_origin import MILLION
 
 
 def checked_prices(prices: Mapping[str, float], sources: tuple[str, ...]) -> dict[str, float]:

@@ -28,9 +28,9 @@ from steelyard.evaluation.subset_counts import (
     ignored,
     within,
 )
-from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Bools, Ints
-from steelyard.pools.pool import LabelledPool
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.pools.pool import LabelledPool
 
 FORMULAS = {"pass-at-n": pass_at_n, "best-of-n": best_of_n}  # by what a method says of itself: `exact_subsets`
 COSTLIER = 20  # voting again against adding, for the progress alone

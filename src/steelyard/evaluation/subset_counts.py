@@ -13,11 +13,11 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.cores import usable_cores
-from steelyard.errors import SettingError
-from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Ints
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.cores import usable_cores
+from steelyard.foundation.errors import SettingError
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import LabelledPool
 
 AT_ONCE = 1_000_000  # responses held while voting again on every subset
 MOST_WEIGHTS = 4_000_000  # weights held while adding
@@ -43,7 +43,7 @@ def count_by_adding(
     told: Told = ignored,
 ) -> Ints:
     """Count correct votes [Q, S, K] of methods with `by_response`, sizes rising."""
-    from steelyard import kernels
+    from steelyard.voting import kernels
 
     hits = np.zeros((test.n_questions, len(sizes), len(voters[0])), np.int64)
     pairs = max(1, sum(method is not None for row in voters for method in row))

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.errors import CalibrationError, SettingError, SteelyardWarning
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.fitting.folds import fold_of
-from steelyard.methods.base.method import Method
-from steelyard.pools.arrays import Ints
-from steelyard.pools.pool import LabelledPool
-from steelyard.stopping.prefix_votes import PrefixVotes, prefix_votes
-from steelyard.stopping.rule import Rule
+from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.stopping.prefix_votes import PrefixVotes, prefix_votes
+from steelyard.voting.stopping.rule import Rule
 
 FOLDS = 5
 FEWEST = 20  # questions, so that every fold leaves enough to fit on

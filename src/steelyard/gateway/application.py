@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from steelyard.gateway import feedback_routes, info_routes
-from steelyard.gateway.access import Access
-from steelyard.gateway.chat_route import chat
-from steelyard.gateway.envelope import enveloped, named
-from steelyard.gateway.page_state import add_page
-from steelyard.gateway.plain_reply import UNREAD, UnreadReplies
-from steelyard.gateway.responses_route import responses
+from steelyard.gateway.http import feedback_routes, info_routes
+from steelyard.gateway.http.chat_route import chat
+from steelyard.gateway.http.envelope import enveloped, named
+from steelyard.gateway.http.responses_route import responses
+from steelyard.gateway.limits.access import Access
+from steelyard.gateway.messages.plain_reply import UNREAD, UnreadReplies
+from steelyard.gateway.page.page_state import add_page
 from steelyard.gateway.state import STATE, State
 
 

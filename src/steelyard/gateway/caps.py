@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from steelyard.errors import SettingError, did_you_mean, need_numbers
+from steelyard.foundation.errors import SettingError, did_you_mean, need_numbers
 from steelyard.runs.feedback_folder import MOST as FEEDBACK
 
 WHOLE = ("body", "messages", "samples", "choices", "tokens", "in_flight", "queue", "feedback")

@@ -9,23 +9,23 @@ from pathlib import Path
 
 from steelyard.answers.extract import AUTO, check_kind
 from steelyard.answers.reader import AnswerReader
-from steelyard.environment import CLIENT_KEY, KEY_NAMES
-from steelyard.errors import SettingError, did_you_mean
-from steelyard.files import read_small
-from steelyard.gateway.access import is_loopback
+from steelyard.foundation.environment import CLIENT_KEY, KEY_NAMES
+from steelyard.foundation.errors import SettingError, did_you_mean
+from steelyard.foundation.files import read_small
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.verifier import VerifierSettings
-from steelyard.gateway.vote_settings import unfitted_methods
-from steelyard.jobs.ask import SCORE, planned, tell_rule
-from steelyard.jobs.ask_cascade import cascade_for
-from steelyard.jobs.ballot import Ballot
-from steelyard.jobs.entry_pool import EntryPool
-from steelyard.jobs.plan_reading import answers_of_plan
-from steelyard.llm.named_upstreams import Upstream, read_upstreams
-from steelyard.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
-from steelyard.methods import method_class
-from steelyard.methods.base.method import Method
-from steelyard.stopping.cascade import Cascade
+from steelyard.gateway.limits.access import is_loopback
+from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.vote_settings import unfitted_methods
+from steelyard.sampling.ask.ask import SCORE, planned, tell_rule
+from steelyard.sampling.ask.ask_cascade import cascade_for
+from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
+from steelyard.sampling.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
+from steelyard.sampling.online.ballot import Ballot
+from steelyard.sampling.online.entry_pool import EntryPool
+from steelyard.tables.plan_reading import answers_of_plan
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.stopping.cascade import Cascade
 
 LEAST_KEY = 8  # characters
 LARGEST_KEY_FILE = 1 << 20  # bytes

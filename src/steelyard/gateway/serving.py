@@ -14,39 +14,39 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.errors import SettingError
-from steelyard.gateway.access import Access
-from steelyard.gateway.access_log import AccessLog
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.plain_loops import choose_plain_loops
 from steelyard.gateway.application import application
-from steelyard.gateway.collecting import settle
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.connection import Connection
-from steelyard.gateway.draining import CLOSING
-from steelyard.gateway.feedback import Feedback
-from steelyard.gateway.head_deadlines import HeadDeadlines
-from steelyard.gateway.open_files import allow_more_files
-from steelyard.gateway.scoring import OwnLogprob, Scorer
-from steelyard.gateway.secrets_filter import Secrets
-from steelyard.gateway.source import OF_EMBEDDED, PATIENCE, Source
+from steelyard.gateway.feedback.feedback import Feedback
+from steelyard.gateway.http.connection import Connection
+from steelyard.gateway.limits.access import Access
+from steelyard.gateway.limits.collecting import settle
+from steelyard.gateway.limits.draining import CLOSING
+from steelyard.gateway.limits.head_deadlines import HeadDeadlines
+from steelyard.gateway.limits.open_files import allow_more_files
+from steelyard.gateway.messages.access_log import AccessLog
+from steelyard.gateway.messages.secrets_filter import Secrets
 from steelyard.gateway.state import State
-from steelyard.gateway.verifier import TRIES
-from steelyard.gateway.voting import Voter
-from steelyard.jobs.ask import unplanned
-from steelyard.jobs.interrupts import first_signal
-from steelyard.jobs.starting import started
-from steelyard.llm.address import Address, read_key
-from steelyard.llm.client import Client
-from steelyard.llm.embedded import LOCAL
-from steelyard.llm.named_upstreams import Upstream
-from steelyard.llm.prices import VERIFIER
-from steelyard.llm.upstream import Serve, served
-from steelyard.plain_loops import choose_plain_loops
+from steelyard.gateway.upstream.source import OF_EMBEDDED, PATIENCE, Source
+from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
+from steelyard.gateway.vote.verifier import TRIES
+from steelyard.gateway.vote.voting import Voter
 from steelyard.runs.feedback_folder import FeedbackSettings
+from steelyard.sampling.ask.ask import unplanned
+from steelyard.sampling.interrupts import first_signal
+from steelyard.sampling.llm.address import Address, read_key
+from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.embedded import LOCAL
+from steelyard.sampling.llm.named_upstreams import Upstream
+from steelyard.sampling.llm.prices import VERIFIER
+from steelyard.sampling.llm.upstream import Serve, served
+from steelyard.sampling.starting import started
 
 BACKLOG = 1024  # connections that wait to be taken
 AT_ONCE = 4  # of those, how many asyncio takes in one step, in which nothing else is done
 LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
-QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
+QUIET = logging.getLogger("steelyard.gateway.limits.access")  # says nothing unless somebody sets it to INFO
 
 
 async def serve_forever(

@@ -9,21 +9,21 @@ from typing import Any
 
 from aiohttp import web
 
-from steelyard.gateway.access_log import AccessLog, log_usage
-from steelyard.gateway.admission import Admission
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.chat_request import ChatRequest
-from steelyard.gateway.counting import Counting
-from steelyard.gateway.decision import Decision
-from steelyard.gateway.draining import UnderWay
-from steelyard.gateway.feedback import Feedback
+from steelyard.gateway.feedback.feedback import Feedback
+from steelyard.gateway.limits.admission import Admission
+from steelyard.gateway.limits.draining import UnderWay
+from steelyard.gateway.limits.priced_fields import check_priced_fields
+from steelyard.gateway.messages.access_log import AccessLog, log_usage
+from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.metrics import Metrics
-from steelyard.gateway.priced_fields import check_priced_fields
-from steelyard.gateway.source import Source
-from steelyard.gateway.spending import billed, total_cost
-from steelyard.gateway.vote_reply import completion
-from steelyard.gateway.voting import Voter, Voting
-from steelyard.llm.prices import Prices, currency_of
+from steelyard.gateway.upstream.source import Source
+from steelyard.gateway.vote.counting import Counting
+from steelyard.gateway.vote.decision import Decision
+from steelyard.gateway.vote.spending import billed, total_cost
+from steelyard.gateway.vote.vote_reply import completion
+from steelyard.gateway.vote.voting import Voter, Voting
+from steelyard.sampling.llm.prices import Prices, currency_of
 
 Finished = Callable[[str, Decision, str], None]  # is told the id of a reply, its decision and its owner id
 

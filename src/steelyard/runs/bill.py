@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.errors import SettingError, need_numbers
+from steelyard.foundation.errors import SettingError, need_numbers
 from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, SAME, has_text, notes_about
 from steelyard.runs.run import Run
 from steelyard.runs.state import Key

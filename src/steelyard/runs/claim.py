@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from steelyard.errors import StoreError
-from steelyard.files import UnwritableError
+from steelyard.foundation.errors import StoreError
+from steelyard.foundation.files import UnwritableError
+from steelyard.foundation.stores.address import Address
 from steelyard.runs.parts import FILE, Parts
-from steelyard.stores.address import Address
 
 
 def claim(folder: Address, wanted: Parts) -> bool:

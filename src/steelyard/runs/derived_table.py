@@ -18,8 +18,8 @@ import polars as pl
 
 from steelyard.answers.how_read import is_cut
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import RunError
-from steelyard.pools.arrays import Ints
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.surrogates import whole
 from steelyard.runs.imported import ImportedMaker, came_along
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
@@ -29,7 +29,7 @@ from steelyard.runs.on_demand import asked_column, were_asked
 from steelyard.runs.run_questions import read_questions
 from steelyard.runs.sample_numbers import placed
 from steelyard.runs.seal import read_seal, sealed, write_sealed
-from steelyard.surrogates import whole
+from steelyard.voting.pools.arrays import Ints
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"

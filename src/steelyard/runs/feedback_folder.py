@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.answers.extract import AUTO, KINDS
-from steelyard.errors import RunError, SteelyardWarning
-from steelyard.files import make_folder, remove_leftovers, write_atomically
+from steelyard.foundation.errors import RunError, SteelyardWarning
+from steelyard.foundation.files import make_folder, remove_leftovers, write_atomically
 from steelyard.runs.feedback_trim import trim
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode

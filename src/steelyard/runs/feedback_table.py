@@ -11,12 +11,12 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import RunError, SteelyardWarning
+from steelyard.foundation.errors import RunError, SteelyardWarning
+from steelyard.foundation.surrogates import whole
 from steelyard.runs.derived_table import position
 from steelyard.runs.feedback_folder import JOURNAL, LABEL, REQUEST, Record, read_settings, records
 from steelyard.runs.losses import lost
 from steelyard.runs.seal import read_seal, sealed, write_sealed
-from steelyard.surrogates import whole
 
 TABLE = "table.parquet"
 LAYOUT = 1  # of the table; another one is derived anew

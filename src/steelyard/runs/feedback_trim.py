@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from steelyard.files import replacing
+from steelyard.foundation.files import replacing
 from steelyard.runs.journal_lines import Lines
 
 _HEAD = re.compile(rb'\{"kind":"(request|label)","question":"([^"\\]*)"')

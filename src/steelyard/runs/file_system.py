@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from steelyard.errors import RunError
-from steelyard.files import address_of
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import address_of
 
 STORAGE = "a run needs a file system with rename and flock that all machines share, as NFS 4 or Lustre with -o flock"
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from steelyard.errors import RunError, SteelyardWarning
+from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.runs.derived_table import FIELDS, FILE, columns_told, fresh_table, made_from
 from steelyard.runs.losses import lost
 from steelyard.runs.manifest import Manifest

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import number_of

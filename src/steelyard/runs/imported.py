@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.manifest import IMPORTED, Manifest
 from steelyard.runs.on_demand import asked_column, were_asked

@@ -10,11 +10,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from steelyard.pools.arrays import Ints
 from steelyard.runs.journal_lines import Lines, body_of
 from steelyard.runs.on_demand import asked_on_demand
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.state import SUCCESS
+from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # within a text the quotes would be escaped
 WIDE = 32  # bits for the number of a sample

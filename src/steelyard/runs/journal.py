@@ -16,8 +16,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 
-from steelyard.errors import RunError
-from steelyard.files import free_bytes, reason, sync_file, sync_folder
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import free_bytes, reason, sync_file, sync_folder
 from steelyard.runs.journal_lines import Lines
 
 SYNC = getattr(os, "fdatasync", sync_file)  # macOS has none; elsewhere it is quicker than fsync

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
-from steelyard.errors import RunError
-from steelyard.files import reason
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import reason
 
 LONGEST = 256 << 20  # bytes of one record
 NEWLINE = ord("\n")

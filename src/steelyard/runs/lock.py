@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 
 TRIES, PAUSE = 5, 0.1  # a process that only looks holds the lock for a moment
 

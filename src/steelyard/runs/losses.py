@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError
-from steelyard.panics import unprinted
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.panics import unprinted
 from steelyard.runs.seal import DAMAGE, read_seal
 
 

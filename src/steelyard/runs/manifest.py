@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from steelyard.errors import RunError
-from steelyard.files import write_atomically
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import write_atomically
+from steelyard.foundation.version import __version__
 from steelyard.runs.file_system import check_no_store
 from steelyard.runs.parameters import MOST_SAMPLES
 from steelyard.runs.run_sources import check_sources, source_changes
 from steelyard.runs.sample_numbers import MOST_OF_A_SOURCE, number_of
-from steelyard.version import __version__
 
 FILE = "manifest.json"
 FORMAT = "steelyard-run"

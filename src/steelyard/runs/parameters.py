@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from steelyard.errors import SettingError, need_numbers
+from steelyard.foundation.errors import SettingError, need_numbers
 
 MOST_SEED = 2**31 - 1
 MOST_SAMPLES = 100_000  # per question

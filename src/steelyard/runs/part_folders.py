@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from steelyard.errors import RunError
-from steelyard.files import make_folder, reason, sync_folder
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import make_folder, reason, sync_folder
 from steelyard.runs.file_system import STORAGE, check_no_store
 from steelyard.runs.lock import InUseError, RunLock
 from steelyard.runs.manifest import FILE as MANIFEST

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import RunError
-from steelyard.files import make_folder
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import make_folder
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parts import FILE, Parts, is_parted_run, part_name

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from steelyard.errors import RunError
-from steelyard.files import make_folder, reason, write_atomically
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import make_folder, reason, write_atomically
 
 FOLDER, FILE = "scores", "settings.json"
 

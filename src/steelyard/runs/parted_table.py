@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.derived_table import BATCH, FILE, fresh_table
 from steelyard.runs.finished_parts import alike, check_not_less, checked_parts, columns_of_all
 from steelyard.runs.parted_run import PartedRun, RunPart

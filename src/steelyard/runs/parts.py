@@ -18,12 +18,12 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import RunError, SettingError
-from steelyard.files import reason
+from steelyard.foundation.errors import RunError, SettingError
+from steelyard.foundation.files import reason
+from steelyard.foundation.stores.address import Address, Place
+from steelyard.foundation.stores.drafts import nameless_file, put_bytes, sizes_of
+from steelyard.foundation.version import __version__
 from steelyard.runs.manifest import sha256_of
-from steelyard.stores.address import Address, Place
-from steelyard.stores.drafts import nameless_file, put_bytes, sizes_of
-from steelyard.version import __version__
 
 FILE = "parts.json"
 FORMAT, VERSION = "steelyard-parts", 1

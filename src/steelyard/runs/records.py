@@ -14,7 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.journal_lines import Lines
 from steelyard.runs.parameters import Abilities
 from steelyard.runs.state import SUCCESS, Head, head_of

@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError, SteelyardWarning
-from steelyard.files import make_folder, remove_leftovers
+from steelyard.foundation.errors import RunError, SteelyardWarning
+from steelyard.foundation.files import make_folder, remove_leftovers
 from steelyard.runs.file_system import check_no_store
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, body_of, encode

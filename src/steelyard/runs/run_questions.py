@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.seal import sealed, write_sealed
 
 FILE = "questions.parquet"

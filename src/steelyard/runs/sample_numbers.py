@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from steelyard.pools.arrays import Ints
 from steelyard.runs.parameters import MOST_SAMPLES
+from steelyard.voting.pools.arrays import Ints
 
 Number = TypeVar("Number", int, Ints)
 MOST_SOURCES = 100

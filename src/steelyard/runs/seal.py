@@ -19,11 +19,11 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import RunError
-from steelyard.files import UnwritableError, free_bytes, reason
+from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import UnwritableError, free_bytes, reason
+from steelyard.foundation.stores.address import Address, Place
+from steelyard.foundation.stores.drafts import drafted, put_bytes
 from steelyard.runs.manifest import sha256_of
-from steelyard.stores.address import Address, Place
-from steelyard.stores.drafts import drafted, put_bytes
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 

@@ -9,7 +9,7 @@ from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.columns import check_columns
 from steelyard.tables.kind_evidence import evidence_of
 from steelyard.tables.placeholder_answers import settle_placeholders

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from steelyard.pools.arrays import Bools
-from steelyard.pools.pool import Pool
 from steelyard.runs.on_demand import asked_column
 from steelyard.tables.score_parts import Scores
+from steelyard.voting.pools.arrays import Bools
+from steelyard.voting.pools.pool import Pool
 
 NAME = "asked"  # of the column a pool is made from
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.layout_rows import Row, counted, listing, need, said, table_of
 from steelyard.tables.messages import prompt_of
 from steelyard.tables.recognition import Converted, Opened, Record

@@ -8,7 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, LabelError, ScoreError, SteelyardNote, SteelyardWarning, did_you_mean
+from steelyard.foundation.errors import (
+    ColumnError,
+    LabelError,
+    ScoreError,
+    SteelyardNote,
+    SteelyardWarning,
+    did_you_mean,
+)
 from steelyard.tables.headerless import check_names
 from steelyard.tables.label_words import labels_of
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key

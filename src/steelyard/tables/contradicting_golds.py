@@ -12,7 +12,7 @@ import polars as pl
 
 from steelyard.answers.golds import accepted
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import LabelError, SteelyardWarning
+from steelyard.foundation.errors import LabelError, SteelyardWarning
 
 LOOKED_AT = 500  # rows
 FEWEST = 10  # rows whose answer is the gold answer

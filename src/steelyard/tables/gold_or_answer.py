@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.label_words import are_labels, labels_of
 from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, key, named
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.pools.pool import LabelledPool
 from steelyard.tables.labelled import read_labelled
 from steelyard.tables.sources.bundled_grid import PREFIX
+from steelyard.voting.pools.pool import LabelledPool
 
 
 def load_grid(llm: str, verifier: str) -> LabelledPool:

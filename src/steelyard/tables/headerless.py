@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.names import LABELS, SCORE_LIKE, is_text, key
 
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)

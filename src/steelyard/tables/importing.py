@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, TableError
+from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses

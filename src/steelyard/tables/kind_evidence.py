@@ -14,7 +14,7 @@ import polars as pl
 from steelyard.answers.auto_kind import Evidence, KindChoice
 from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import ITEM, LIST
-from steelyard.errors import RunError
+from steelyard.foundation.errors import RunError
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.feedback_folder import is_feedback, read_settings
 from steelyard.runs.manifest import FILE as MANIFEST

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.outputs import Kind
-from steelyard.panics import unprinted
+from steelyard.foundation.outputs import Kind
+from steelyard.foundation.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.width import LONGEST_LINE
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.answers.extract import AUTO
-from steelyard.errors import LabelError
-from steelyard.pools.label_conflicts import MAJORITY
-from steelyard.pools.pool import LabelledPool
+from steelyard.foundation.errors import LabelError
 from steelyard.tables.reading import read
+from steelyard.voting.pools.label_conflicts import MAJORITY
+from steelyard.voting.pools.pool import LabelledPool
 
 
 def read_labelled(
@@ -34,10 +34,10 @@ def read_labelled(
     >>> cal, test = read_labelled(table).split(0.3, seed=0)
     >>> cal
     LabelledPool(6 questions, 24 responses, 1 unreadable, score score)
-    >>> read_labelled(table.drop("correct"))
+    >>> read_labelled(table.drop("correct"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    steelyard.errors.LabelError: the table has no labels: add a column 'correct' (true/false) or 'gold' (the answer)
+    steelyard.foundation.errors.LabelError: the table has no labels: add a column ...
     """
     options: dict[str, Any] = {"source": source, "rename": rename, "layout": layout, "answers": answers}
     options |= {"labels": labels, "need_score": need_score, "progress": progress}

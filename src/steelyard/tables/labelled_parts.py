@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import SteelyardNote
+from steelyard.foundation.errors import SteelyardNote
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading

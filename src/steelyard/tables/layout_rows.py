@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 SPOKEN_PARTS = ("text", "output_text", "input_text")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 
 QUESTION_IDS = {"question_id", "qid", "problem_id", "prompt_id", "unique_id", "task_id", "example_id", "doc_id"}
 ROW_IDS = {"id", "idx", "index", "uid", "uuid"}  # of a question, or of a row

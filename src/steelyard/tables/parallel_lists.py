@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, TableError
+from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.chat_texts import chat_text, is_chat
 from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, named, only
 from steelyard.tables.recognition import Converted

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from steelyard.errors import RunError, TableError
-from steelyard.files import UnwritableError, check_no_address, is_running, make_folder, reason
+from steelyard.foundation.errors import RunError, TableError
+from steelyard.foundation.files import UnwritableError, check_no_address, is_running, make_folder, reason
+from steelyard.foundation.stores.address import Address, Place, place_of
 from steelyard.runs.claim import claimed
 from steelyard.runs.lock import RunLock, holder
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, part_name
-from steelyard.stores.address import Address, Place, place_of
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import named
 from steelyard.tables.responses import Unparted, open_unparted, say_layout

@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import LabelError, SteelyardWarning, TableError
-from steelyard.pools.arrays import (
+from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
+from steelyard.tables.asked_scores import joined_asked, with_asked_scores
+from steelyard.tables.same_texts import NAME, codes_of
+from steelyard.voting.pools.arrays import (
     Bools,
     Codes,
     Floats,
@@ -21,10 +23,8 @@ from steelyard.pools.arrays import (
     checked_scores,
     number_keys,
 )
-from steelyard.pools.label_conflicts import LabelConflicts
-from steelyard.pools.pool import LabelledPool, Origin, Pool
-from steelyard.tables.asked_scores import joined_asked, with_asked_scores
-from steelyard.tables.same_texts import NAME, codes_of
+from steelyard.voting.pools.label_conflicts import LabelConflicts
+from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
 
 # Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
 # cannot be made to collide, and by chance they do so once in 10^19 pairs.

@@ -9,11 +9,11 @@ import polars as pl
 
 from steelyard.answers.placeholders import words
 from steelyard.answers.reader import AnswerReader
-from steelyard.pools.label_conflicts import LabelConflicts
-from steelyard.pools.pool import Origin, Pool
 from steelyard.tables.how_answers_were_read import CUT, LAST
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.row_order import BATCH, Ordered, cut_short
+from steelyard.voting.pools.label_conflicts import LabelConflicts
+from steelyard.voting.pools.pool import Origin, Pool
 
 BATCH_OF_TEXT = 2_000  # rows whose answers are yet to be read, so that progress is seen
 

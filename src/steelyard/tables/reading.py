@@ -14,12 +14,9 @@ import polars as pl
 from steelyard.answers.extract import AUTO
 from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.reader import AnswerReader
-from steelyard.errors import ColumnError, SteelyardError, TableError
-from steelyard.files import UnwritableError
-from steelyard.masking import mask_addresses
-from steelyard.pools.arrays import ScoreRangeError
-from steelyard.pools.label_conflicts import MAJORITY, LabelConflicts
-from steelyard.pools.pool import Origin, Pool
+from steelyard.foundation.errors import ColumnError, SteelyardError, TableError
+from steelyard.foundation.files import UnwritableError
+from steelyard.foundation.masking import mask_addresses
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
 from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
@@ -40,6 +37,9 @@ from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
 from steelyard.tables.token_counts import token_expression
+from steelyard.voting.pools.arrays import ScoreRangeError
+from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
+from steelyard.voting.pools.pool import Origin, Pool
 
 
 def read(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from steelyard.registry import Registry, named_class, only_class
+from steelyard.foundation.registry import Registry, named_class, only_class
 
 Record = dict[str, Any]  # one line, row or sample as the tool wrote it
 

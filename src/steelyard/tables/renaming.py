@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from steelyard.errors import ColumnError, SteelyardWarning, did_you_mean
+from steelyard.foundation.errors import ColumnError, SteelyardWarning, did_you_mean
 from steelyard.runs.on_demand import asked_column
 from steelyard.tables.recognition import Opened, Record
 

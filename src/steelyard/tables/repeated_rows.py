@@ -11,8 +11,8 @@ import warnings
 
 import numpy as np
 
-from steelyard.errors import SteelyardWarning
-from steelyard.pools.pool import Pool
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.voting.pools.pool import Pool
 
 LOOKED_AT = 20_000  # responses
 FEWEST = 10  # questions

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from steelyard.errors import SettingError, SteelyardNote, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardNote, SteelyardWarning
 from steelyard.tables.how_answers_were_read import with_finish
 from steelyard.tables.letter_case import in_our_case
 from steelyard.tables.recognition import LAYOUTS, Layout

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from steelyard.errors import ColumnError, TableError
-from steelyard.pools.arrays import Ints
+from steelyard.foundation.errors import ColumnError, TableError
+from steelyard.voting.pools.arrays import Ints
 
 BATCH = 100_000  # rows
 KEYS = ("question", "sample", "source")

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, SteelyardWarning, TableError
+from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableError
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
 from steelyard.runs.parameters import MOST_SAMPLES
 from steelyard.tables.columns import check_columns

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.pools.arrays import Ints
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
+from steelyard.voting.pools.arrays import Ints
 
 NAME = "text"  # of the column of codes
 

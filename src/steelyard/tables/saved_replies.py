@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.layout_rows import Row, counted, failures, said, table_of
 from steelyard.tables.messages import choices_of, prompt_of
 from steelyard.tables.names import QUESTION_IDS

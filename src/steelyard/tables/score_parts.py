@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from steelyard.errors import ColumnError
-from steelyard.pools.arrays import ScoreRangeError, outside
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.columns import NO_SCORE, choose_score
 from steelyard.tables.score_spelling import REDUCERS, Score, parts_of, spelled
+from steelyard.voting.pools.arrays import ScoreRangeError, outside
 
 EVERY = "*"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import ColumnError, TableError
+from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from steelyard.pools.arrays import Ints
 from steelyard.tables.columns import score_columns
 from steelyard.tables.known_outputs import VERDICTS
 from steelyard.tables.source_column import llm_column
+from steelyard.voting.pools.arrays import Ints
 
 MOSTLY = 0.95  # share of the questions of a question file that stand there once; a published set may repeat some
 OF_RESPONSES = {"response", "sample", "correct"}  # columns that no question file has

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError, RunError, did_you_mean
-from steelyard.pools.sources import MOST, checked_names
+from steelyard.foundation.errors import ColumnError, RunError, did_you_mean
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parts import is_parted_run
 from steelyard.tables.names import LLMS, key
+from steelyard.voting.pools.sources import MOST, checked_names
 
 USUAL = "llm"
 

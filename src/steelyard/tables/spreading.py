@@ -15,8 +15,8 @@ from types import TracebackType
 import numpy as np
 import polars as pl
 
-from steelyard.errors import ColumnError, RunError
-from steelyard.files import free_bytes, reason
+from steelyard.foundation.errors import ColumnError, RunError
+from steelyard.foundation.files import free_bytes, reason
 from steelyard.runs.parts import part_name, part_of
 
 HELD = 32 << 20  # bytes of rows in memory

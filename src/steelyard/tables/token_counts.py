@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.errors import ColumnError, did_you_mean
+from steelyard.foundation.errors import ColumnError, did_you_mean
 
 CHARACTERS = 4  # per token, where tokens were not counted
 

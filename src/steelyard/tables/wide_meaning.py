@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.chat_texts import is_chat
 from steelyard.tables.names import (
     ANSWERS,

@@ -1,4 +1,4 @@
-"""Tables -> files, by their suffix; each appears whole or not at all, and only where it may (steelyard/outputs.py)."""
+"""Tables -> files, by their suffix; each appears whole or not at all, and only where it may."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from steelyard import outputs
-from steelyard.errors import SettingError
-from steelyard.files import UnwritableError, local_path, reason
-from steelyard.outputs import REPLACE, Kind
-from steelyard.stores.address import Address, Place, place_of
-from steelyard.stores.drafts import drafted
-from steelyard.stores.same_objects import is_one_of
+from steelyard.foundation import outputs
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.files import UnwritableError, local_path, reason
+from steelyard.foundation.outputs import REPLACE, Kind
+from steelyard.foundation.stores.address import Address, Place, place_of
+from steelyard.foundation.stores.drafts import drafted
+from steelyard.foundation.stores.same_objects import is_one_of
 from steelyard.tables.known_outputs import KEY, TableKind, any_table, kind_of
 
 

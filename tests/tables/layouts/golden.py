@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from steelyard.errors import SteelyardNote, TableError
+from steelyard.foundation.errors import SteelyardNote, TableError
 from steelyard.tables.responses import open_responses
 
 GOLDEN = Path(__file__).parent.parent / "golden"

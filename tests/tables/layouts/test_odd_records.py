@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import SteelyardError
+from steelyard.foundation.errors import SteelyardError
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 from tests.tables.layouts.golden import GOLDEN

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from steelyard.verifiers.protocol import RecordedProtocol, Verifier
+from steelyard.sampling.verifiers.protocol import RecordedProtocol, Verifier
 
 SCALE = 1000.0  # tokens
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.recognition import Converted, Layout, Opened
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from steelyard.answers.kind import Kind
-from steelyard.registry import Registry
+from steelyard.foundation.registry import Registry
 
 
 @cache

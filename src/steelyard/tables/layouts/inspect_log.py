@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, need, said, table_of, within
 from steelyard.tables.messages import prompt_of, text_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, need, said, table_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 

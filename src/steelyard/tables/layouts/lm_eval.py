@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, listing, need, said, table_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 

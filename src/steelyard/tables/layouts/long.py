@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
 from steelyard.tables.gold_or_answer import (
     check_answer_is_gold,

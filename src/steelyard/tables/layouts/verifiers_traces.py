@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import (
     Row,

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.chat_texts import json_lists
 from steelyard.tables.list_answers import is_long
 from steelyard.tables.names import SCORE_LIKE, key

@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from steelyard.errors import ColumnError
+from steelyard.foundation.errors import ColumnError
 from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, SCORE_LIKE, key, plurals
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, listing, need, said, table_of
 from steelyard.tables.messages import prompt_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record

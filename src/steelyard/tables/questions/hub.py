@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.sources.damage import first_line
 from steelyard.tables.sources.table_files import FORMATS
 

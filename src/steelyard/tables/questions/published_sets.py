@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers.extract import extract
-from steelyard.errors import LabelError
+from steelyard.foundation.errors import LabelError
 
 LETTERS = "ABCDEFGHIJ"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import (
+from steelyard.foundation.errors import (
     ColumnError,
     LabelError,
     SettingError,

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError, did_you_mean
+from steelyard.foundation.errors import TableError, did_you_mean
 
 PREFIX = "grid:"
-FOLDER = Path(__file__).parents[2] / "data"
+FOLDER = Path(__file__).parents[1] / "data"
 GRID, RESPONSES = FOLDER / "grid.parquet", FOLDER / "responses.parquet"
 ABOUT = ["question", "sample", "llm", "domain", "prompt", "gold", "answer", "correct", "tokens"]
 

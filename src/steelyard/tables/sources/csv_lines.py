@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.errors import SteelyardWarning, TableError
+from steelyard.foundation.errors import SteelyardWarning, TableError
 from steelyard.tables.sources.csv_front import Front
 
 LONGEST = 1 << 16  # bytes of a line that is looked at

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.panics import unprinted
-from steelyard.stores.secrets import without_secrets
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.panics import unprinted
+from steelyard.foundation.stores.secrets import without_secrets
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 FIXES = {  # by words of a message of polars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 MARKS = (b"\xff\xfe", b"\xfe\xff")
 WIDE_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")  # of UTF-32

@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, tamed
 from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 HEAD = 512  # bytes
 QUERY = "SELECT * FROM TABLE"

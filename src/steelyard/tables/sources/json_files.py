@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import TableError
-from steelyard.surrogates import whole
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.surrogates import whole
 from steelyard.tables.sources.damage import first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, once_each, tamed

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.panics import unprinted
-from steelyard.surrogates import whole
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.panics import unprinted
+from steelyard.foundation.surrogates import whole
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.frames_of_rows import frame_of_rows

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from glob import glob, has_magic
 from pathlib import Path
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.runs.parts import is_parted, part_tables
 from steelyard.tables.sources.run_folders import has_journal, table_of_run
 from steelyard.tables.sources.unpacking import STDIN, plain_suffix

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.several_files import check_exact
 from steelyard.tables.sources.damage import DAMAGE, reading

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from steelyard.foundation.stores.address import Place
 from steelyard.runs.parts import part_tables
-from steelyard.stores.address import Place
 from steelyard.tables.sources.opened_tables import OpenedTable
 
 

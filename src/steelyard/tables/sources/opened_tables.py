@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.pandas_frames import from_pandas, is_pandas

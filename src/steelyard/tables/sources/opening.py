@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.files import address_of
-from steelyard.stores.address import place_of
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.files import address_of
+from steelyard.foundation.stores.address import place_of
 from steelyard.tables.recognition import Opened
 from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.frames_of_rows import column_of_values
 

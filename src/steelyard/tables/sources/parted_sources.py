@@ -5,9 +5,9 @@ from __future__ import annotations
 from glob import has_magic
 from pathlib import Path
 
-from steelyard.files import address_of
+from steelyard.foundation.files import address_of
+from steelyard.foundation.stores.address import place_of
 from steelyard.runs.parts import is_parted
-from steelyard.stores.address import place_of
 from steelyard.tables.sources.listing import KINDS
 from steelyard.tables.sources.unpacking import plain_suffix
 

@@ -7,8 +7,8 @@ from glob import has_magic
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.stores.spelling import check_no_password
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.stores.spelling import check_no_password
 from steelyard.tables.sources.opened_tables import OpenedTable
 
 SUFFIXES = (".parquet", ".pq")

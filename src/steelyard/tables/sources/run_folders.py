@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.runs.derived_table import readable_table
 from steelyard.runs.feedback_folder import is_feedback
 from steelyard.runs.feedback_table import labelled_table

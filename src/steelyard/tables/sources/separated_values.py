@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 from steelyard.tables.headerless import check_names
 from steelyard.tables.names import is_text, key
 from steelyard.tables.sources.csv_front import front_of

@@ -8,8 +8,8 @@ from typing import cast
 
 import polars as pl
 
-from steelyard.errors import TableError
-from steelyard.panics import unprinted
+from steelyard.foundation.errors import TableError
+from steelyard.foundation.panics import unprinted
 from steelyard.tables.sources.damage import DAMAGE, with_fix
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from steelyard.errors import SteelyardError, TableError
-from steelyard.files import reason
+from steelyard.foundation.errors import SteelyardError, TableError
+from steelyard.foundation.files import reason
 from steelyard.tables.sources.zstandard import PIECE, unpacked_zstandard
 
 STDIN = "-"

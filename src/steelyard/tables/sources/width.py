@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 MOST_COLUMNS = 5000
 LONGEST_LINE = 64 << 20  # bytes of JSON, twice the longest reply that is read from a server

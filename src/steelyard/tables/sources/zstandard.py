@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from steelyard.errors import TableError
+from steelyard.foundation.errors import TableError
 
 TEXT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 PIECE = 1 << 20  # bytes

@@ -1,0 +1,183 @@
+"""Can an engine do the work: versions on all nodes, their GPUs, the folder that they share, and their ports."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import socket
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from steelyard.cli.diagnosis.finding import BAD, GOOD, NOTE, Finding
+from steelyard.engine.engines import engine_of
+from steelyard.engine.process_engine import ProcessEngine
+from steelyard.engine.ray_engine import RayEngine
+from steelyard.engine.ray_room import counted
+from steelyard.foundation.errors import SteelyardError
+from steelyard.foundation.version import __version__
+from steelyard.runs.file_system import STORAGE
+from steelyard.runs.part_folders import check_storage
+
+PATIENCE = 60.0  # seconds for a node to answer
+REACH = 5.0  # seconds for a port to answer
+FENCE = "let nobody but the nodes reach them: docs/scale.md says how"
+GUARD = "give it a token (RAY_AUTH_MODE=token), and "
+
+
+def look(engine: str, folder: Path) -> list[Finding]:
+    """What is found about an engine, and about the folder that its workers are to share."""
+    chosen = engine_of(engine)
+    findings = [_storage(folder)]
+    if isinstance(chosen, RayEngine):
+        try:
+            with chosen.connected() as ray:
+                findings += _cluster(ray, folder)
+        except SteelyardError as error:
+            what, _, fix = str(error).partition(": ")
+            findings.append(Finding("ray", BAD, what, fix))
+    elif isinstance(chosen, ProcessEngine):
+        findings.append(Finding("engine", GOOD, f"{chosen.workers} processes of this machine"))
+    return findings
+
+
+def _storage(folder: Path) -> Finding:
+    """Whether a folder can hold a run in parts, seen from here."""
+    there = next((parent for parent in (folder, *folder.resolve().parents) if parent.is_dir()), Path("/"))
+    try:
+        check_storage(there)
+    except SteelyardError as error:
+        what, _, fix = str(error).rpartition(": ")
+        return Finding("folder", BAD, what, fix)
+    return Finding("folder", GOOD, f"{there.resolve()}: a folder is renamed in one step, and a lock is given once")
+
+
+def _cluster(ray: Any, folder: Path) -> Iterator[Finding]:
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    resources = ray.cluster_resources()
+    there_are = ((len(nodes), "node"), *((resources.get(name, 0), name) for name in ("CPU", "GPU")))
+    yield Finding("ray", GOOD, ", ".join([f"Ray {ray.__version__}", *(counted(*each) for each in there_are)]))
+    there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.is_dir())
+    mark = f".doctor-{uuid.uuid4().hex}"
+    said = _asked(ray, nodes, str(there / mark))
+    try:
+        for node, answer in zip(nodes, said, strict=True):
+            yield from _node(node, answer, there, f"{mark}-{node['NodeID']}", ray.__version__)
+    finally:
+        for path in there.glob(f"{mark}*"):
+            path.unlink(missing_ok=True)
+    yield _ports(nodes)
+
+
+def _asked(ray: Any, nodes: list[dict[str, Any]], mark: str) -> list[dict[str, Any] | str]:
+    """What every node says of itself, or why it says nothing."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    probe = ray.remote(_probe())
+    under_way = []
+    for node in nodes:
+        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        asked = probe.options(num_cpus=0, max_retries=0, scheduling_strategy=there)
+        under_way.append(asked.remote(f"{mark}-{node['NodeID']}"))
+    ready, _ = ray.wait(under_way, num_returns=len(under_way), timeout=PATIENCE)
+    said: list[dict[str, Any] | str] = []
+    for each in under_way:
+        try:
+            said.append(ray.get(each) if each in ready else f"it did not answer in {PATIENCE:.0f} s")
+        except ray.exceptions.RayError as error:
+            said.append(" ".join(str(error).split())[-200:])
+    return said
+
+
+def _node(
+    node: dict[str, Any], answer: dict[str, Any] | str, folder: Path, mark: str, ray_version: str
+) -> Iterator[Finding]:
+    """What is found about one node."""
+    where = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+    if isinstance(answer, str):
+        yield Finding("node", BAD, f"{where}: {answer}", "look at it with 'ray status', and start it again")
+        return
+    wanted = {"steelyard": __version__, "python": platform.python_version(), "ray": ray_version}
+    other = [f"{name} {answer[name] or 'is not there'}" for name in wanted if _unlike(name, answer[name], wanted[name])]
+    same = ", ".join(f"{name} {answer[name]}" for name in wanted)
+    if other:
+        fix = f"install what this machine has: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
+        yield Finding("node", BAD, f"{where}: {', '.join(other)}", fix)
+    else:
+        yield Finding("node", GOOD, f"{where}: {same}, {counted(node['Resources'].get('CPU', 0), 'CPU')}")
+    yield _gpus(where, int(node["Resources"].get("GPU", 0)), answer["gpus"])
+    if answer["wrong"]:
+        yield Finding("folder", BAD, f"{where}: {folder}: {answer['wrong']}", STORAGE)
+    elif not (folder / mark).exists():
+        fix = "name a folder with -o that all nodes mount at the same path"
+        yield Finding("folder", BAD, f"{where}: what it writes to {folder} is not seen here", fix)
+    else:
+        yield Finding("folder", GOOD, f"{where}: what it writes to {folder} is seen here")
+
+
+def _unlike(name: str, there: str | None, here: str) -> bool:
+    """Versions that do not go together; the last figure of Python's may differ."""
+    if name == "python":
+        return (there or "").split(".")[:2] != here.split(".")[:2]
+    return there != here
+
+
+def _gpus(where: str, counted: int, seen: list[str]) -> Finding:
+    """The GPUs that Ray gives out, beside those that nvidia-smi sees."""
+    if counted != len(seen) and (counted or seen):
+        fix = f"start the node with 'ray start --num-gpus {len(seen)}'"
+        return Finding("gpu", BAD, f"{where}: Ray gives out {counted} GPUs, nvidia-smi sees {len(seen)}", fix)
+    if not seen:
+        return Finding("gpu", NOTE, f"{where}: none", "--gpus-per-worker needs some; a verifier on a server does not")
+    return Finding("gpu", GOOD, f"{where}: {counted} x {seen[0]}")
+
+
+def _ports(nodes: list[dict[str, Any]]) -> Finding:
+    """Whether the nodes are reached from here, and who else may reach them."""
+    addresses = [(str(node["NodeManagerAddress"]), int(node["NodeManagerPort"])) for node in nodes]
+    for host, port in addresses:
+        try:
+            socket.create_connection((host, port), REACH).close()
+        except OSError as error:
+            fix = "let the nodes reach each other: docs/scale.md lists the ports"
+            return Finding("ports", BAD, f"{host}:{port} cannot be reached from here ({error})", fix)
+    listed = ", ".join(f"{host}:{port}" for host, port in addresses)
+    if all(re.match(r"127\.|::1", host) for host, _ in addresses):
+        return Finding("ports", GOOD, f"{listed}: all on this machine alone")
+    guarded = os.environ.get("RAY_AUTH_MODE") == "token"
+    who, fix = ("only those who have its token", FENCE) if guarded else ("everybody", GUARD + FENCE)
+    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {who} run programs there", fix)
+
+
+def _probe() -> Any:
+    """What a node is asked. It is made here, so that it travels whole: the node may have no Steelyard."""
+
+    def probe(mark: str) -> dict[str, Any]:
+        import fcntl
+        import os
+        import platform
+        import shutil
+        import subprocess
+
+        found: dict[str, Any] = {"python": platform.python_version(), "gpus": [], "wrong": ""}
+        for name in ("steelyard", "ray"):
+            try:
+                found[name] = __import__(f"{name}.version" if name == "steelyard" else name, fromlist=["x"]).__version__
+            except ImportError:
+                found[name] = None
+        smi = shutil.which("nvidia-smi")
+        if smi:
+            said = subprocess.run([smi, "-L"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+            found["gpus"] = [line.split(": ", 1)[-1].split(" (")[0] for line in said.stdout.splitlines() if line]
+        try:
+            handle = os.open(f"{mark}.new", os.O_RDWR | os.O_CREAT, 0o666)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(handle)
+            os.rename(f"{mark}.new", mark)
+        except OSError as error:
+            found["wrong"] = str(error.strerror or error)
+        return found
+
+    return probe

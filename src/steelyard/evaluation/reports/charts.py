@@ -1,0 +1,148 @@
+"""The charts of the page as Vega-Lite specifications.
+
+They carry no title (the page states the finding above them, where it wraps on a phone) and no colour of ink or
+paper: axes and rules are drawn in `currentColor`, so light, dark and print follow the page's own style.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.evaluation.reports.details import Rows
+from steelyard.evaluation.reports.line_names import leaving_lines, named_lines
+from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports.summary import BASELINES
+from steelyard.voting.confidence.calibration_error import CalibrationCurve
+
+INK = "currentColor"
+HEIGHT = 300
+CURVES = 360  # height of the curves
+TESTED = "accuracy (% of test questions)"
+ORACLES = ("pass-at-n",)
+Spec = dict[str, Any]
+
+
+def layered(*layers: Any, height: int = HEIGHT) -> Spec:
+    """Layer charts, as wide as the page allows."""
+    import altair as alt
+
+    chart = alt.layer(*layers).properties(width="container", height=height)
+    spec: Spec = chart.to_dict()
+    spec.pop("config", None)
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+def _colour(methods: list[str], *, legend: bool = True) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=methods, range=[colour(name) for name in methods])
+    return alt.Color(
+        "method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=2) if legend else None
+    )
+
+
+def inline(rows: Rows) -> Any:
+    import altair as alt
+
+    return alt.InlineData(
+        values=[{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+    )
+
+
+def curves(rows: Rows, method: str) -> Spec:
+    """Accuracy over n of the method and its baselines, each line named where it ends; the dashed oracle may leave."""
+    import altair as alt
+
+    measured = {row["method"] for row in rows}
+    methods = [name for name in dict.fromkeys((*BASELINES, method, *ORACLES)) if name in measured]
+    rows = [row for row in rows if row["method"] in methods]
+    sizes = sorted({row["n"] for row in rows})
+    ticks = [n for n in sizes if n & (n - 1) == 0 or n == sizes[-1]]
+    axis = alt.Axis(values=ticks, format="d")
+    x = alt.X(
+        "n:Q",
+        title="samples per question (N)",
+        scale=alt.Scale(type="log", base=2, nice=False, domain=[sizes[0], sizes[-1]]),
+        axis=axis,
+    )
+    honest = [row for row in rows if row["method"] not in ORACLES]
+    low, high = min(row["low"] for row in honest), max(row["high"] for row in honest)
+    ends = (max(0.0, low - 0.01), min(1.0, high + 0.2 * (high - low)))
+    frame = alt.Scale(domain=list(ends), nice=False)
+    y = alt.Y("accuracy:Q", title=TESTED, scale=frame, axis=alt.Axis(format=".0%", tickCount=7))
+    tip = [
+        alt.Tooltip("method:N"),
+        alt.Tooltip("n:Q", title="samples"),
+        alt.Tooltip("accuracy:Q", format=".1%"),
+        alt.Tooltip("low:Q", format=".1%", title="95 % from"),
+        alt.Tooltip("high:Q", format=".1%", title="to"),
+    ]
+    base = alt.Chart(inline(rows)).encode(x=x, color=_colour(methods, legend=False))
+    shown = alt.FieldOneOfPredicate(field="method", oneOf=[method, "majority"])
+    bands = base.mark_area(opacity=0.15, clip=True).encode(y=alt.Y("low:Q", scale=frame), y2="high:Q")
+    oracle = alt.FieldOneOfPredicate(field="method", oneOf=sorted(ORACLES))
+    dashed = alt.condition(oracle, alt.value([5, 4]), alt.value([1, 0]))
+    heavy = alt.condition(alt.FieldEqualPredicate(field="method", equal=method), alt.value(3.5), alt.value(1.8))
+    lines = base.mark_line(clip=True).encode(y=y, strokeDash=dashed, strokeWidth=heavy)
+    dots = base.mark_point(size=50, opacity=0, filled=True, clip=True).encode(y=y, tooltip=tip)
+    tints = _colour(methods, legend=False)
+    names = named_lines(rows, methods, ends, CURVES, colours=tints, bold=method, ink=INK)
+    leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(align="left", dx=9, color=INK, fontSize=12)
+    leaves = leaving.encode(x=x, y=y, text="method:N")
+    return layered(bands.transform_filter(shown), lines, dots, *names, leaves, height=CURVES)
+
+
+def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
+    """Accuracy over confidence, with intervals; the diagonal is a confidence that keeps its word."""
+    import altair as alt
+
+    rows = [vars(each) for each in found.bins]
+    full = alt.Scale(domain=[0, 1])
+    axis = alt.Axis(format=".0%", values=[i / 5 for i in range(6)])
+    x = alt.X("confidence:Q", title="confidence of the verdict (%)", scale=full, axis=axis)
+    y = alt.Y("accuracy:Q", title=TESTED, scale=full, axis=axis)
+    tint = colour(method)
+    base = alt.Chart(inline(rows)).encode(x=x)
+    tip = [
+        alt.Tooltip("questions:Q"),
+        alt.Tooltip("confidence:Q", format=".1%"),
+        alt.Tooltip("accuracy:Q", format=".1%"),
+    ]
+    bars = base.mark_rule(color=tint, strokeWidth=2).encode(y=alt.Y("low:Q", scale=full), y2="high:Q")
+    line = base.mark_line(color=tint, strokeWidth=2).encode(y=y)
+    dots = base.mark_point(filled=True, opacity=1, color=tint, size=90).encode(y=y, tooltip=tip)
+    counts = base.mark_text(color=INK, fontSize=11, baseline="bottom", dy=-4).encode(
+        y=alt.Y("high:Q", scale=full), text="questions:Q"
+    )
+    ends = [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]
+    diagonal = alt.Chart(inline(ends)).mark_line(color=INK, strokeDash=[4, 4], opacity=0.6).encode(x=x, y=y)
+    said = alt.Chart(inline([{"confidence": 0.99, "accuracy": 0.05, "text": "dashed: as sure as it is correct"}]))
+    name = said.mark_text(align="right", color=INK, fontSize=12).encode(x=x, y=y, text="text:N")
+    return layered(diagonal, name, bars, line, dots, counts, height=340)
+
+
+def domains(rows: Rows, method: str) -> Spec:
+    """Accuracy by domain: a dot a method, the interval of the method the page is about."""
+    import altair as alt
+
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    own = sorted((row for row in rows if row["method"] == method), key=lambda row: -row["accuracy"])
+    place = {row["domain"]: i for i, row in enumerate(own)}
+    ranked = [row | {"place": place[row["domain"]]} for row in rows]
+    order = alt.EncodingSortField("place", op="min")  # a list of names would become part of an expression
+    y = alt.Y("domain:N", sort=order, title=None, axis=alt.Axis(labelLimit=130, grid=True, ticks=False, domain=False))
+    x = alt.X("accuracy:Q", title=TESTED, axis=alt.Axis(format=".0%"))
+    tip = [
+        alt.Tooltip("domain:N"),
+        alt.Tooltip("method:N"),
+        alt.Tooltip("accuracy:Q", format=".1%"),
+        alt.Tooltip("questions:Q"),
+    ]
+    base = alt.Chart(inline(ranked)).encode(y=y, color=_colour(names))
+    mine = alt.FieldEqualPredicate(field="method", equal=method)
+    bars = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q"), x2="high:Q").transform_filter(mine)
+    dots = base.mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.6).encode(
+        x=x, tooltip=tip, size=alt.condition(mine, alt.value(130), alt.value(65))
+    )
+    return layered(bars, dots, height=40 + 26 * len(place))

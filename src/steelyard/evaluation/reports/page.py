@@ -1,0 +1,150 @@
+"""The page: one HTML file with its style, script, charts and data in it, which asks no server for anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from steelyard.answers.extract import AUTO
+from steelyard.evaluation.reports.filled_page import build, filled, vega
+from steelyard.evaluation.reports.on_demand import OnDemand, open_on_demand, plan_of
+from steelyard.evaluation.reports.on_demand_section import on_demand_section
+from steelyard.evaluation.reports.sections import section
+from steelyard.foundation import look
+from steelyard.foundation.errors import SettingError
+from steelyard.foundation.files import write_atomically
+from steelyard.foundation.outputs import Kind, check_output
+from steelyard.runs.bill import check_price
+from steelyard.tables import read
+from steelyard.voting.methods import default_method, method_class
+from steelyard.voting.pools.label_conflicts import MAJORITY
+from steelyard.voting.pools.pool import LabelledPool
+
+LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
+
+
+def _wrote(path: Path) -> bool:
+    """Whether Steelyard wrote a page to a file: its head says so."""
+    with path.open("rb") as file:
+        return GENERATOR.search(file.read(2000)) is not None
+
+
+GENERATOR = re.compile(rb'<meta name="generator" content="Steelyard \d')
+PAGE = Kind("a report", (".html", ".htm", ""), _wrote)
+
+
+def report(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path = "report.html",
+    *,
+    score: str | None = None,
+    source: str | None = None,
+    method: str | None = None,
+    plan: str | Path | None = None,
+    calibrate: float = 0.3,
+    seed: int = 0,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+    answers: str = AUTO,
+    labels: str = MAJORITY,
+    price_response: float | None = None,
+    overwrite: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> int:
+    """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
+
+    It is one HTML file that works without a network. It takes the place of another report, and with `overwrite` of any
+    file. With a `plan` the page is about the plan's verdicts on one file, labelled or not, and about what its verifier
+    was asked for; a run that was scored on demand is shown so by the plan it was scored by, and with `price_response`
+    its bill is in money, too. The options are those of `steelyard report`.
+
+    >>> import steelyard as sy
+    >>> sy.write(sy.simulate(60, 8), "labelled.parquet")
+    >>> sy.report("labelled.parquet", "report.html") > 100_000
+    True
+    """
+    given: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
+    given |= {"labels": labels}
+    more: dict[str, Any] = {"method": method, "plan": plan, "calibrate": calibrate, "seed": seed}
+    more |= {"price_response": price_response, "overwrite": overwrite, "progress": progress}
+    return reported(files, output, **given, **more).size
+
+
+class Reported(NamedTuple):
+    """The size of a page in bytes, and whom it is about."""
+
+    size: int
+    method: str
+    plan: str | None = None
+
+
+def reported(
+    files: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    method: str | None,
+    plan: str | Path | None,
+    calibrate: float,
+    seed: int,
+    price_response: float | None,
+    overwrite: bool,
+    progress: Callable[[float], None] | None,
+    **spelled: Any,
+) -> Reported:
+    """Do as `report` does and say whom the page is about; the other options are those of `read`."""
+    files = [files] if isinstance(files, str | Path) else files
+    check_output(output, PAGE, inputs=files, overwrite=overwrite)
+    check_price(price_response)
+    if plan is not None:
+        _check_plan_alone(files, method)
+        return _by_plan(output, open_on_demand(files[0], plan, price=price_response, **spelled))
+    bundle = vega()
+    room = (LARGEST - len(bundle)) // len(files)
+    parts, name = [], ""
+    for i, file in enumerate(files):
+        pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, spelled["source"])))
+        spelled["answers"] = pool.origin.answers  # the first file decides for all
+        if pool.asked is not None and method is None and len(files) == 1:
+            return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
+        if price_response is not None:
+            raise SettingError("a price per response is for the bill of a run scored with --frugal: leave it away")
+
+        def counted(done: float, before: int = i) -> None:
+            if progress:
+                progress((before + done) / len(files))
+
+        name = method or default_method(pool)
+        options: dict[str, Any] = {
+            "method": name,
+            "share": calibrate,
+            "seed": seed,
+            "rename": spelled["rename"],
+            "layout": spelled["layout"],
+        }
+        parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
+    return Reported(_written(output, build(parts, bundle)), name)
+
+
+def _by_plan(output: str | Path, found: OnDemand) -> Reported:
+    page = filled(found.file, on_demand_section(found), [look.script()], {})
+    return Reported(_written(output, page), found.voter.name, found.plan)
+
+
+def _written(output: str | Path, page: bytes) -> int:
+    write_atomically(output, page)
+    return len(page)
+
+
+def _check_plan_alone(files: Sequence[str | Path], method: str | None) -> None:
+    """Refuse what a page by a plan cannot show."""
+    if method is not None:
+        raise SettingError("a plan and a method exclude each other, as a plan knows its method: leave one of them away")
+    if len(files) != 1:
+        raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each for itself")
+
+
+def _reads_scores(method: str | None, source: str | None) -> bool:
+    """Whether the page cannot do without a score: a committee can."""
+    return source is None or (method is not None and method_class(method).scored)

@@ -1,0 +1,189 @@
+"""The part of the page that belongs to one file, as HTML; every text that comes from a file is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.percentages import percent
+from steelyard.evaluation.plan_changes import plan_changes
+from steelyard.evaluation.reports import charts, details, score_charts, titles
+from steelyard.evaluation.reports import headline as words
+from steelyard.evaluation.reports.ballot_data import ballots, encoded
+from steelyard.evaluation.reports.browser import browser
+from steelyard.evaluation.reports.headline import points
+from steelyard.evaluation.reports.html_parts import card, facts, lead, said
+from steelyard.evaluation.reports.source_details import sources_of
+from steelyard.evaluation.reports.source_figures import source_figures
+from steelyard.evaluation.reports.style import swatch
+from steelyard.evaluation.reports.summary import (
+    Case,
+    Summary,
+    open_case,
+    summarise,
+)
+from steelyard.evaluation.reports.verifier_bill import verifier_facts
+from steelyard.tables.texts import texts_of
+from steelyard.voting.pools.pool import LabelledPool
+
+
+@dataclass(frozen=True)
+class Section:
+    """One file on the page: what it shows, as HTML, and the data its charts and ballots read, by element id."""
+
+    summary: Summary
+    html: str
+    data: dict[str, Any]
+
+
+def section(
+    number: int,
+    file: str | Path,
+    pool: LabelledPool,
+    *,
+    method: str,
+    share: float,
+    seed: int,
+    rename: dict[str, str] | None,
+    layout: str | None,
+    room: int,
+    alone: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> Section:
+    """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
+    case = open_case(str(file), pool, method, share=share, seed=seed)
+    found = summarise(case, share=share, seed=seed, progress=progress)
+    spoken = test_words(case, texts_of(file, rename=rename, layout=layout))
+    data: dict[str, Any] = {}
+    learned = plan_changes(case.method, case.verdicts[case.method.name], case.verdicts["majority"])
+    body = [
+        _answer(found, alone, verifier_facts(file, case)),
+        *([lead([learned])] if case.method.learns else []),
+        *_figures(number, case, found, spoken, data, seed),
+    ]
+    used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
+    ballot = ballots(case, spoken, budget=room - used)
+    data[f"ballots-{number}"] = ballot
+    body.append(browser(number, case, ballot))
+    head = f'<section class="file" id="file-{number}" aria-label="{escape(found.file)}">'
+    return Section(found, head + "\n".join(body) + "</section>", data)
+
+
+def test_words(case: Case, spoken: pl.DataFrame) -> pl.DataFrame:
+    """The texts of the test questions, row for row as their pool."""
+    ids = pl.DataFrame({"question": pl.Series(case.test.questions).cast(pl.String)})
+    return ids.join(spoken, on="question", how="left", maintain_order="left_right").drop("question")
+
+
+def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
+    """The answer first, and what was calibrated on what."""
+    named = {
+        "file": s.file,
+        "LLM": s.llm or "not named",
+        "score of the verifier": s.score,
+        "method": s.method + ("" if s.b is None else f", b = {s.b:.4g}"),
+        "samples per question (N)": str(s.n),
+        "calibrated on": f"{s.cal_questions:,} questions",
+        "tested on": f"{s.test_questions:,} other questions",
+        "split": f"{100 * s.share:g} %, seed {s.seed}",
+        **more,
+    }
+    tag = "h1" if alone else "h2 class=headline"
+    head = f"<{tag}>{said(words.headline(s))}</{tag[:2]}>{lead(words.answer(s))}"
+    return f"{head}<div class=big>{''.join(_cards(s))}</div>{facts(named)}"
+
+
+def _cards(s: Summary) -> list[str]:
+    """The figures of the answer, large."""
+    cards = [card(percent(s.accuracy[s.method]), "%", f"correct answers of {words.named(s.method)}")]
+    for name in ("majority", "best-of-n"):
+        gain = s.gain.get(name)
+        if gain is not None:
+            reach = f"against {words.named(name)} (95 %: {points(gain.low)} to {points(gain.high)})"
+            cards.append(card(points(gain), "points", reach, words.outcome(gain)))
+    if match := s.match.get("majority"):
+        low, high = (words.share_of(end) for end in (match.fraction_low, match.fraction_high))
+        note = f"of the samples reach what majority vote needs all {s.n} for (95 %: {low} to {high})"
+        value, _, unit = words.share_of(match.fraction).partition(" ")
+        cards.append(card(value, unit, note, ""))
+    return cards
+
+
+def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: dict[str, Any], seed: int) -> list[str]:
+    """Headings and figures, in the order of the page; their specifications go into `data`."""
+
+    def figure(name: str, title: str, note: str, *specs: charts.Spec, after: str = "", width: int = 0) -> str:
+        places = []
+        for i, spec in enumerate(specs):
+            key = f"chart-{name}-{number}-{i}"
+            data[key] = spec
+            place = f'<div class=chart data-spec="{key}" role=img aria-label="{escape(title)}"'
+            least = f' style="min-width:{width}px"></div></div>' if width else "></div>"
+            places.append(("<div class=scroll tabindex=0>" if width else "") + place + least)
+        return f"<figure><h3>{said(title)}</h3><p class=note>{said(note)}</p>{''.join(places)}{after}</figure>"
+
+    weights = details.weights_of(case) if case.cal.scores is not None else None
+    offsets = details.offsets_of(case) if weights else None
+    sources = sources_of(case, seed=seed)
+    first = case.test.starts[:-1]
+    domain = spoken["domain"].gather(first) if "domain" in spoken.columns else None
+    domains, fewer = details.domains_of(case, domain, seed=seed)
+    how = "with all of them" if sources else "anew at each N"
+    note = (
+        f"Mean over {s.draws} random subsets of each question's samples, calibrated {how}; bands: 95 % over "
+        "test questions. Dashed: pass-at-n, the ceiling no vote can pass. The table has more methods."
+    )
+    parts = ["<h2>Accuracy over the number of samples</h2>"]
+    parts.append(figure("curves", titles.curves(s), note, charts.curves(s.curves, s.method), after=_table(s)))
+    parts += source_figures(sources, figure) if sources else []
+    if weights:
+        parts.append("<h2>What a score is worth</h2>")
+        note = titles.weights_note(s)
+        specs = [score_charts.weights(weights, s.method)] if weights.line else []
+        parts.append(figure("weights", titles.weights(s, weights), note, *specs, score_charts.scores(weights)))
+    if weights and offsets:
+        note = f"Exact for every b. Shaded: where the calibration questions do best. Chosen by the rule {offsets.rule}."
+        parts.append("<h2>Accuracy over the offset b</h2>")
+        parts.append(
+            figure(
+                "offsets", titles.offsets(offsets), note, score_charts.offsets(offsets, offsets.method, weights.frame)
+            )
+        )
+    parts.append("<h2>Is the confidence calibrated?</h2>")
+    if s.calibration is None:
+        parts.append(f"<p class=note>{said(titles.no_confidence(s))}</p>")
+    else:
+        note = "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin."
+        spec = charts.calibration_curve(s.calibration, s.method)
+        parts.append(figure("reliability", titles.calibration(s, s.calibration), note, spec))
+    if domains:
+        left = f" The {fewer} smallest domains are left out." if fewer else ""
+        note = f"At N = {s.n}; the bar is the 95 % interval of {s.method}.{left}"
+        parts.append("<h2>Accuracy by domain</h2>")
+        parts.append(figure("domains", titles.domains(s, domains), note, charts.domains(domains, s.method)))
+    return parts
+
+
+def _table(s: Summary) -> str:
+    """The curves as figures, at the powers of two."""
+    sizes = default_sizes(s.n)
+    cells = {(row["method"], row["n"]): percent(row["accuracy"]) for row in s.curves}
+    rows = [
+        f"<tr{' class=own' if name == s.method else ''}><th scope=row>{swatch(name)}{escape(name)}</th>"
+        + "".join(f"<td>{cells.get((name, n), '–')}</td>" for n in sizes)
+        + "</tr>"
+        for name in s.accuracy
+    ]
+    heads = "".join(f"<th scope=col>{n}</th>" for n in sizes)
+    return (
+        "<details><summary>The figures as a table</summary><div class=scroll tabindex=0><table>"
+        "<caption>Accuracy in % by samples per question</caption>"
+        f"<thead><tr><th scope=col>method</th>{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div></details>"
+    )

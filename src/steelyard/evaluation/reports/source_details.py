@@ -1,0 +1,128 @@
+"""What the page says of the sources of a committee: who errs with whom, and what each adds to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from steelyard.evaluation.accuracy import Estimate
+from steelyard.evaluation.error_agreement import ErrorAgreement, error_agreement, families_together
+from steelyard.evaluation.leave_one_out import leave_one_out
+from steelyard.evaluation.reports.details import Rows
+from steelyard.evaluation.reports.summary import Case
+from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import LabelledPool
+
+MOST = 40  # sources on a picture, the heaviest
+FEWEST = 5  # sources on the picture of losses, if there are so many
+LONGEST = 28  # characters of a name on an axis
+ENOUGH = 20  # questions in which both are wrong, to name a pair
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sources that err together more than the others do on the same questions."""
+
+    first: str
+    second: str
+    share: float
+    expected: float
+    questions: int
+
+
+@dataclass(frozen=True, eq=False)
+class SourceDetails:
+    """The sources of one file; the figures are of its test questions."""
+
+    method: str  # whose weights these are
+    order: list[str]  # of the picture of errors
+    agreement: ErrorAgreement
+    pair: Pair | None  # that stands out most; None: none does
+    weights: dict[str, float]  # heaviest first, MOST of them
+    lost: dict[str, Estimate]  # accuracy with all less that without the source
+    sources: int  # all that the file has
+
+
+def sources_of(case: Case, *, seed: int, progress: Callable[[float], None] | None = None) -> SourceDetails | None:
+    """Measure the sources of a case; None where it has fewer than two."""
+    cal, test = case.raw
+    if len(test.sources) < 2:
+        return None
+    vote = case.method if type(case.method).weighs_sources else method_class("committee")().fit(cal)
+    weights = _heaviest(vote, test)
+    agreement = error_agreement(test, tuple(weights))
+    lost = leave_one_out(vote, cal, test, list(weights), seed=seed, progress=progress)
+    order = [agreement.names[s] for s in families_together(agreement)]
+    return SourceDetails(vote.name, order, agreement, _closest(agreement), weights, lost, len(test.sources))
+
+
+def _heaviest(vote: Method, test: LabelledPool) -> dict[str, float]:
+    """What the sources of the test questions weigh, the heaviest first; a new one weighs what it votes with."""
+    learned: dict[str, float] = vars(vote)["weights_"]
+    weights = {name: learned.get(name, float(vars(vote)["newcomer_"])) for name in test.sources}
+    return dict(sorted(weights.items(), key=lambda each: (-each[1], each[0]))[:MOST])
+
+
+def _closest(found: ErrorAgreement) -> Pair | None:
+    """The pair that is most above what the others do, counted in standard errors, if it is beyond doubt."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.sqrt(found.expected * (1 - found.expected) / found.both)
+        above = np.where(found.both >= ENOUGH, (found.share - found.expected) / np.maximum(spread, 0.01), np.nan)
+    if not np.isfinite(above).any() or np.nanmax(above) < 3:
+        return None
+    s, t = np.unravel_index(int(np.nanargmax(above)), above.shape)
+    share, expected, both = (float(table[s, t]) for table in (found.share, found.expected, found.both))
+    return Pair(found.names[s], found.names[t], share, expected, int(both))
+
+
+def short_names(names: Sequence[str], longest: int) -> dict[str, str]:
+    """A name for every source that fits an axis: printable, cut in its middle where it is long, and its own.
+
+    >>> short_names(["gpt-4o", "Meta-Llama-3.1-405B-Instruct@host"], 28)
+    {'gpt-4o': 'gpt-4o', 'Meta-Llama-3.1-405B-Instruct@host': 'Meta-Llama-3.1-405B…uct@host'}
+    """
+    shown: dict[str, str] = {}
+    for name in names:
+        plain = "".join(char if char.isprintable() else " " for char in name)
+        tail = longest * 2 // 7
+        short = plain if len(plain) <= longest else f"{plain[: longest - tail - 1]}…{plain[-tail:]}"
+        alike = sum(other.split(" #")[0] == short for other in shown.values())
+        shown[name] = f"{short} #{alike + 1}" if alike else short
+    return shown
+
+
+def telling(found: SourceDetails) -> list[str]:
+    """The sources without which something changes; a few of the heaviest where nothing does."""
+    moves = [n for n, w in found.weights.items() if w or found.lost[n].low or found.lost[n].high]
+    return moves if len(moves) >= FEWEST else list(found.weights)[:FEWEST]
+
+
+def error_rows(found: SourceDetails) -> Rows:
+    """One row for every two sources, with their places in the order of the picture."""
+    place, label = {name: i for i, name in enumerate(found.order)}, short_names(found.order, LONGEST)
+    rows: Rows = []
+    for s, name in enumerate(found.agreement.names):
+        for t, other in enumerate(found.agreement.names):
+            row: dict[str, Any] = {"source": name, "other": other, "row": place[name], "column": place[other]}
+            row |= {"both": int(found.agreement.both[s, t]), "label": label[name], "over": label[other]}
+            if np.isfinite(found.agreement.share[s, t]):
+                row["share"] = float(found.agreement.share[s, t])
+            if np.isfinite(found.agreement.expected[s, t]):
+                row["expected"] = float(found.agreement.expected[s, t])
+            if s != t:
+                rows.append(row)
+    return rows
+
+
+def nearest(found: SourceDetails, name: str) -> tuple[str, float, float] | None:
+    """The source that errs with this one most, the share, and what the others do; None: no share is known."""
+    s = found.agreement.names.index(name)
+    share = found.agreement.share[s]
+    if not np.isfinite(share).any():
+        return None
+    t = int(np.nanargmax(share))
+    return found.agreement.names[t], float(share[t]), float(found.agreement.expected[s, t])

@@ -1,0 +1,1 @@
+"""Labels that clients send for earlier requests."""

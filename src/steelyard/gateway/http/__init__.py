@@ -1,0 +1,1 @@
+"""The routes, and what surrounds them: connections, the error envelope, relayed streams."""

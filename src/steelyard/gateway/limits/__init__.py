@@ -1,0 +1,1 @@
+"""What a client may use: keys, concurrent requests, tokens, cost, connections and time."""

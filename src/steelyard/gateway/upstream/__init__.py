@@ -1,0 +1,1 @@
+"""One upstream server of the gateway: its state, its replies, and which retries are billed."""

@@ -1,0 +1,1 @@
+"""The vote on one request: samples, scores, policies and the decision."""

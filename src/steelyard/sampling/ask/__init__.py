@@ -1,0 +1,1 @@
+"""Samples one question until its answer is settled."""

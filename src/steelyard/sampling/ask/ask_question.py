@@ -1,0 +1,214 @@
+"""One question from the asking to the verdict: what `steelyard ask` does, and `sy.ask`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from steelyard.foundation.errors import SettingError
+from steelyard.runs.parameters import Sampling
+from steelyard.runs.usage import Usage, usage_field, usage_from_field
+from steelyard.sampling.ask.ask import (
+    SCORE,
+    Outcome,
+    Watch,
+    by_score,
+    count,
+    entered,
+    in_order,
+    planned,
+    pool_of,
+    unplanned,
+)
+from steelyard.sampling.ask.ask_cascade import cascade_for, in_turn
+from steelyard.sampling.ask.ask_upstreams import (
+    Asking,
+    check_scored,
+    need_samples,
+    samples_of,
+    together,
+    without_silent,
+)
+from steelyard.sampling.ask.ask_verifier import ReadBy, verifying
+from steelyard.sampling.ask.cascade_outcome import CASCADE, CascadeAsked, cascade_outcome, turns_of
+from steelyard.sampling.interrupts import waits_for
+from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.llm.embedded import LOCAL
+from steelyard.sampling.llm.named_upstreams import Named, read_upstreams
+from steelyard.sampling.llm.prices import VERIFIER
+from steelyard.sampling.llm.upstream import Serve, served
+from steelyard.sampling.online.ballot import Ballot
+from steelyard.sampling.online.standing import Standing
+from steelyard.sampling.starting import started
+from steelyard.tables.plan_reading import answers_to_question
+from steelyard.tables.questions.prompts import read_template
+from steelyard.voting.methods import load
+
+TOKENS, LOCAL_TOKENS = 2048, 512
+SAMPLES = 8  # of every upstream, where nobody says
+
+
+@dataclass(frozen=True)
+class Asked(Outcome):
+    """The verdict, and what was asked of whom; `stopped` says where a plan's rule ended the sampling early."""
+
+    question: str
+    model: str
+    method: str
+    score: str | None  # by which the samples were weighed
+    plan: str | None
+    draws: list[Draw]
+    stopped: Standing | None
+    upstreams: tuple[str, ...] = ()  # the names of several
+    cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
+    read_by: ReadBy | None = None  # which verifier read the samples, and why not all of them
+    spent_on_scores: Usage = field(default_factory=Usage)
+
+    @property
+    def spent(self) -> dict[str, Usage]:
+        """What the requests were billed, by the name of the upstream ("" is the only one) and of a verifier."""
+        total = {name: Usage() for name in self.upstreams or ("",)}
+        for draw in self.draws:
+            if draw.counts is not None:
+                total[draw.source] += usage_from_field(usage_field(draw.counts))
+        return total | ({VERIFIER: self.spent_on_scores} if self.spent_on_scores.requests else {})
+
+
+async def aask(
+    question: str,
+    *,
+    upstream: Named,
+    model: Named | None = None,
+    n: int | None = None,
+    plan: str | Path | None = None,
+    prompt: str | Path = "math",
+    temperature: float = 0.7,
+    top_p: float = 0.9,
+    max_tokens: int | None = None,
+    seed: int = 0,
+    key_env: Named = "OPENAI_API_KEY",
+    verifier: str | None = None,
+    verifier_upstream: str | None = None,
+    verifier_model: str | None = None,
+    local: bool = False,
+    frugal: str | bool | None = None,
+    progress: Callable[[Draw], None] = lambda _: None,
+    serve: Serve = served,
+) -> Asked:
+    """Do as `ask` does, in async code.
+
+    >>> import asyncio, steelyard as sy
+    >>> asked = asyncio.run(sy.aask("How many apples?", upstream=upstream, model="m", n=4))
+    >>> len(asked.votes), asked.method
+    (4, 'vanilla')
+    """
+    if not question.strip():
+        raise SettingError("the question is empty: write it in quotes")
+    template = read_template(prompt)
+    each_n = SAMPLES if n is None else n
+    upstreams = read_upstreams(upstream, model, key_env, each_n)
+    names = tuple(each.name for each in upstreams if each.name)
+    asked_of = ", ".join(names) or upstreams[0].model
+    kind = answers_to_question(question, template, None if plan is None else load(plan))
+    reading = verifying(
+        verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
+        frugal=frugal, answers=kind,
+    )  # fmt: skip
+    by = reading.name if reading else None
+    known: dict[str, Any] = {"n": each_n, "model": asked_of, "sources": names}
+    voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
+    cascade = cascade_for(voter, names, n)
+    if reading and voter:
+        reading.check_plan(voter, str(plan))
+    upstreams = tuple(each for each in upstreams if not cascade or each.name in cascade.sources)
+    samplings = [
+        Sampling(
+            each.model, cascade.samples_of(each.name) if cascade else each_n, temperature, top_p,
+            longest_sample(each.url, max_tokens), seed,
+        )
+        for each in upstreams
+    ]  # fmt: skip
+    needed = score if voter and by_score(voter) and not reading else None
+    async with AsyncExitStack() as servers:
+        asking = []
+        for each, sampling in sorted(zip(upstreams, samplings, strict=True), key=lambda pair: pair[0].url != LOCAL):
+            address = await servers.enter_async_context(started(serve, each.url, each.key_env))
+            asking.append(Asking(each.name, address, sampling, template.fill(question), None if names else needed))
+        if voter and cascade:
+            ballot = servers.enter_context(Ballot(voter, answers=kind))
+            came = await in_turn(asking, ballot, cascade, kind, progress)
+            need_samples(came, asking)
+            without_silent(came, asking)
+            pool = pool_of(came, by=SCORE, answers=kind)
+            return Asked(
+                **vars(cascade_outcome(pool, entered(came), cascade, ballot.standing)), question=question,
+                model=asked_of, method=CASCADE, score=None, plan=str(plan), draws=came, stopped=ballot.standing,
+                upstreams=names, cascade=turns_of(pool, came, cascade, names),
+            )  # fmt: skip
+        watch = servers.enter_context(Watch(None if reading else voter, kind, names))
+        came = await _sampled(asking, watch, progress)
+        verified = await reading.verified(question, came, kind, serve) if reading else None
+    check_scored(came, names, needed)
+    scored = reading is not None or any(draw.choice and draw.choice.logprob is not None for draw in came)
+    method = voter or unplanned(scored, len(names) > 1 and not reading)
+    outcome = count(came, method, by=score, answers=kind, verified=verified)
+    read = scored and (by_score(method) or not method.weighs_sources)
+    return Asked(
+        **vars(outcome), question=question, model=asked_of, method=method.name, score=score if read else None,
+        plan=None if plan is None else str(plan), draws=came, stopped=watch.stopped, upstreams=names,
+        read_by=reading.told(verified) if reading and verified else None,
+        spent_on_scores=verified.spent if verified else Usage(),
+    )  # fmt: skip
+
+
+def longest_sample(url: str, max_tokens: int | None) -> int:
+    """The most tokens of a sample, where nobody says: fewer of the embedded LLM, which is slow."""
+    usual = LOCAL_TOKENS if url == LOCAL else TOKENS
+    return usual if max_tokens is None else max_tokens
+
+
+@waits_for(aask)
+def ask() -> None:
+    """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or each response once.
+
+    `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
+    asked n times (8 if n is None), and one that gives nothing is told and does not vote. A plan with a cascade is
+    followed: upstreams are asked in its turn and as often as it says, and `Asked.cascade` tells who was, and the cost.
+    Answers are read as the plan's were; without one `choice` where the prompt or the question has options, else math.
+    Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when
+    that says so.
+    A `verifier` reads the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat server
+    asks the upstream. Then `plan` is one for its score, and with `frugal` ("exact", "expected", or True) only what can
+    change the verdict is read: `Vote.verifier` says what was, and `Asked.read_by` why the others were not.
+    `progress` is called with every sample as it comes; `serve` opens the server. The options are those of
+    `steelyard ask`.
+
+    >>> import steelyard as sy
+    >>> asked = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
+    >>> asked.answer == max(asked.answers, key=lambda one: one.weight).answer
+    True
+    >>> sum(one.votes for one in asked.answers), 0 < asked.share <= 1
+    (8, True)
+    >>> asked.confidence is None  # a probability takes a plan that has learned one
+    True
+    """
+
+
+async def _sampled(asking: list[Asking], watch: Watch, progress: Callable[[Draw], None]) -> list[Draw]:
+    """Draw the samples until all are there or the plan's rule says stop; without any sample it is an error."""
+    came: list[Draw] = []
+    async with aclosing(samples_of(asking[0]) if not asking[0].name else together(asking)) as coming:
+        async for draw in coming:
+            progress(draw)
+            came.append(draw)
+            if watch.enough(draw):
+                break
+    came = [draw for draw in came if watch.counted(draw)]
+    need_samples(came, asking)
+    return in_order(without_silent(came, asking))
+
+
+__test__ = {"ask": ask}  # a decorated function is not looked into otherwise

@@ -1,0 +1,193 @@
+"""A verifier that reads the samples of one question, all of them or on demand; and what became of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from steelyard.foundation.errors import SettingError, SteelyardWarning, VerifierError
+from steelyard.runs.on_demand import asked_column, has_text
+from steelyard.runs.usage import Usage
+from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.llm.named_upstreams import Upstream
+from steelyard.sampling.llm.upstream import Serve, check_upstream
+from steelyard.sampling.score.frugal_rule import Frugal, frugal_rule, score_of_plan
+from steelyard.sampling.score.frugal_walk import Walk
+from steelyard.sampling.score.score_samples import usage_of_score
+from steelyard.sampling.starting import started
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol
+from steelyard.sampling.verifiers.runners.where import check_place, connect
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
+from steelyard.sampling.verifiers.step_splits import known_split, split
+from steelyard.tables import read
+from steelyard.tables.columns import NO_SCORE
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Pool
+
+READ, NOT_ASKED, NO_TEXT = "read", "not asked", "no text"
+WHY = {
+    "exact": "no score of theirs could change the verdict",
+    "expected": "what another score is expected to bring is below its price",
+}
+
+
+class Verified(NamedTuple):
+    """What a verifier said of the samples, row by row: steps (None: nothing), whether it was asked, and in words."""
+
+    column: str
+    steps: list[list[float] | None]
+    asked: list[bool]
+    states: list[str]
+    spent: Usage = Usage()
+
+    def columns(self) -> list[pl.Series]:
+        """The columns of a table with these scores."""
+        scores = pl.Series(self.column, self.steps, pl.List(pl.Float64))
+        return [scores, pl.Series(asked_column(self.column), self.asked, pl.Boolean)]
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """How a question's samples were read: by whom, by which rule, and how many texts; `why` the others were not."""
+
+    verifier: str
+    rule: str | None
+    read: int
+    total: int  # samples
+    not_asked: int
+    why: str | None
+
+
+@dataclass(frozen=True)
+class Verifying:
+    """A verifier, where it runs and what it is asked for, checked before anything is sampled."""
+
+    name: str
+    protocol: Protocol
+    model: str
+    split: str
+    at: str | None
+    key_env: str
+    frugal: Frugal | None
+
+    async def verified(self, question: str, rows: Sequence[Draw], answers: str, serve: Serve) -> Verified:
+        """Have the samples read, in this order; a verifier that need not read anything is not even connected to."""
+        spoken = [draw.choice.text if draw.choice else None for draw in rows]
+        steps: list[list[float] | None] = [None] * len(rows)
+        states = [NOT_ASKED if has_text(text) else NO_TEXT for text in spoken]
+        spent = Usage()
+        walk = None if self.frugal is None else _walk(self.frugal, spoken, answers)
+        async with AsyncExitStack() as stack:
+            runner: Runner | None = None
+            while readings := walk.next() if walk else _all(spoken, states):
+                runner = runner or await self._connected(stack, serve)
+                of = {copies[0]: copies for copies in readings}
+                async with aclosing(runner.score(self._items(question, spoken, of))) as results:
+                    async for item, result in results:
+                        copies = of[item.sample["sample"]]
+                        said = result.steps if isinstance(result, Scores) else None
+                        spent += usage_of_score(result)
+                        for row in copies:
+                            steps[row], states[row] = said, _state(result, row, copies[0])
+                        if walk and self.frugal:
+                            walk.tell(copies, self.frugal.values([said])[0] if said else float("nan"))
+        _need_any(self.name, steps, states)
+        return Verified(self.name, steps, [state != NOT_ASKED for state in states], states, spent)
+
+    async def _connected(self, stack: AsyncExitStack, serve: Serve) -> Runner:
+        served = None if self.at is None else started(serve, self.at, self.key_env)
+        address = None if served is None else await stack.enter_async_context(served)
+        runner = await connect(self.protocol, self.model, address)
+        stack.push_async_callback(runner.close)
+        return runner
+
+    def _items(self, question: str, spoken: Sequence[str | None], rows: Iterable[int]) -> Iterator[Item]:
+        for row in rows:
+            yield Item(question, split(spoken[row] or "", self.split), {"sample": row})
+
+    def check_plan(self, voter: Method, plan: str) -> None:
+        """Refuse a plan that goes by something else; say where its stopping rule has no scores to go by."""
+        if voter.cascade_:
+            raise SettingError(f"{plan} has a cascade, which goes by answers alone: leave --verifier away")
+        if voter.reads_scores():
+            score_of_plan(voter, plan, self.name)
+        if voter.stopping_ is not None:
+            told = "the plan's stopping rule goes by scores, which come after the samples here: all samples are drawn"
+            warnings.warn(told, SteelyardWarning, stacklevel=3)
+
+    def told(self, found: Verified) -> ReadBy:
+        """What was read and why the rest was not."""
+        rule = self.frugal.rule.name if self.frugal else None
+        left = found.states.count(NOT_ASKED)
+        return ReadBy(
+            self.name, rule, found.states.count(READ), len(found.states), left, WHY.get(rule or "") if left else None
+        )
+
+
+def verifying(
+    verifier: str | None,
+    *,
+    upstreams: Sequence[Upstream],
+    at: str | None,
+    local: bool,
+    model: str | None,
+    plan: str | Path | None,
+    frugal: str | bool | None,
+    answers: str,
+) -> Verifying | None:
+    """Check a verifier and its place; one that asks a chat server asks the upstream, where no other is named."""
+    if verifier is None:
+        if frugal or at is not None or local or model is not None:
+            raise SettingError("name the verifier that is to read the samples with --verifier NAME")
+        return None
+    protocol, known = find_verifier(verifier)
+    if isinstance(protocol, RecordedProtocol):
+        raise SettingError(f"{known.name} is what 'ask' weighs by on its own: leave --verifier {verifier} away")
+    if at is None and not local and isinstance(protocol, ChatProtocol) and len(upstreams) == 1:
+        at, model = upstreams[0].url, model or upstreams[0].model
+    check_place(known.name, protocol, at=at is not None, local=local)
+    if at is not None:
+        check_upstream(at, upstreams[0].key_env)
+    weights = model or known.model
+    if at is not None and not weights:
+        raise SettingError(f"name the model that {at} serves with --verifier-model")
+    rule = frugal_rule(frugal, plan, known.name, answers) if frugal else None
+    return Verifying(known.name, protocol, weights, known_split(known.split), at, upstreams[0].key_env, rule)
+
+
+def _walk(frugal: Frugal, spoken: Sequence[str | None], answers: str) -> Walk:
+    """The walk over one question, with nothing asked but what has no text."""
+    table = pl.DataFrame({"question": ["asked"] * len(spoken), "response": pl.Series(spoken, dtype=pl.String)})
+    pool: Pool = read(table, score=NO_SCORE, texts=True, answers=answers)
+    empty = np.array([not has_text(text) for text in spoken])
+    return Walk(frugal.rule, frugal.voter, pool, empty, np.full(len(spoken), np.nan))
+
+
+def _all(spoken: Sequence[str | None], states: Sequence[str]) -> list[list[int]]:
+    """All texts that were not asked yet, copies together."""
+    found: dict[str, list[int]] = {}
+    for row, text in enumerate(spoken):
+        if states[row] == NOT_ASKED and text is not None:
+            found.setdefault(text, []).append(row)
+    return list(found.values())
+
+
+def _state(result: Scores | str, row: int, origin: int) -> str:
+    if isinstance(result, str):
+        return f"failed: {result}"
+    return READ if row == origin else "words of another"
+
+
+def _need_any(name: str, steps: Sequence[object], states: Sequence[str]) -> None:
+    """A verifier that fails at everything it was asked for has not verified anything."""
+    failed = [state for state in states if state.startswith("failed: ")]
+    if failed and not any(said is not None for said in steps):
+        raise VerifierError(f"{name} read none of the {len(failed)} samples it was asked for ({failed[0]})")

@@ -1,0 +1,1 @@
+"""What a command would cost, before anything is sent."""

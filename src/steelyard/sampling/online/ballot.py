@@ -1,0 +1,205 @@
+"""One question, sample by sample: the verdict so far, and whether to stop.
+
+A ballot is the batch vote in small steps: after k samples it says, to the last bit, what `predict` says of a table
+with those k rows. Samples may arrive in any order; what counts is the longest run 0, 1, 2, .. that is
+complete, so neither the verdict nor the stop depends on who was quick.
+
+With a plan that has a cascade (`plan-budget --price`) a ballot says whom to ask next, in `Standing.next`, and counts
+the answers in the order of the cascade; one that it did not ask for does not count until it does.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from numbers import Real
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from steelyard.answers.extract import AUTO
+from steelyard.answers.reader import AnswerReader
+from steelyard.foundation.errors import ColumnError, ScoreError, SettingError
+from steelyard.foundation.surrogates import is_whole
+from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry
+from steelyard.sampling.online.entry_pool import EntryPool
+from steelyard.sampling.online.standing import Standing
+from steelyard.tables.plan_reading import answers_of_plan
+from steelyard.voting.confidence.drift import unusual
+from steelyard.voting.methods import load
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.source_vote import SourceVote
+from steelyard.voting.pools.notebook import html_facts
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.stopping.prefix_votes import prefix_of
+from steelyard.voting.stopping.rule import Rule
+
+NOTHING = Standing(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
+
+
+class Ballot:
+    """Count the answers of one question as they come, by a plan (a path), or by a method.
+
+    >>> from steelyard import MajorityVote
+    >>> ballot = Ballot(MajorityVote(), answers="math")
+    >>> ballot.add("1/2").verdict, ballot.add("7").verdict, ballot.add("0.5").votes
+    ('1/2', '1/2', 2)
+
+    `rule` overrides the plan's stopping rule; without either a ballot never says stop. Answers are texts as a table
+    has them, None for one that could not be read (`extract_answer` reads them out of responses), and are
+    grouped as `read` groups them: `answers` is the kind (auto: the plan's, without one math), or an AnswerReader that
+    several ballots share. Close a ballot
+    (or use `with`) that was given no reader: telling symbolic answers apart may have started worker processes.
+    """
+
+    def __init__(
+        self, plan: Method | str | Path, *, rule: Rule | None = None, answers: str | AnswerReader = AUTO
+    ) -> None:
+        self.method = plan if isinstance(plan, Method) else load(plan)
+        if self.method.oracle:
+            raise SettingError(f"{self.method.name} is an oracle: it reads labels, and a ballot has none")
+        self.rule = rule or self.method.stopping_
+        self.standing = NOTHING
+        self._mine = isinstance(answers, str)
+        self._reader = AnswerReader(answers_of_plan(self.method, answers)) if isinstance(answers, str) else answers
+        self._given: dict[int, Entry] = {}
+        self._pools = EntryPool(self.method, self._reader)
+        self._cascade = None if rule else self.method.cascade_
+        if self._cascade:
+            self._walk = CascadeWalk(self._cascade)
+            self._follow()
+            return
+        known = next(iter(self._sources), "") or None
+        self.method.check_pool(self._pools.pool([(None, None, known)]))  # a method that cannot vote says so now
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        """The sources that the method knows."""
+        return tuple(self.method.weights_) if isinstance(self.method, SourceVote) else ()
+
+    @property
+    def verdict(self) -> str | None:
+        """The answer so far; None as long as none was readable."""
+        return self.standing.verdict
+
+    @property
+    def pool(self) -> Pool:
+        """The samples counted so far, as `read` would give them."""
+        return self._pools.pool([self._given[i] for i in range(self.standing.samples)])
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
+        fitted = self.method.fitted_on_
+        if not fitted or not fitted.reference_scores or not self.standing.samples:
+            return None
+        return unusual(fitted.reference_scores, self.pool)
+
+    def add(
+        self, answer: str | None, score: float | None = None, sample: int | None = None, source: str | None = None
+    ) -> Standing:
+        """Count a sample and return how the question stands.
+
+        `score` lies in [0, 1]; None: the verifier said nothing. `sample` is its number, 0, 1, 2, ..; without one it
+        is the next after the highest so far. A number that comes again with the same content changes nothing, and
+        nothing that comes after the stop does. `source` says who answered, for a method that weighs sources; with a
+        cascade the samples of every source are numbered by themselves, and an answer of None says that it gave none.
+        """
+        entry = _answer(answer), _score(score), _source(source)
+        if self._cascade:
+            self._walk.add(entry, None if sample is None else _number(sample), self._sources)
+            self._follow()
+            return self.standing
+        number = max(self._given, default=-1) + 1 if sample is None else _number(sample)
+        if self._given.setdefault(number, entry) != entry:
+            raise SettingError(
+                f"sample {number} came twice, as {_told(self._given[number])} and as {_told(entry)}: "
+                "give every sample a number of its own"
+            )
+        while not self.standing.stop and self.standing.samples in self._given:
+            self._count(self.standing.samples + 1)
+        return self.standing
+
+    def close(self) -> None:
+        """Stop the worker processes, if any were needed; a shared reader is left alone."""
+        if self._mine:
+            self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ballot({self.method!r}, samples {self.standing.samples}, verdict {self.standing.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
+
+    def _follow(self) -> None:
+        """Go along the cascade as far as the answers that are there allow."""
+        while self._walk.ready:
+            entries = self._walk.taken()
+            self._pools.group(entries)
+            self._walk.look([self._pools.codes[text] for text, _, _ in entries])
+        self.standing = self._walk.standing(self._pools.names)
+
+    def _count(self, samples: int) -> None:
+        entries = [self._given[i] for i in range(samples)]
+        self._pools.group(entries)
+        verdicts = self.method.predict(self._pools.pool(entries))
+        code = int(verdicts.code[0])
+        step = prefix_of(verdicts)
+        self.standing = Standing(
+            verdict=None if code < 0 else self._pools.names[code],
+            confidence=None if verdicts.p_correct is None else float(verdicts.p_correct[0]),
+            share=float(verdicts.share[0]),
+            margin=float(verdicts.margin[0]),
+            votes=int(verdicts.votes[0]),
+            samples=samples,
+            stop=self.rule is not None and bool(self.rule.ready(step)[0, 0]),
+            why=self.rule.why(step) if self.rule else "no stopping rule: sampling ends when you end it",
+        )
+
+
+def _answer(answer: object) -> str | None:
+    if answer is None:
+        return None
+    if isinstance(answer, str):
+        if is_whole(answer):
+            return answer
+        raise ColumnError("the answer holds half a character (a lone surrogate): decode it with errors='replace'")
+    raise ColumnError(f"the answer is {type(answer).__name__}, not text: give a str, or None for an unreadable one")
+
+
+def _score(score: object) -> float | None:
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, Real):
+        raise ScoreError(f"the score is {type(score).__name__}, not a number: give one in [0, 1], or None for no score")
+    value = float(score)
+    if isnan(value):
+        raise ScoreError("the score is NaN: give a number in [0, 1], or None where the verifier said nothing")
+    if not 0 <= value <= 1:
+        raise ScoreError(f"the score is {value:.9g}, outside [0, 1]: if it is a logit, give 1 / (1 + exp(-score))")
+    return value
+
+
+def _number(sample: object) -> int:
+    if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 0:
+        raise SettingError(f"sample is {sample!r:.40}: number the samples of a question 0, 1, 2, ..")
+    return int(sample)
+
+
+def _source(source: object) -> str | None:
+    if source is None or (isinstance(source, str) and source.strip()):
+        return source
+    raise ColumnError(f"the source is {source!r:.40}: give the name of who answered, as text")
+
+
+def _told(entry: Entry) -> str:
+    answer, score, source = entry
+    by = f" by {source}" if source else ""
+    return f"{answer!r:.40}{by} with {'no score' if score is None else f'score {score:g}'}"

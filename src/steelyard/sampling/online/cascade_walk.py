@@ -1,0 +1,111 @@
+"""One question along a cascade: whose answers are there, which of them count, and whom to ask next."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
+from steelyard.sampling.online.standing import Standing
+from steelyard.voting.pools.panel import Panel
+from steelyard.voting.stopping.cascade import Cascade, joined
+
+Entry = tuple[str | None, float | None, str | None]  # answer, score and source
+
+
+class CascadeWalk:
+    """The steps in their order; an answer counts when its step is reached, however early it arrived."""
+
+    def __init__(self, cascade: Cascade) -> None:
+        self.cascade = cascade
+        self._given: dict[str, dict[int, Entry]] = {}
+        self._asked: tuple[str, ...] = ()  # whose answers count
+        self._step = 0
+        self._confidence = 0.0
+        self._code, self._codes = -1, list[int]()
+
+    def add(self, entry: Entry, sample: int | None, known: Sequence[str]) -> None:
+        """Keep an answer; those of a source are numbered 0, 1, 2, .. by themselves."""
+        source = entry[2]
+        if source is None:
+            raise SettingError(
+                f"this plan asks its sources in turn: say who answered, as source={self.cascade.sources[0]!r}"
+            )
+        if source not in self.cascade.sources:
+            if source not in known:
+                raise SettingError(
+                    f"no source {source!r} in this plan: {did_you_mean(source, known or self.cascade.sources)}"
+                )
+            warnings.warn(f"the cascade skips {source}, so this answer does not count", SteelyardWarning, stacklevel=3)
+            return
+        given = self._given.setdefault(source, {})
+        number = max(given, default=-1) + 1 if sample is None else sample
+        if given.setdefault(number, entry)[0] != entry[0]:
+            raise SettingError(
+                f"sample {number} of {source} came twice, as {given[number][0]!r:.40} and as {entry[0]!r:.40}: "
+                "give every sample of a source a number of its own"
+            )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Whom to ask now; nobody where it is over."""
+        steps = self.cascade.steps[self._step :]
+        return tuple(name for step in steps[:1] for name in joined(self._asked, step)[len(self._asked) :])
+
+    @property
+    def ready(self) -> bool:
+        """Whether the step that it stands at can be taken: all its answers are there, or it asks nobody."""
+        if self._step >= len(self.cascade.steps):
+            return False
+        return not self._asks() or all(self._complete(name) for name in self.wanted)
+
+    def taken(self) -> list[Entry]:
+        """Take the step and return the answers that count now, in the order of the cascade."""
+        if self._asks():
+            self._asked = joined(self._asked, self.cascade.steps[self._step])
+        self._step += 1
+        return [self._given[name][i] for name in self._asked for i in range(self.cascade.samples_of(name))]
+
+    def look(self, codes: list[int]) -> None:
+        """Decide by the answers that count, numbered as they first came."""
+        names = list(self._asked)
+        source = [k for k, name in enumerate(names) for _ in range(self.cascade.samples_of(name))]
+        zeros = np.zeros(len(codes), np.int64)
+        none = np.zeros(len(codes), bool)
+        panel = Panel.build(names, 1, zeros, np.array(codes, np.int32), np.array(source, np.int32), none)
+        found = self.cascade.leading(panel, self._asked)
+        self._codes, self._confidence = codes, float(found.confidence[0])
+        self._code = int(panel.code[found.row[0]]) if found.row[0] >= 0 else -1
+
+    def standing(self, names: Any) -> Standing:
+        """How the question stands; `names` are the answers by their number."""
+        votes, readable = self._codes.count(self._code), sum(code >= 0 for code in self._codes)
+        over = self._step >= len(self.cascade.steps)
+        nobody = self._code < 0
+        share = 0.0 if nobody else votes / readable
+        rival = max((self._codes.count(code) for code in set(self._codes) - {-1, self._code}), default=0)
+        sure = f"the answer so far is correct with probability {self._confidence:.3f}"
+        if nobody:
+            sure = "there is no answer yet"
+        missing = tuple(name for name in self.wanted if not self._complete(name))
+        return Standing(
+            verdict=None if nobody else names[self._code],
+            confidence=self._confidence if self._asked else None,
+            share=share,
+            margin=0.0 if nobody else (votes - rival) / readable,
+            votes=0 if nobody else votes,
+            samples=len(self._codes),
+            stop=over,
+            why=f"stop: {sure}" if over else f"ask {' and '.join(missing)}: {sure}",
+            next=missing,
+        )
+
+    def _asks(self) -> bool:
+        return bool(self.cascade.steps[self._step].asks(np.array([self._confidence]))[0])
+
+    def _complete(self, name: str) -> bool:
+        given = self._given.get(name, {})
+        return all(i in given for i in range(self.cascade.samples_of(name)))

@@ -1,0 +1,77 @@
+"""The samples of one question as a pool, as `read` would give them: answers grouped, in the order of the samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.few_answers import few_keys
+from steelyard.answers.reader import AnswerReader
+from steelyard.foundation.errors import ColumnError
+from steelyard.sampling.online.cascade_walk import Entry
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Origin, Pool
+
+QUESTION = pl.Series("question", ["ballot"])
+
+
+class EntryPool:
+    """Groups the answers of one question, also while more of them come."""
+
+    def __init__(self, method: Method, reader: AnswerReader) -> None:
+        self.method, self.reader = method, reader
+        self.codes: dict[str | None, int] = {None: -1}  # by text, of those grouped
+        self.names: list[str] = []  # by code
+        self._crowded = False  # whether pairs of answers were left undecided
+
+    def group(self, entries: Sequence[Entry]) -> None:
+        """Number the answers, in the order in which they were first seen, where there is anything new.
+
+        A new text may join two others. Where there are more open pairs than are asked about, those with most votes go
+        first, so every vote may matter.
+        """
+        if not self._crowded and all(text in self.codes for text, _, _ in entries):
+            return
+        votes = Counter(text for text, _, _ in entries if text is not None)
+        texts = list(votes)
+        keys = few_keys(texts, self.reader.kind)
+        if keys is None:
+            keys = self._compared(votes)
+        numbers: dict[str, int] = {}
+        codes = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
+        self.codes = {None: -1, **dict(zip(texts, codes, strict=True))}
+        names = [texts[codes.index(code)] for code in range(len(numbers))]
+        if any(name != name.strip() for name in names):  # as a table's are: Python strips more than polars does
+            names = pl.Series("answer", names, pl.String).str.strip_chars().to_list()
+        self.names = names
+
+    def _compared(self, votes: Counter[str]) -> list[str | None]:
+        """The keys of answers that have to be compared with each other."""
+        texts, before = pl.Series("answer", list(votes), pl.String), self.reader.undecided
+        question = np.zeros(len(texts), np.int64)
+        keys = self.reader.keys(texts, question, lambda: np.array(list(votes.values()))).to_list()
+        self._crowded = self.reader.undecided > before
+        return keys
+
+    def pool(self, entries: Sequence[Entry]) -> Pool:
+        """The samples, whose answers were grouped."""
+        answers, scores, sources = zip(*entries, strict=True)
+        fitted = self.method.fitted_on_
+        names = tuple(sorted({name for name in sources if name is not None}))
+        if names and None in sources:
+            raise ColumnError("some samples of this ballot name their source and others do not: name it for each")
+        return Pool(
+            starts=np.array([0, len(entries)]),
+            answer=np.array([self.codes[text] for text in answers], np.int32),
+            scores=np.array(scores, np.float64),  # None becomes NaN
+            base=np.zeros(1, np.int64),
+            width=np.array([len(self.names)]),
+            questions=QUESTION,
+            names=self.names,
+            origin=Origin(score=fitted.score if fitted else None),
+            source=np.array([names.index(name) for name in sources], np.int32) if names else None,
+            sources=names,
+        )

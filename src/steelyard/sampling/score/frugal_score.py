@@ -1,0 +1,263 @@
+"""Score the samples of a run on demand: a walk in rounds, each on the disk before the next is decided.
+
+A killed command is begun again from the scores that stood in the journal before its walk; what it had asked for since
+is found there when the walk comes to it. So the walk is the same however often it was interrupted, and nothing that
+is on the disk is asked for again.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from steelyard.foundation.errors import SteelyardNote, SteelyardWarning, TableError
+from steelyard.runs.derived_table import JOURNAL, fresh_table
+from steelyard.runs.index import WIDE, Index
+from steelyard.runs.on_demand import ENDS, ROUND, has_text, walked
+from steelyard.runs.run import Run
+from steelyard.runs.sample_numbers import MOST_SOURCES
+from steelyard.runs.state import Key
+from steelyard.runs.usage import FIELD
+from steelyard.sampling.score.frugal_rule import Frugal
+from steelyard.sampling.score.frugal_walk import Walk
+from steelyard.sampling.score.score_samples import Saving, Scored, Scoring, check_same, count, record_of
+from steelyard.sampling.verifiers.scored_items import Item, Runner
+from steelyard.sampling.verifiers.step_splits import split
+from steelyard.tables import read
+from steelyard.tables.columns import NO_SCORE
+from steelyard.tables.source_column import USUAL
+from steelyard.voting.pools.arrays import Floats
+from steelyard.voting.pools.pool import Pool
+
+NUMBER = "number in the journal"
+
+
+async def score_on_demand(
+    run: Run,
+    scoring: Scoring,
+    frugal: Frugal,
+    connect: Callable[[], Awaitable[Runner]],
+    *,
+    texts: bool,
+    max_failures: int,
+    is_part: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Scored:
+    """Ask for the scores that the rule needs. With `texts` a text that was sampled several times is read once.
+
+    A run without any readable answer is refused, unless it is a part of one.
+    """
+    check_same(run, scoring)
+    rows = Rows(run, scoring, frugal, texts)
+    if not is_part:
+        check_readable(run.folder, rows.readable)
+    before = walked(run.folder / JOURNAL, scoring.column)
+    done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
+    done.rule, done.empty, done.readable = frugal.rule.name, rows.empty, rows.readable
+    if not before.goes_on(frugal.note):
+        if before.begun is not None:
+            warnings.warn(_goes_otherwise(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
+        await run.add(frugal.note)
+        before = walked(run.folder / JOURNAL, scoring.column)
+    asked = np.array([not text for text in rows.has_text]) | np.array([key in before.before for key in rows.keys])
+    walk = Walk(frugal.rule, frugal.voter, rows.pool, asked, rows.scores)
+    asking = Asking(run, scoring, frugal, rows, connect, max_failures)
+    try:
+        while readings := walk.next():
+            for said, value in await asking.settle(readings, done):
+                walk.tell(said, value)
+            progress(walk.decided)
+    finally:
+        await asking.close()
+    if not before.ended or asking.new:
+        await run.add({"kind": "note", "about": ENDS, "column": scoring.column})
+    done.not_asked = rows.unread(run, scoring.column)
+    done.found = asking.found
+    return done
+
+
+def check_readable(folder: Path, readable: int) -> None:
+    """Refuse responses of which none has a readable answer: there is nothing to vote for."""
+    if not readable:
+        raise TableError(
+            f"{folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
+            "kind of answer with --answers, or score everything, without --frugal"
+        )
+
+
+class Rows:
+    """The rows of a run as the vote reads them: their keys in the journal, and the scores that are known."""
+
+    def __init__(self, run: Run, scoring: Scoring, frugal: Frugal, texts: bool) -> None:
+        table = pl.read_parquet(fresh_table(run.folder))
+        known = frugal.score.column in table.columns
+        several = list(run.manifest.sources)
+        place = table[USUAL].replace_strict(several, range(len(several)), return_dtype=pl.Int64) if several else None
+        number = table["sample"] if place is None else table["sample"] * MOST_SOURCES + place
+        wanted = [name for name in ("question", "sample", "response", "answer", USUAL) if name in table.columns]
+        scores = [frugal.score.column] if known else []
+        frame = table.select(*wanted, *scores).with_columns(number.alias(NUMBER))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SteelyardWarning)  # the vote says what is strange about the table
+            self.pool: Pool = read(
+                frame,
+                score=frugal.score.name if known else NO_SCORE,
+                source=USUAL if several else None,
+                tokens=NUMBER,
+                texts=texts,
+                answers=frugal.answers,
+            )
+        if frugal.voter.weighs_sources:
+            frugal.voter.check_pool(self.pool)
+        self.readable = int(self.pool.readable.sum())
+        self.scores: Floats = np.full(self.pool.n_responses, np.nan) if not known else self.pool.known_scores.copy()
+        questions = self.pool.questions.to_list()
+        numbers: list[int] = np.asarray(self.pool.tokens).astype(np.int64).tolist()
+        of_row = self.pool.spread(np.arange(self.pool.n_questions)).tolist()
+        self.keys: list[Key] = [(questions[q], i) for q, i in zip(of_row, numbers, strict=True)]
+        texts_of = zip(frame["question"], frame[NUMBER], frame["response"], strict=True)
+        spoken = {(question, i) for question, i, text in texts_of if has_text(text) and split(text, scoring.split)}
+        self.has_text = [key in spoken for key in self.keys]
+        failed = run.state.samples.failed
+        self.empty = sum(not text and key not in failed for key, text in zip(self.keys, self.has_text, strict=True))
+
+    def unread(self, run: Run, column: str) -> int:
+        """How many responses with a text were not asked."""
+        tally = run.state.scores[column]
+        pairs = zip(self.keys, self.has_text, strict=True)
+        return sum(text and key not in tally.done and key not in tally.failed for key, text in pairs)
+
+
+class Asking:
+    """Asks a verifier for readings; it is connected to when the first is not in the journal yet."""
+
+    def __init__(
+        self,
+        run: Run,
+        scoring: Scoring,
+        frugal: Frugal,
+        rows: Rows,
+        connect: Callable[[], Awaitable[Runner]],
+        max_failures: int,
+    ) -> None:
+        self.run, self.scoring, self.frugal, self.rows = run, scoring, frugal, rows
+        self.max_failures = max_failures
+        self.found: dict[str, Any] = {}
+        self.new = 0
+        self._connect = connect
+        self._runner: Runner | None = None
+        self._samples = Samples(run)
+
+    async def settle(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
+        """What the verifier says of these readings, by the journal or by asking; NaN where it fails."""
+        settled, left = [], []
+        scored = self.run.state.scores[self.scoring.column].done
+        for rows in readings:
+            there = [row for row in rows if self.rows.keys[row] in scored]
+            if there:
+                await self._copy(there[0], [row for row in rows if row not in there], done)
+                settled.append((rows, float(self.rows.scores[there[0]])))
+            else:
+                left.append(rows)
+        return settled + (await self._asked(left, done) if left else [])
+
+    async def close(self) -> None:
+        """Let go of the verifier."""
+        self._samples.close()
+        if self._runner:
+            await self._runner.close()
+
+    async def _asked(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
+        if self._runner is None:
+            self._runner = await self._connect()
+            self.found = self._runner.found
+            await self.run.add({"kind": "note", "about": "score", **asdict(self.scoring), "found": self.found})
+        began, settled, saving = time.monotonic(), [], Saving(self.run)
+        by_key = {self.rows.keys[rows[0]]: rows for rows in readings}
+        try:
+            async with aclosing(self._runner.score(self._items(by_key))) as results:
+                async for item, result in results:
+                    rows = by_key[item.sample["question"], item.sample["sample"]]
+                    record = record_of(self.scoring, item, result)
+                    for row in rows:
+                        await saving.add(self._of(record, row, rows[0]))
+                    count(done, result, self.max_failures)
+                    done.copied += len(rows) - 1
+                    value = self.frugal.values([record["steps"]])[0] if "steps" in record else float("nan")
+                    self.rows.scores[rows] = value
+                    settled.append((rows, value))
+        finally:
+            await saving.finish()
+            seconds = round(time.monotonic() - began, 3)
+            self.new += len(settled)
+            note = {"kind": "note", "about": ROUND, "column": self.scoring.column}
+            await self.run.add(note | {"read": len(settled), "seconds": seconds})
+        return settled
+
+    def _items(self, keys: dict[Key, list[int]]) -> Iterator[Item]:
+        """The responses of some keys, read from the journal as they are taken."""
+        for key in keys:
+            sample = self._samples.of(key)
+            steps = split(sample.get("response") or "", self.scoring.split)
+            yield Item(self._samples.prompts.get(key[0]) or "", steps, sample)
+
+    async def _copy(self, origin: int, copies: list[int], done: Scored) -> None:
+        """Write down what is known of a text for those of its copies that a killed command left without."""
+        for row in copies:
+            steps = self._samples.steps(self.rows.keys[origin], self.scoring.column)
+            about = {"verifier": self.scoring.column, "split": self.scoring.split}
+            record = {"kind": "score", **about, "steps": steps, "truncated": False}
+            await self.run.add(self._of(record, row, origin))
+            done.copied += 1
+
+    def _of(self, record: dict[str, Any], row: int, origin: int) -> dict[str, Any]:
+        """A record for one copy of a text; one that was not read itself says which was."""
+        question, number = self.rows.keys[row]
+        own = {**record, "question": question, "sample": number}
+        if row == origin:
+            return own
+        own.pop(FIELD, None)  # it was billed once
+        return {**own, "copy_of": self.rows.keys[origin][1]}
+
+
+class Samples:
+    """The samples of a run by their keys, read where they stand in the journal."""
+
+    def __init__(self, run: Run) -> None:
+        questions = run.questions["question"].to_list()
+        self.prompts = dict(zip(questions, run.questions["prompt"], strict=True))
+        self._number = {question: i for i, question in enumerate(questions)}
+        self._index = Index(run.folder / JOURNAL, questions)
+        self._file = self._index.journal.open("rb")
+
+    def of(self, key: Key) -> dict[str, Any]:
+        """The record of a sample."""
+        return self._index.rows(self._file, self._place(key))[0]
+
+    def steps(self, key: Key, verifier: str) -> list[float]:
+        """What a verifier had said of a sample when the command began."""
+        (said,) = self._index.scored(self._file, verifier, self._place(key))
+        return list(said["steps"]) if said else []
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._file.close()
+
+    def _place(self, key: Key) -> slice:
+        at = int(np.searchsorted(self._index.keys, self._number[key[0]] << WIDE | key[1]))
+        return slice(at, at + 1)
+
+
+def _goes_otherwise(begun: dict[str, Any], frugal: Frugal, scores: int) -> str:
+    """What happens where a column is gone on with by another rule, plan or kind of answer."""
+    was = f"the rule {begun.get('rule')} and the plan {begun.get('plan')}"
+    now = f"the rule {frugal.rule.name} and the plan {frugal.plan}"
+    return f"{frugal.score.column} was asked by {was}: it goes on by {now}, from the {scores:,} scores that are there"

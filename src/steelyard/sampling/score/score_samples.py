@@ -1,0 +1,197 @@
+"""Score the samples of a run with a verifier: durable, resumable, nothing is asked twice.
+
+A score is written to the journal as soon as it is there, so a process that is killed loses what was under way and no
+more. A response without text is skipped, a response the verifier failed on is written down
+with the reason and tried again by the next command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from steelyard.foundation.errors import RunError, VerifierError
+from steelyard.runs.run import Run
+from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
+from steelyard.sampling.verifiers.step_splits import split
+
+WAITING = 4096  # records under way to the disk
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What makes the scores of one column comparable; a resumed command must say the same."""
+
+    column: str
+    verifier: str
+    model: str
+    split: str
+    context: int | None = None
+
+
+@dataclass
+class Scored:
+    """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
+
+    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, `copied` ones have
+    the words of another that was, and `readable` ones have an answer to vote for. `run` is where the scores are, and
+    `spent` is what the requests of a verifier's server were billed.
+    """
+
+    before: int = 0
+    new: int = 0
+    truncated: int = 0
+    empty: int = 0
+    unsampled: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Any] = field(default_factory=dict)
+    run: Path = Path()
+    rule: str | None = None
+    not_asked: int = 0
+    copied: int = 0
+    readable: int = 0
+    spent: Usage = field(default_factory=Usage)
+
+
+async def score_samples(
+    run: Run,
+    scoring: Scoring,
+    connect: Callable[[], Awaitable[Runner]],
+    *,
+    max_failures: int,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Scored:
+    """Score what has no score yet; the verifier is only loaded or connected to when there is something to ask."""
+    check_same(run, scoring)
+    done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
+    items = unscored_items(run, scoring, done)
+    first = next(items, None)
+    if first is None:
+        return done
+    left = len(run.state.samples.done) - done.before
+    runner = await connect()
+    saving = Saving(run)
+    try:
+        done.found = runner.found
+        await run.add({"kind": "note", "about": "score", **asdict(scoring), "found": runner.found})
+        async with aclosing(runner.score(chain([first], items))) as results:
+            async for item, result in results:
+                await saving.add(record_of(scoring, item, result))
+                count(done, result, max_failures)
+                progress(min(1.0, (done.new + done.empty + done.failures.total()) / left))
+    finally:
+        await saving.finish()
+        await runner.close()
+    return done
+
+
+class Saving:
+    """Writes records without waiting for each; what the disk refuses is raised by the next call."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.under_way: set[asyncio.Task[None]] = set()
+        self.refused: BaseException | None = None
+
+    async def add(self, record: dict[str, Any]) -> None:
+        """Begin to write a record; wait only when many are under way."""
+        task = asyncio.ensure_future(self.run.add(record))
+        self.under_way.add(task)
+        task.add_done_callback(self._written)
+        if len(self.under_way) >= WAITING:
+            await asyncio.wait(self.under_way, return_when=asyncio.FIRST_COMPLETED)
+        self._check()
+
+    async def finish(self) -> None:
+        """Wait until everything is on the disk."""
+        while self.under_way:
+            await asyncio.wait(self.under_way)
+        self._check()
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        self.under_way.discard(task)
+        if not task.cancelled() and task.exception():
+            self.refused = self.refused or task.exception()
+
+    def _check(self) -> None:
+        if self.refused:
+            raise self.refused
+
+
+def unscored_items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
+    """The responses to score, made as they are taken."""
+    prompts = dict(zip(run.questions["question"], run.questions["prompt"], strict=True))
+    for sample in run.unscored(scoring.column):
+        steps = split(sample.get("response") or "", scoring.split)
+        if steps:
+            yield Item(prompts.get(sample["question"]) or "", steps, sample)
+        else:
+            done.empty += 1
+
+
+def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, Any]:
+    """What the journal keeps of what a verifier said, or of its failure."""
+    about = {"verifier": scoring.column, "question": item.sample["question"], "sample": item.sample["sample"]}
+    if isinstance(result, str):
+        return {"kind": "score-failure", **about, "reason": result}
+    return {
+        "kind": "score",
+        **about,
+        "steps": result.steps,
+        "split": scoring.split,
+        "truncated": result.truncated,
+        **({} if result.usage is None else {FIELD: _billed(result.usage)}),
+    }
+
+
+def _billed(usage: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens of one score; a server that pools writes none, and some do not say so."""
+    return usage_field({"completion_tokens": 0, **usage})
+
+
+def usage_of_score(result: Scores | str) -> Usage:
+    """What a score was billed; nothing where no server reports it."""
+    usage = result.usage if isinstance(result, Scores) else None
+    return Usage() if usage is None else usage_from_field(_billed(usage))
+
+
+def count(done: Scored, result: Scores | str, max_failures: int) -> None:
+    """Count what a verifier said; too many failures end the command."""
+    if isinstance(result, Scores):
+        done.new += 1
+        done.truncated += result.truncated
+        done.spent += usage_of_score(result)
+        return
+    done.failures[result] += 1
+    if done.failures.total() > max_failures:
+        reason, times = done.failures.most_common(1)[0]
+        raise VerifierError(
+            f"stopped after {done.failures.total()} failures ({times} times: {reason}); {done.new} new scores are "
+            "saved: mend that and run the same command again, or allow more with --max-failures"
+        )
+
+
+def check_same(run: Run, scoring: Scoring) -> None:
+    """Scores of one column come from one verifier, one model and one split; a column without scores is free."""
+    notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
+    if not notes or not len(run.state.scores[scoring.column].done):
+        return
+    refuse_other(run.folder, notes[-1], scoring)
+
+
+def refuse_other(folder: Path, begun: Mapping[str, Any], scoring: Scoring) -> None:
+    """Refuse to go on with a column that was begun with something else."""
+    pairs = [(name, begun.get(name), value) for name, value in asdict(scoring).items()]
+    changed = [f"{name} was {before!r}, now {now!r}" for name, before, now in pairs if before != now]
+    if changed:
+        raise RunError(
+            f"the column {scoring.column!r} of {folder} was begun with other settings "
+            f"({'; '.join(changed)}): repeat those, or name another column with --as"
+        )

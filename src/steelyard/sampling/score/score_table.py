@@ -1,0 +1,100 @@
+"""A table of responses becomes a run beside it, so that it can be scored as a run of `generate` is: durably, once."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from steelyard.foundation.errors import ColumnError, RunError, SettingError, TableError
+from steelyard.runs.manifest import FILE, IMPORTED, Manifest
+from steelyard.runs.run import Run
+from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol
+from steelyard.tables.rows_to_import import LOG_PROBABILITIES, Rows, rows_of
+from steelyard.tables.sources.bundled_grid import is_grid
+
+MANY = 1000  # records a commit
+TABLES = {".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".feather", ".eval"}
+NO_NAME = set("*?[")  # a pattern names many files
+SUFFIXES = TABLES | {".gz", ".zst"}
+
+
+def is_run(source: Any) -> bool:
+    """Whether a source is a run already."""
+    return isinstance(source, str | Path) and (Path(source) / FILE).is_file()
+
+
+def run_beside(source: Any, output: str | Path | None) -> Path:
+    """The folder of the run that a table becomes: the given one, else named after the file and beside it.
+
+    >>> run_beside("data/responses.jsonl.gz", None).as_posix()
+    'data/responses.scored'
+    """
+    if output is not None:
+        return Path(output)
+    if not isinstance(source, str | Path) or _nameless(str(source)):
+        raise SettingError("the scores need a place beside the table: name the folder of a run with -o (output=)")
+    name = Path(source)
+    while name.suffix.lower() in SUFFIXES:
+        name = name.with_suffix("")
+    return name.with_name(f"{name.name}.scored")
+
+
+def _nameless(source: str) -> bool:
+    """Whether a source has no name that a folder could be named after."""
+    return is_grid(source) or source == "-" or (bool(NO_NAME & set(source)) and not Path(source).exists())
+
+
+def imported(
+    source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
+) -> Run:
+    """Open the run of a table for writing, with all rows of the table in it; make it if it is not there."""
+    folder = run_beside(source, output)
+    rows = rows_of(source, rename=rename, layout=layout)
+    manifest = Manifest(
+        rows.fingerprint(), rows.llm, rows.n, params={IMPORTED: {"rows": rows.table.height, "columns": rows.kinds}},
+        questions_file=Path(source).name if isinstance(source, str | Path) else "",
+    )  # fmt: skip
+    _check_same(source, folder, manifest)
+    if isinstance(protocol, RecordedProtocol) and all(protocol.read(each) is None for each in rows.records()):
+        raise TableError(
+            f"{source}: {protocol.missing}: add a column {LOG_PROBABILITIES[0]!r}, a list of those of the tokens of "
+            "each response, or choose another verifier"
+        )
+    check_prompts(protocol, rows.kinds, source)
+    return _filled(Run.start(folder, manifest, rows.questions()), rows)
+
+
+def check_prompts(protocol: Protocol, columns: Any, where: Any) -> None:
+    """A verifier is shown the text of the question, unless it reads what was recorded."""
+    if "prompt" not in columns and not isinstance(protocol, RecordedProtocol):
+        raise ColumnError(
+            f"{where} has no column 'prompt', the text of the question, which the verifier is shown: add it, or rename "
+            "yours (rename={'yours': 'prompt'})"
+        )
+
+
+def _check_same(source: Any, folder: Path, manifest: Manifest) -> None:
+    """Refuse a folder that belongs to something else, before anything is written to it."""
+    if not (folder / FILE).exists():
+        return
+    there = Manifest.read(folder)
+    if IMPORTED not in there.params:
+        raise RunError(f"{folder} is a run of 'steelyard generate': name another folder with -o")
+    if there.questions_sha256 != manifest.questions_sha256:
+        raise RunError(
+            f"{source} is not what {folder} was made from ({there.questions_file or 'a table'} as it was then): score "
+            f"the changed table into another folder with -o, or go on with the run as it is: 'steelyard score {folder}'"
+        )
+
+
+def _filled(run: Run, rows: Rows) -> Run:
+    """Put the rows that are not there yet into the journal."""
+    try:
+        missing = (record for record in rows.records() if not run.has(record["question"], record["sample"]))
+        while records := list(islice(missing, MANY)):
+            run.add_now(records)
+    except BaseException:
+        run.close()
+        raise
+    return run

@@ -1,0 +1,134 @@
+"""A process reward model in this process: torch and transformers, one forward pass a response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.verifiers.context_window import Fitted, fit_or_reason
+from steelyard.sampling.verifiers.protocol import TokenProtocol
+from steelyard.sampling.verifiers.runners.ahead import ahead
+from steelyard.sampling.verifiers.runners.length_batches import BUDGET, windows
+from steelyard.sampling.verifiers.runners.model_folders import model_folder
+from steelyard.sampling.verifiers.runners.model_reader import ModelReader, Rows
+from steelyard.sampling.verifiers.runners.packing import Branch, branches
+from steelyard.sampling.verifiers.scored_items import Item, Results, Scores, checked
+from steelyard.sampling.verifiers.tokens import INSTALL, Tokens
+
+if TYPE_CHECKING:
+    pass
+
+GPU_BUDGET = 2 * BUDGET
+
+
+@dataclass(frozen=True)
+class Window:
+    """Responses that are ready to be read, and those that cannot be, with the reason."""
+
+    fitted: list[tuple[Item, Fitted]]
+    branches: list[Branch]
+    refused: list[tuple[Item, str]]
+
+
+class Local:
+    """A loaded model. bf16 on a GPU, float32 elsewhere; only the positions that are read meet the head."""
+
+    def __init__(
+        self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int | None = None
+    ) -> None:
+        torch = _torch()
+        folder = model_folder(model)
+        self.protocol = protocol
+        self.tokens = Tokens.load(folder)
+        self.tokens.check(protocol.needs)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+        trunk = _trunk(folder, dtype).to(device).eval()
+        seen = getattr(trunk.config, "max_position_embeddings", protocol.context)
+        self.context = min(context or protocol.context, seen)
+        head = _head(protocol, folder, self.tokens, device)
+        tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
+        self.reader = ModelReader(trunk, head, self.context, tokens)
+        self.found = {
+            "where": "local",
+            "device": str(device),
+            "dtype": str(dtype).removeprefix("torch."),
+            "batches": "packed" if self.reader.packed else "padded",
+        }
+
+    async def score(self, items: Iterator[Item]) -> Results:
+        """Score items as they come, a window at a time; the next one is laid out while this one is read."""
+        under_way: deque[tuple[Window, list[int], Callable[[], Rows]]] = deque()
+        async with aclosing(ahead(windows(items), self._prepare)) as prepared:
+            async for window in prepared:
+                for refused in window.refused:
+                    yield refused
+                for batch in self.reader.batches(window.branches):
+                    some = [window.branches[i] for i in batch]
+                    under_way.append((window, batch, await asyncio.to_thread(self.reader.launch, some)))
+                    while len(under_way) > self.reader.ahead:
+                        for result in await self._results(*under_way.popleft()):
+                            yield result
+        while under_way:
+            for result in await self._results(*under_way.popleft()):
+                yield result
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def _results(
+        self, window: Window, batch: Sequence[int], outputs: Callable[[], Rows]
+    ) -> list[tuple[Item, Scores | str]]:
+        rows = await asyncio.to_thread(outputs)
+        return [(window.fitted[i][0], self._read(row, window.fitted[i][1])) for i, row in zip(batch, rows, strict=True)]
+
+    def _read(self, row: Any, fit: Fitted) -> Scores | str:
+        if isinstance(row, str):
+            return row
+        return checked(self.protocol.read(row, range(len(row))), fit.truncated)
+
+    def _prepare(self, window: Sequence[Item]) -> Window:
+        tried = [(item, fit_or_reason(self.protocol, item, self.tokens, self.context)) for item in window]
+        fitted = [(item, fit) for item, fit in tried if isinstance(fit, Fitted)]
+        questions = [(item.question, fit.truncated) for item, fit in fitted]  # a cut question may be another prefix
+        made = branches([fit.rendered for _, fit in fitted], questions)
+        return Window(fitted, made, [(item, reason) for item, reason in tried if isinstance(reason, str)])
+
+
+def _trunk(folder: Any, dtype: Any) -> Any:
+    """The model without its head, from safetensors, without running code that came with it."""
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        trunk, loaded = AutoModel.from_pretrained(
+            folder, dtype=dtype, trust_remote_code=False, use_safetensors=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise VerifierError(f"cannot load {folder}: {reason}; it must be a folder with .safetensors") from None
+    if missing := sorted(loaded["missing_keys"]):
+        raise VerifierError(f"cannot load {folder}: {len(missing)} tensors are missing, {missing[0]} among them")
+    return trunk
+
+
+def _head(protocol: TokenProtocol, folder: Any, tokens: Tokens, device: Any) -> Any:
+    from steelyard.sampling.verifiers.runners.heads import load_head
+
+    return load_head(protocol, folder, tokens, device)
+
+
+def _torch() -> Any:
+    try:
+        import torch
+        import transformers  # noqa: F401
+    except ImportError:
+        raise VerifierError(f"--local needs torch and transformers: {INSTALL}") from None
+    return torch

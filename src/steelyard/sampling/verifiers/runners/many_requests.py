@@ -1,0 +1,78 @@
+"""Many requests to one server: as many at once as it bears, each tried a few times, each answer given once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.llm.advice import advice
+from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.faults import RefusedError, TryError
+from steelyard.sampling.llm.pace import Pace
+from steelyard.sampling.llm.retry import persistently
+from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
+
+MOST = 64  # requests under way
+TRIES = 6
+PATIENCE = 3600.0  # seconds for a score with all its tries, also while the server asks for time
+
+Ask = Callable[[Item], Awaitable[Scores | str]]
+
+
+async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
+    """Ask about items, up to `most` at once, and yield what came back in the order it came."""
+    first = list(islice(items, 2))
+    if len(first) == 1:  # nothing to do at once
+        yield first[0], await ask(first[0])
+        return
+    items = chain(first, items)
+    under_way: dict[asyncio.Task[Scores | str], Item] = {}
+    try:
+        while True:
+            for item in items:
+                under_way[asyncio.ensure_future(ask(item))] = item
+                if len(under_way) >= most:
+                    break
+            if not under_way:
+                return
+            done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                yield under_way.pop(task), task.result()
+    finally:
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+
+async def post(
+    client: Client, pace: Pace, path: str, body: dict[str, Any], tries: int = TRIES, timeout: float | None = None
+) -> Any:
+    """POST and read JSON; what may pass is tried again. `timeout` is that of a try, None: the client's.
+
+    Raises:
+        TryError: it did not pass.
+        VerifierError: every other request would be refused as well.
+    """
+
+    async def send() -> Any:
+        return await client.request("POST", path, body, timeout=timeout)
+
+    try:
+        return await persistently(pace, send, tries=tries, until=time.monotonic() + PATIENCE)
+    except RefusedError as error:
+        if error.everywhere:
+            told = advice(error) or "check --upstream"
+            raise VerifierError(f"{client.address.base} refuses to score: {error.reason}; {told}") from None
+        raise
+
+
+async def get(client: Client, path: str) -> Any:
+    """GET JSON; None where there is nothing to be read."""
+    try:
+        return await client.request("GET", path)
+    except TryError:
+        return None

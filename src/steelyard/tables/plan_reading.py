@@ -1,0 +1,71 @@
+"""How a plan says a table is to be read: its kind of answers, and the columns that were given our names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from steelyard.answers.asked_kind import asked_kind
+from steelyard.answers.extract import AUTO, kind_of
+from steelyard.foundation.errors import PlanError, SteelyardError, SteelyardNote
+from steelyard.tables.questions.prompts import Template
+from steelyard.tables.sources.opening import opened
+from steelyard.voting.methods.base.method import Method
+
+
+def answers_of_plan(voter: Method, answers: str) -> str:
+    """The kind of answers to read with a plan: its own; another one, given explicitly, is refused.
+
+    >>> from steelyard import MajorityVote
+    >>> answers_of_plan(MajorityVote(), "choice")
+    'choice'
+    """
+    if answers != AUTO:
+        answers = kind_of(answers).name
+    fitted = voter.fitted_on_
+    if fitted is None:
+        return answers
+    if fitted.answers is None:
+        if answers == AUTO and voter.learns:
+            _note(
+                "the plan does not say which kind of answers it was fitted on, so this table decides: fit the plan "
+                "again to store the kind, or name it with --answers"
+            )
+        return answers
+    if answers not in (AUTO, fitted.answers):
+        raise PlanError(
+            f"the plan was fitted on answers of the kind {fitted.answers!r}, not {answers!r}: leave --answers "
+            f"(answers=) away to read them as the plan does, or fit a plan with --answers {answers}"
+        )
+    return fitted.answers
+
+
+def answers_to_question(question: str, template: Template, voter: Method | None = None) -> str:
+    """The kind of answers to one question: the plan's, else that of the prompt, else what the question asks for.
+
+    >>> from steelyard.tables.questions.prompts import read_template
+    >>> [answers_to_question(text, read_template("math")) for text in ("1 + 1?", "Which? A) 1 B) 2")]
+    ['math', 'choice']
+    """
+    explicit = template.answers or AUTO
+    kind = explicit if voter is None else answers_of_plan(voter, explicit)
+    return asked_kind(question) if kind == AUTO else kind
+
+
+def rename_of_plan(voter: Method, table: Any, rename: dict[str, str] | None) -> dict[str, str]:
+    """The columns to give our names: those that the caller names, else those of the plan that the table has."""
+    stored = voter.fitted_on_.rename if voter.fitted_on_ else {}
+    if rename or not stored:
+        return rename or {}
+    try:
+        columns = set(opened(table).first)
+    except SteelyardError:  # whoever reads the table reports it
+        return {}
+    found = {old: new for old, new in stored.items() if old in columns}
+    if found:
+        _note(f"columns are renamed as the plan's were: {', '.join(f'{old}={new}' for old, new in found.items())}")
+    return found
+
+
+def _note(text: str) -> None:
+    warnings.warn(text, SteelyardNote, stacklevel=3)

@@ -1,0 +1,68 @@
+"""Does a confidence of 70 % mean 70 %? Verdicts in bins of confidence, and the expected calibration error.
+
+    ECE = sum over bins of  (questions in the bin / Q) * |accuracy of the bin - its mean confidence|
+
+The interval of a bin is Wilson's, which stays within 0 and 1 and means something for a handful of questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steelyard.voting.pools.arrays import Bools, Floats
+
+BINS = 10
+Z = 1.959964  # 95 %
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The questions whose confidence lies between `begin` and `end`."""
+
+    begin: float
+    end: float
+    questions: int
+    confidence: float  # mean
+    accuracy: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """The bins that hold any question, and how far confidence and accuracy lie apart on average."""
+
+    bins: tuple[Bin, ...]
+    ece: float
+
+
+def calibration_curve(confidence: Floats, correct: Bools, bins: int = BINS) -> CalibrationCurve:
+    """Compare confidence [Q] with what was correct [Q] in bins of equal width.
+
+    >>> found = calibration_curve(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
+    >>> round(found.ece, 3), [(each.begin, each.questions, each.accuracy) for each in found.bins]
+    (0.05, [(0.5, 2, 0.5), (0.9, 2, 1.0)])
+    """
+    place = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
+    found = []
+    for i in np.unique(place).tolist():
+        here = place == i
+        count, share = int(here.sum()), float(correct[here].mean())
+        low, high = wilson(share, count)
+        found.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
+    ece = sum(each.questions * abs(each.accuracy - each.confidence) for each in found) / max(1, len(place))
+    return CalibrationCurve(tuple(found), ece)
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of `count` questions.
+
+    >>> [round(end, 3) for end in wilson(0.5, 10)]
+    [0.237, 0.763]
+    """
+    middle = share + Z**2 / (2 * count)
+    reach = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
+    whole = 1 + Z**2 / count
+    return float((middle - reach) / whole), float((middle + reach) / whole)

@@ -1,0 +1,111 @@
+"""Do the scores of a file look like those the plan was fitted on?
+
+Samples of a question go together, so a question is the unit: its mean evidence. The distance of two sets of
+questions is the largest gap between their distribution functions (Kolmogorov and Smirnov), and how large it may
+be by chance is found by dealing the questions out anew many times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.voting.counting.logit_weight import clipped_logit
+from steelyard.voting.pools.pool import Pool
+
+MOST_REFERENCES = 400  # questions remembered in a plan
+DEALS = 999
+RARE = 0.01
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far apart, how rare that is by chance, and where the middles lie (as scores)."""
+
+    distance: float
+    p: float
+    seen: float
+    found: float
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence where the scores have moved, else None."""
+        if self.p > RARE:
+            return None
+        return (
+            f"these scores do not look like the calibration scores (median {self.found:.2f} against {self.seen:.2f}, "
+            f"distance {self.distance:.2f}, p = {self.p:.3f}): the weights may not fit; label some of these questions "
+            "and fit again"
+        )
+
+
+def some_question_means(pool: Pool) -> NDArray[np.float64]:
+    """Return the evidence of at most MOST_REFERENCES questions of a large pool, evenly spaced."""
+    few = pool.n_questions <= MOST_REFERENCES
+    return question_means(
+        pool if few else pool.take(np.linspace(0, pool.n_questions - 1, MOST_REFERENCES).astype(np.int64))
+    )
+
+
+def question_means(pool: Pool) -> NDArray[np.float64]:
+    """Return the mean evidence of every question with a known score, in the order of ids."""
+    z = clipped_logit(pool.known_scores)
+    known = ~np.isnan(z)
+    total = np.add.reduceat(np.where(known, z, 0.0), pool.starts[:-1])
+    count = np.add.reduceat(known.astype(np.int64), pool.starts[:-1])
+    mean = total / np.maximum(count, 1)
+    order = np.argsort(pool.rank)
+    return mean[order][count[order] > 0]
+
+
+def reference_scores(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
+    """Return the evidence of at most MOST_REFERENCES questions, drawn evenly, rising."""
+    mean = question_means(pool)
+    return np.sort(np.random.default_rng(seed).permutation(mean)[:MOST_REFERENCES])
+
+
+def score_drift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Drift | None:
+    """Compare the evidence of questions with what was remembered; None where either says nothing."""
+    rng = np.random.default_rng(seed)
+    seen, found = np.asarray(seen, np.float64), rng.permutation(np.asarray(found, np.float64))[:MOST_REFERENCES]
+    if not len(seen) or not len(found):
+        return None
+    both = np.sort(np.concatenate((seen, found)))
+    new = np.zeros(len(both), bool)
+    new[np.searchsorted(both, np.sort(found)) + _repeat(np.sort(found))] = True
+    last = np.append(both[1:] != both[:-1], True)
+    actual = _gap(new[None], last)[0]
+    dealt = _gap(np.stack([rng.permutation(new) for _ in range(DEALS)]), last)
+    p = float((1 + (dealt >= actual - 1e-12).sum()) / (1 + DEALS))
+    middles = (float(1 / (1 + np.exp(-np.median(x)))) for x in (seen, found))
+    return Drift(float(actual), p, *middles)
+
+
+def unusual(seen: ArrayLike, pool: Pool) -> str | None:
+    """Say where a single question's scores lie beyond nearly all of the remembered ones; None where they do not."""
+    before, found = np.asarray(seen, np.float64), question_means(pool)
+    if len(found) != 1:
+        return None
+    least = min((before <= found[0]).sum(), (before >= found[0]).sum())
+    if 2 * (1 + least) / (1 + len(before)) > RARE:
+        return None
+    side = "lower" if found[0] < np.median(before) else "higher"
+    return (
+        f"the scores of this question (about {1 / (1 + np.exp(-found[0])):.2f}) are {side} than those of nearly all "
+        f"{len(before)} calibration questions: the weights may not fit it"
+    )
+
+
+def _repeat(rising: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number equal neighbours 0, 1, 2, .."""
+    first = np.searchsorted(rising, rising)
+    return np.arange(len(rising)) - first
+
+
+def _gap(new: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The largest gap between the shares of new and old up to each value [T]."""
+    share = new.cumsum(axis=1) / np.maximum(new.sum(axis=1, keepdims=True), 1)
+    other = (~new).cumsum(axis=1) / np.maximum((~new).sum(axis=1, keepdims=True), 1)
+    return np.asarray(np.abs(share - other)[:, last].max(axis=1))

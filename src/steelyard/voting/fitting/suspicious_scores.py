@@ -1,0 +1,91 @@
+"""Scores that rank the responses of a question too well, or upside down.
+
+No verifier tells correct from incorrect responses without a mistake. A score that was computed with the gold answer at
+hand, or a column of rewards taken for one, has an AUROC within questions of 1, and what is learned from it is worth
+nothing where there are no labels. Of an error probability or a loss, on the other hand, the mean AUROC within questions
+is clearly below one half: below .4, and by three standard errors.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from steelyard.foundation.errors import SteelyardWarning
+from steelyard.voting.fitting.auroc import by_question
+from steelyard.voting.pools.arrays import Bools, Floats, Ints
+from steelyard.voting.pools.pool import LabelledPool
+
+QUESTIONS = 20  # with correct and incorrect responses
+TOO_GOOD = 0.999
+COMPARISONS = 50  # pairs that share no response: a verifier with an AUROC of 0.95 has all of them right 1 time in 13
+CLEARLY_BELOW = 0.4
+STANDARD_ERRORS = 3
+
+
+def warn_of_suspicious_scores(pool: LabelledPool) -> None:
+    """Name every score of the pool that is too good to be true, or higher for incorrect responses, with the fix."""
+    if pool.scores is None:
+        return
+    columns = pool.scores[:, None] if pool.parts is None else pool.parts
+    names = pool.origin.parts if pool.parts is not None else (pool.origin.score or "score",)
+    question = pool.spread(np.arange(pool.n_questions))
+    for name, scores in zip(names, columns.T, strict=True):
+        rated = ~np.isnan(scores)
+        data = scores[rated], pool.correct[rated], question[rated]
+        if leaked(*data):
+            _warn(
+                f"the score {name!r} separates the correct from the incorrect responses of nearly every question "
+                f"(AUROC within questions above {TOO_GOOD}): it may be the label in disguise; use a score that is "
+                "made without the correct answer"
+            )
+        if inverted(*data):
+            _warn(
+                f"the score {name!r} is higher for incorrect responses than for correct ones in most questions (AUROC "
+                f"within questions below {CLEARLY_BELOW}): if less of it is better, read it with "
+                f"score='{_inverse(name)}'"
+            )
+
+
+def leaked(scores: Floats, correct: Bools, question: Ints) -> bool:
+    """Whether scores are all but the labels, or their opposite, on enough questions to be sure."""
+    hits, misses = np.bincount(question, correct), np.bincount(question, ~correct)
+    if np.minimum(hits, misses).sum() < COMPARISONS:
+        return False
+    auroc = _auroc(scores, correct, question, least=0.9, either=True)
+    return auroc is not None and bool(max(auroc.mean(), 1 - auroc.mean()) > TOO_GOOD)
+
+
+def inverted(scores: Floats, correct: Bools, question: Ints) -> bool:
+    """Whether scores rank incorrect responses above correct ones, on enough questions to be sure."""
+    auroc = _auroc(scores, correct, question, least=0.5)
+    if auroc is None:
+        return False
+    error = auroc.std(ddof=1) / np.sqrt(len(auroc))
+    return bool(auroc.mean() < CLEARLY_BELOW and auroc.mean() + STANDARD_ERRORS * error < 0.5)
+
+
+def _auroc(scores: Floats, correct: Bools, question: Ints, *, least: float, either: bool = False) -> Floats | None:
+    """The AUROC of each question with correct and incorrect responses; None where they are few or look harmless.
+
+    Harmless: the mean score of the incorrect responses (`either`: of one of the two) is the higher one in fewer than
+    `least` of the questions. This spares most scores the ranking.
+    """
+    hits, misses = np.bincount(question, correct), np.bincount(question, ~correct)
+    mixed = (hits > 0) & (misses > 0)
+    if mixed.sum() < QUESTIONS:
+        return None
+    lead = (np.bincount(question, scores * correct) * misses - np.bincount(question, scores * ~correct) * hits)[mixed]
+    if max((lead < 0).mean(), (lead > 0).mean() if either else 0) < least:
+        return None
+    return by_question(scores, correct, question, len(hits))[mixed]
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, SteelyardWarning, stacklevel=5)
+
+
+def _inverse(name: str) -> str:
+    """The spelling of a score the other way round."""
+    return name.removeprefix("1-") if name.startswith("1-") else f"1-{name}"

@@ -1,0 +1,61 @@
+"""Answers as small codes: number them, count them, carry labels to them."""
+
+import numpy as np
+
+from steelyard.voting.kernels.quantum import compiled
+
+
+@compiled
+def distinct(starts, width, answer, m):  # type: ignore[no-untyped-def]
+    """Count the distinct readable answers of each question."""
+    seen = np.full(max(1, width.max()), -1, np.int64)
+    for q in range(len(starts) - 1):
+        count = 0
+        for i in range(starts[q], starts[q + 1]):
+            a = answer[i]
+            if a >= 0 and seen[a] != q:
+                seen[a] = q
+                count += 1
+        m[q] = count
+
+
+@compiled
+def code_keys(starts, keys, readable, code, rows, width):  # type: ignore[no-untyped-def]
+    """Number each question's distinct keys 0, 1, .. in order of appearance.
+
+    Fills code [R] (-1 where not readable), width [Q], and the front of rows [R] with the row where
+    each key first appears; returns how many there are. Open addressing, at most half full.
+    """
+    longest = 1
+    for q in range(len(starts) - 1):
+        longest = max(longest, starts[q + 1] - starts[q])
+    room = 2
+    while room < 2 * longest:
+        room *= 2
+    slots = np.empty(room, np.int64)
+    found = 0
+    for q in range(len(starts) - 1):
+        size = 2
+        while size < 2 * (starts[q + 1] - starts[q]):
+            size *= 2
+        slots[:size] = -1
+        count = 0
+        for i in range(starts[q], starts[q + 1]):
+            if not readable[i]:
+                code[i] = -1
+                continue
+            key = keys[i]
+            key ^= (key >> np.uint64(32)) ^ (key >> np.uint64(17)) ^ (key >> np.uint64(7))
+            at = np.int64(key & np.uint64(size - 1))
+            while slots[at] >= 0 and keys[slots[at]] != keys[i]:
+                at = (at + 1) & (size - 1)
+            if slots[at] < 0:
+                slots[at] = i
+                code[i] = count
+                rows[found] = i
+                count += 1
+                found += 1
+            else:
+                code[i] = code[slots[at]]
+        width[q] = count
+    return found

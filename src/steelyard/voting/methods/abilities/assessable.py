@@ -1,0 +1,71 @@
+"""The ability of a method to say what it is worth: measured on questions held out of the fit."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.voting.methods.abilities.explanation import explained
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.out_of_fold import out_of_fold
+from steelyard.voting.methods.majority import MajorityVote
+from steelyard.voting.methods.vanilla import VanillaVote
+from steelyard.voting.pools.pool import LabelledPool
+
+
+@dataclass(repr=False, eq=False)
+class Assessable(Method, ABC):
+    """A method that can be assessed, and that explains in plain words what was fitted and what to expect of it."""
+
+    gains_: dict[str, float] = field(default_factory=dict, init=False)
+
+    def assess(self, labelled: LabelledPool) -> Self:
+        """Find out, on questions held out of the fit, what is gained and whether more labels would pay."""
+        seen = labelled.first(self.fitted_on_.n) if self.fitted_on_ else labelled
+        self.gains_ = _gains(self, seen, getattr(self, "seed", 0))
+        return self
+
+    def explain(self) -> str:
+        """Say in plain words what was fitted and, after `assess`, what to expect of it."""
+        return explained(self.fitted_on_, self.described(), self.gains_, self.questions_reserved())
+
+    def described(self) -> str:
+        """What was fitted, as half a sentence."""
+        return "the weights were learned"
+
+    def questions_reserved(self) -> int:
+        """How many questions of the calibration set were kept apart."""
+        return 0
+
+
+def _gains(vote: Method, labelled: LabelledPool, seed: int) -> dict[str, float]:
+    """Return the gain over majority, vanilla and fewer questions, with standard errors, and how many samples do."""
+    many = out_of_fold(vote, labelled, 5, seed=seed)  # fitted on 80 % of the questions
+    half = out_of_fold(vote, labelled, 2, seed=seed)  # on 50 %
+    if many is None or half is None:
+        return {}
+    baselines: tuple[Method, ...] = (MajorityVote(), *([VanillaVote()] if labelled.scores is not None else []))
+    base = {b.name: b.predict(labelled.unlabelled()).correct(labelled) for b in baselines}
+    steps: dict[str, NDArray[np.float64]] = {"step": many - half} | {
+        name: many - correct for name, correct in base.items()
+    }
+    gains = {name: float(step.mean()) for name, step in steps.items()}
+    gains |= {f"{name}_se": float(step.std(ddof=1) / np.sqrt(len(step))) for name, step in steps.items()}
+    if vote.weighs_sources:  # the first n responses are those of some sources only
+        return gains
+    target = max(float(correct.mean()) for correct in base.values())
+    return gains | {"enough": float(_samples_to_reach(vote, labelled, target, seed))}
+
+
+def _samples_to_reach(vote: Method, labelled: LabelledPool, target: float, seed: int) -> int:
+    """The least power of two of samples with which it answers as many held-out questions as `target`, or all N."""
+    sizes = (2**k for k in range(labelled.n.bit_length()) if 2**k < labelled.n)
+    for n in sizes:
+        correct = out_of_fold(vote, labelled.first(n), 5, seed=seed)
+        if correct is not None and correct.mean() >= target:
+            return int(n)
+    return labelled.n

@@ -1,0 +1,85 @@
+"""Settings in the manner of scikit-learn: read, changed, shown as an expression, and copied into a fresh method."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import fields
+from functools import cache
+from inspect import signature
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from steelyard.foundation.errors import SettingError, did_you_mean
+
+
+class Configured:
+    """A dataclass whose fields of the constructor are settings; it stores them as they are given."""
+
+    name: ClassVar[str]
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        kind: Any = type(self)
+        _check_constructor(kind)
+        return {f.name: getattr(self, f.name) for f in _settings(self)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - no setting has settings of its own
+        """The same, under the name that scikit-learn knows it by."""
+        return self.settings()
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings. What was learned with others is forgotten: fit it again."""
+        known = self.settings()
+        for key in params:
+            if key not in known:
+                raise SettingError(f"{self.name} has no setting {key!r}: {did_you_mean(key, known)}")
+        if any(value != known[key] for key, value in params.items()):
+            fresh = vars(type(self)(**{**known, **params}))
+            vars(self).clear()
+            vars(self).update(fresh)
+        return self
+
+    def __repr__(self) -> str:
+        """An expression that makes the method anew, unfitted: settings that are not the default."""
+        told = [f"{f.name}={_plain(getattr(self, f.name))!r}" for f in _settings(self) if _changed(self, f)]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+M = TypeVar("M", bound=Configured)
+
+
+def clone(method: M) -> M:
+    """Return a method with the same settings that has learned nothing.
+
+    >>> import steelyard as sy
+    >>> fitted = sy.LogitVote(rule="exact").fit(sy.read_labelled(sy.simulate(60, 8)))
+    >>> fresh = sy.clone(fitted)
+    >>> fresh, fresh.fitted_on_ is None
+    (LogitVote(rule='exact'), True)
+    """
+    return type(method)(**deepcopy(method.settings()))
+
+
+@cache
+def _check_constructor(kind: Any) -> None:
+    """Refuse a class whose constructor takes what is no field: such a setting would be lost in a copy or a plan."""
+    takes = set(list(signature(kind.__init__).parameters)[1:])
+    if takes != {each.name for each in _settings(kind)}:
+        raise SettingError(
+            f"{kind.__name__} has a constructor of its own: make it a dataclass, its settings fields with a default"
+        )
+
+
+def _settings(method: Any) -> list[Any]:
+    return [each for each in fields(method) if each.init]
+
+
+def _changed(method: Any, setting: Any) -> bool:
+    value, usual = getattr(method, setting.name), setting.default
+    return type(_plain(value)) is not type(usual) or value != usual
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as one of Python, which its text makes again without an import."""
+    return value.item() if isinstance(value, np.generic) else value

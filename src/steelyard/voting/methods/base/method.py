@@ -1,0 +1,265 @@
+"""What every method is: settings in the constructor, learned fields with a trailing underscore,
+`fit`, `predict`, `save`. A method says what every response weighs; the tally does the rest.
+Those whose weight depends on the score alone also have `weight(score)`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.foundation.errors import (
+    CalibrationError,
+    LabelError,
+    NothingToLearnError,
+    PlanError,
+    ScoreError,
+    SettingError,
+    SteelyardWarning,
+    TableError,
+)
+from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
+from steelyard.voting.confidence.drift import reference_scores
+from steelyard.voting.confidence.risk_control import RiskControl
+from steelyard.voting.counting.tally import tally
+from steelyard.voting.fitting.mixing import Mix
+from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
+from steelyard.voting.methods.base.enough import check_all_asked, check_calibration, first_samples
+from steelyard.voting.methods.base.plan import Provenance
+from steelyard.voting.methods.base.stored import Stored
+from steelyard.voting.on_demand.bounds import AnswerBounds
+from steelyard.voting.on_demand.filling import Filling
+from steelyard.voting.on_demand.readings import shared_by_copies
+from steelyard.voting.pools.arrays import Bools
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.verdicts import Verdicts
+
+P = TypeVar("P", bound=Pool)
+Weigh = Callable[[Any, Pool], NDArray[np.float64]]
+OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
+
+
+@dataclass(repr=False, eq=False)
+class Method(Stored, ABC):
+    """A rule that turns a pool of responses into verdicts.
+
+    A method of one's own says what every response weighs; fitting, voting and plans come from here.
+
+    >>> import numpy as np, steelyard as sy
+    >>> class SquaredVote(sy.Method):
+    ...     def weigh(self, pool: sy.Pool) -> np.ndarray:
+    ...         return pool.known_scores**2
+    >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.5, 0.5, 0.9])
+    >>> SquaredVote().predict(pool).answer, SquaredVote.name
+    (array([9], dtype=int32), 'squared-vote')
+    """
+
+    oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
+    scored: ClassVar[bool] = True  # reads scores
+    fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
+    weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
+    exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
+    label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
+    colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):  # a class in a notebook: MyVote is my-vote
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        for word in OF_ITSELF:
+            if word not in vars(cls):
+                setattr(cls, word, None)
+        if "weigh" in vars(cls) and "by_response" not in vars(cls):
+            cls.by_response = Method.by_response  # type: ignore[method-assign]
+        if "weigh" in vars(cls) and "_bounds" not in vars(cls):  # those of another class may not hold
+            cls._bounds = Method._bounds  # type: ignore[method-assign]
+        if "weigh" in vars(cls):
+            cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
+
+    def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
+        """Learn from a labelled pool, or from the first n samples of each of its questions.
+
+        Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
+        """
+        if not isinstance(labelled, Pool):
+            raise SettingError(
+                f"fit takes a pool, not a {type(labelled).__name__}: read it with steelyard.read_labelled"
+            )
+        self.check_kinds()
+        self.check_settings()
+        if labelled.origin.single:
+            raise TableError(labelled.origin.single)
+        pool = first_samples(labelled, n)
+        if self.scored:
+            check_all_asked(pool)
+        if self.learns:
+            self._check_calibration(pool)
+        if self.scored and np.isnan(pool.known_scores).all():
+            raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+        if self.scored and isinstance(pool, LabelledPool):
+            warn_of_suspicious_scores(pool)
+        before = dict(vars(self))
+        try:
+            self._fit(pool)
+        except BaseException:  # what was learned before is whole, or nothing is
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _check_calibration(self, pool: Pool) -> None:
+        try:
+            check_calibration(pool)
+        except NothingToLearnError as nothing:
+            if not self.fits_majority:
+                raise
+            warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
+
+    def _fit(self, pool: Pool) -> None:
+        self.mix_ = None
+        seen, apart = self._parted(pool)
+        if self.learns and pool.parts is not None:
+            self.mix_ = Mix.fit(cast(LabelledPool, seen))
+            seen = self.mix_.crossfit_scores(cast(LabelledPool, seen))
+        self._learn(seen)
+        self.stopping_ = self.cascade_ = self.asking_ = None  # they were chosen for another fit
+        self.fitted_on_ = self._provenance(self.mixed(pool))
+        if apart is not None:
+            self._test(self.mixed(apart))
+
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        self.check_pool(pool)
+        mixed = self.mixed(pool)
+        p_correct = self._p_correct(mixed)
+        verdicts = self._decide(mixed)
+        if p_correct is not None and self.asking_ is not None and pool.asked is not None:
+            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
+        return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
+
+    def decide(self, pool: Pool) -> Verdicts:
+        """Decide as `predict` does, without asking how sure the verdicts are."""
+        self.check_pool(pool)
+        return self._decide(self.mixed(pool))
+
+    def mixed(self, pool: P) -> P:
+        """The pool as this method reads it: several scores made one as it learned to, those not asked filled in."""
+        one = self._one_score(pool)
+        return one if one.asked is None else (self.asking_.filling if self.asking_ else Filling()).apply(one)
+
+    def bounds(self, pool: Pool) -> AnswerBounds | None:
+        """Between what totals every answer must end, whatever is said of what was not asked; None: it cannot tell."""
+        return self._bounds(self._one_score(pool))
+
+    def _one_score(self, pool: P) -> P:
+        return shared_by_copies(pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool))
+
+    def _bounds(self, pool: Pool) -> AnswerBounds | None:  # noqa: ARG002
+        """The bounds on a pool with one score per response, for methods that have them."""
+        return None
+
+    def check_pool(self, pool: Pool) -> None:
+        """Refuse a pool this method cannot vote on."""
+        if not isinstance(pool, Pool):
+            raise SettingError(f"a vote takes a pool, not a {type(pool).__name__}: read it first")
+        fitted = self.fitted_on_
+        if self.learns and fitted is None:
+            raise CalibrationError(
+                f"{type(self).__name__} has learned nothing yet: call fit(labelled) or steelyard.load(plan)"
+            )
+        if self.oracle and not isinstance(pool, LabelledPool):
+            raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
+        if self.reads_scores() and fitted and fitted.score and pool.origin.score not in (None, fitted.score):
+            raise PlanError(
+                f"this plan was fitted on the score {fitted.score!r}, the table was read with {pool.origin.score!r}: "
+                f"read it with score={fitted.score!r}, or fit a plan for {pool.origin.score!r}"
+            )
+        if fitted and fitted.answers and pool.origin.answers not in (None, fitted.answers):
+            raise PlanError(
+                f"this plan was fitted on answers of the kind {fitted.answers!r}, the table was read with "
+                f"{pool.origin.answers!r}: read it with answers={fitted.answers!r}, or fit a plan for "
+                f"{pool.origin.answers!r}"
+            )
+        if self.mix_ and pool.origin.parts != self.mix_.names:
+            has = repr("+".join(pool.origin.parts)) if pool.origin.parts else "one score"
+            raise PlanError(
+                f"this plan mixes {'+'.join(self.mix_.names)!r}, the pool has {has}: give it the same scores"
+            )
+
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
+        """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
+        raise CalibrationError(
+            f"no probability was learned, as {self.name} learns none, so no risk can be controlled: fit a plan with "
+            "steelyard fit --method calibrated --set reserve=0.5"
+        )
+
+    def _learn(self, pool: Pool) -> None:
+        """Set the learned fields; methods that learn nothing leave it."""
+
+    @abstractmethod
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Return the weight of every response [R]; every one is finite."""
+
+    def reads_scores(self) -> bool:
+        """Whether the scores of a pool count, or only break ties."""
+        return self.scored
+
+    def heeds_scores(self, pool: Pool) -> Bools:
+        """Of which responses of a pool a score can change the weight [R]; a verifier need not read the others."""
+        return np.full(pool.n_responses, self.reads_scores())
+
+    def by_response(self) -> bool:
+        """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.
+
+        A class that defines `weigh` says so itself; it does not inherit the answer.
+        """
+        return False
+
+    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """Return the probability that each verdict is correct [Q], where the method has learned one."""
+        return None
+
+    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:  # noqa: ARG002
+        """Return how likely each answer of a pool is the correct one, where the method has learned it."""
+        return None
+
+    def _parted(self, pool: P) -> tuple[P, P | None]:
+        """The questions to learn from, and those kept apart to test on, if any."""
+        return pool, None
+
+    def _test(self, apart: Pool) -> None:
+        """Look at the questions that were kept apart."""
+
+    def _decide(self, pool: Pool) -> Verdicts:
+        return tally(pool, self.weigh(pool))
+
+    def _provenance(self, pool: Pool) -> Provenance:
+        accuracy = error = None
+        if isinstance(pool, LabelledPool):
+            correct = self._decide(pool).correct(pool)
+            accuracy = float(correct.mean())
+            error = float(correct.std(ddof=1) / np.sqrt(len(correct))) if len(correct) > 1 else None
+        score = pool.origin.score
+        verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
+        reference = tuple(reference_scores(pool).tolist()) if self.learns and pool.scores is not None else ()
+        about = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
+        read = (pool.origin.source, pool.origin.answers, dict(pool.origin.rename))
+        return Provenance(*about, accuracy, error, reference, *read)
+
+
+def _of_mixed(weigh: Weigh) -> Weigh:
+    """Let a class weigh one score, whatever it is mixed from: it needs to know nothing of that."""
+
+    @wraps(weigh)
+    def weigh_mixed(self: Method, pool: Pool) -> NDArray[np.float64]:
+        return weigh(self, self.mixed(pool))
+
+    return weigh_mixed

@@ -1,0 +1,175 @@
+"""What methods share that weigh sources: one weight for every source by name, and what a new one is worth.
+
+    w_i = (weight_s + slope_s (z_i - centre_s)) / N_s
+
+for a response i of source s, z_i the logit of its score, and N_s the samples of its voice in the question: the
+source itself, or all sources that repeat each other (fitting/voices.py). A source that is missing does not vote; one
+that the plan does not know is told, and has the mean weight of the others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.foundation.errors import PlanError, SteelyardWarning
+from steelyard.voting.counting.logit_weight import CLIP, clipped_logit
+from steelyard.voting.counting.quantize import quantize
+from steelyard.voting.fitting.consensus import Consensus, coarse, find_consensus, pairwise_chances
+from steelyard.voting.fitting.source_votes import SourceVotes
+from steelyard.voting.fitting.voices import find_voices, looked_at, modal_answers
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.stored import FARTHEST, within
+from steelyard.voting.pools.arrays import Codes
+from steelyard.voting.pools.pool import Pool
+
+NOBODY = ("",)  # the sources of a pool that does not say who answered
+LARGEST = 1e6  # weight
+SHOWN = 5  # names in a message
+
+
+@dataclass(repr=False, eq=False)
+class SourceVote(Method, ABC):
+    """A vote in which every source has a weight of its own."""
+
+    scored: ClassVar[bool] = False
+    weighs_sources: ClassVar[bool] = True
+
+    weights_: dict[str, float] = field(default_factory=dict, init=False)  # by source
+    voices_: dict[str, float] = field(default_factory=dict, init=False)  # numbers; those with the same have one voice
+    newcomer_: float = field(default=1.0, init=False)  # the weight of a source that was not there
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Give every response its part of what its source is worth."""
+        from steelyard.voting import kernels
+
+        names, source = sources_of(pool)
+        voice = self._voices(names)
+        worth = np.array([self.weights_.get(name, self.newcomer_) for name in names])
+        weights = np.empty(pool.n_responses)
+        kernels.source_weights(pool.starts, source, voice, worth, self._by_score(pool, names, source), weights)
+        return weights
+
+    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:  # noqa: ARG002
+        """What the score of every response adds to the weight of its source [R]; empty: nothing."""
+        return np.empty(0)
+
+    def _voices(self, names: tuple[str, ...]) -> Codes:
+        """The voice of each of these sources; a new one has its own."""
+        voice, new = list[int](), len(set(self.voices_.values()))
+        for name in names:
+            voice.append(int(self.voices_.get(name, new)))
+            new += name not in self.voices_
+        return np.array(voice, np.int32)
+
+    def check_pool(self, pool: Pool) -> None:
+        super().check_pool(pool)
+        if not self.weights_ or (pool.source is None and set(self.weights_) == set(NOBODY)):
+            return
+        if pool.source is None:
+            column = (self.fitted_on_.source if self.fitted_on_ else None) or "llm"
+            raise PlanError(f"this plan weighs the sources of {column!r}: read the table with source={column!r}")
+        new = [name for name in pool.sources if name not in self.weights_]
+        if new:
+            many = f"{', '.join(new[:SHOWN])}{f' and {len(new) - SHOWN} more' if len(new) > SHOWN else ''}"
+            warnings.warn(
+                f"the plan does not know {many}: unknown sources vote with the mean weight of those it knows "
+                f"({', '.join(list(self.weights_)[:SHOWN])}, ..); fit it again with them, or check the names",
+                SteelyardWarning,
+                stacklevel=3,
+            )
+
+    def check_learned(self) -> None:
+        names, numbers = set(self.weights_), set(self.voices_.values())
+        floats = [*self.weights_.values(), *numbers, self.newcomer_]
+        if set(self.voices_) != names or not all(isinstance(value, float) for value in floats):
+            raise PlanError("its sources are damaged")
+        if not within(-LARGEST, LARGEST, floats) or numbers != {float(i) for i in range(len(numbers))}:
+            raise PlanError("its sources are damaged: a weight or a voice that no fit finds")
+
+    def summary(self) -> dict[str, Any]:
+        heaviest = sorted(self.weights_.items(), key=lambda each: (-each[1], each[0]))
+        return {**super().summary(), "sources": {name or "all": weight for name, weight in heaviest}}
+
+    def _keep(self, names: tuple[str, ...], voice: Codes, worth: NDArray[np.float64]) -> None:
+        """Store what the voices are worth under the names of their sources [S]; a voice of -1 never voted."""
+        heard = voice >= 0
+        rounded = coarse(worth)
+        self.newcomer_ = float(coarse(np.maximum(rounded.mean(keepdims=True), 0.0))[0]) if len(worth) else 1.0
+        self.weights_ = {
+            name: float(rounded[v]) if v >= 0 else self.newcomer_ for name, v in zip(names, voice.tolist(), strict=True)
+        }
+        new = iter(range(int(voice.max(initial=-1)) + 1, len(names) + len(worth)))
+        self.voices_ = {
+            name: float(v if known else next(new))
+            for name, v, known in zip(names, voice.tolist(), heard.tolist(), strict=True)
+        }
+
+
+def sources_of(pool: Pool) -> tuple[tuple[str, ...], Codes]:
+    """The names of a pool's sources and the code of every response's; one without a name where it does not know."""
+    if pool.source is None:
+        return NOBODY, np.zeros(pool.n_responses, np.int32)
+    return pool.sources, pool.source
+
+
+def ordered(pool: Any) -> Any:
+    """The pool in the order of question ids and sources: what is learned does not depend on the file's order."""
+    return pool.take(np.argsort(pool.rank)).by_source()
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """The sources of a pool that gave an answer at all, and their voices."""
+
+    names: tuple[str, ...]  # all that are in the pool
+    voice: Codes  # [S] of these; -1: it never gave an answer
+    code: Codes  # [R] the voice of every response
+
+    @classmethod
+    def of(cls, pool: Pool, *, labels: bool) -> Heard:
+        """Find the voices of a pool."""
+        names, source = sources_of(pool)
+        there = np.bincount(source, minlength=len(names)) > 0
+        speaks = np.bincount(source[pool.readable], minlength=len(names)) > 0
+        dense = np.where(speaks, np.cumsum(speaks) - 1, -1).astype(np.int32)
+        spoken = tuple(name for name, heard in zip(names, speaks, strict=True) if heard)
+        found = (
+            find_voices(pool, dense[source], len(spoken), spoken, labels=labels) if spoken else np.empty(0, np.int32)
+        )
+        voice = np.where(speaks, np.append(found, -1)[dense], -1).astype(np.int32)
+        return cls(tuple(name for name, is_in in zip(names, there, strict=True) if is_in), voice[there], voice[source])
+
+    @property
+    def voices(self) -> int:
+        return int(self.voice.max(initial=-1)) + 1
+
+    def votes(self, pool: Pool, z: NDArray[np.float64] | None = None) -> SourceVotes:
+        return SourceVotes.of(pool, self.code, self.voices, z)
+
+
+def consensus_of(votes: SourceVotes) -> Consensus:
+    """What the voices are worth by their agreement alone; one voice, or none, is worth 1."""
+    if votes.voices < 2:
+        return Consensus(np.full(votes.voices, 0.5), np.ones(votes.voices), 0.5, 0.0)
+    some = looked_at(votes.pool, votes.voices)
+    rows = np.zeros(votes.pool.n_questions, bool)
+    rows[some] = True
+    few = votes.take(np.flatnonzero(rows))
+    return find_consensus(votes, pairwise_chances(modal_answers(few.pool, few.voice, votes.voices)))
+
+
+def score_logits(pool: Pool, clip: float = CLIP) -> NDArray[np.float64]:
+    """The logits of the scores, NaN where there is none."""
+    return quantize(clipped_logit(pool.known_scores, clip))
+
+
+def plausible(values: dict[str, float], names: set[str]) -> bool:
+    """Whether a plan's values by source are there for all, and within the bounds of a score's logit."""
+    floats = list(values.values())
+    return set(values) == names and all(isinstance(v, float) for v in floats) and within(-FARTHEST, FARTHEST, floats)

@@ -1,0 +1,52 @@
+"""Best-of-N: the answer of the response with the highest score.
+
+As weights: 1 for an answer's first response at the question's top score, 0 for all others.
+Answers that share the top score are tied; the one with more votes wins, then the one seen first. The total
+score, which breaks all other ties, is left out: on average it is right no more often than the votes, and which
+of two answers totals more over all subsets of n samples is a question of subset sums, without a formula,
+where votes have one (kernels/best_of.py). A response without a score can never be the best: it only counts where no
+response of the question has one.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.voting.counting.tally import tally
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.on_demand.bounds import AnswerBounds
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.verdicts import Verdicts
+
+
+@dataclass(repr=False, eq=False)
+class BestOfN(Method):
+    """The single best score decides; without any score it is the majority vote.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
+    >>> BestOfN().predict(pool).answer
+    array([9], dtype=int32)
+    """
+
+    name: ClassVar[str] = "best-of-n"
+    label: ClassVar[str | None] = "best-of-N"
+    colour: ClassVar[str | None] = "#e69f00"
+    exact_subsets: ClassVar[str | None] = "best-of-n"
+
+    def weigh(self, pool: Pool) -> NDArray[np.float64]:
+        """Return 1 where a response stands for an answer at the top score, else 0 [R]."""
+        from steelyard.voting import kernels
+
+        weights = np.empty(pool.n_responses)
+        kernels.best_weights(pool.starts, pool.width, pool.answer, kernels.read_only(pool.known_scores), weights)
+        return weights
+
+    def _bounds(self, pool: Pool) -> AnswerBounds:
+        known = np.nan_to_num(np.asarray(pool.known_scores, np.float64), nan=-1.0)  # never the best
+        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+        return AnswerBounds(known, np.where(unread, 1.0, known), by_best=True)
+
+    def _decide(self, pool: Pool) -> Verdicts:
+        return tally(pool, self.weigh(pool), by_score=False)

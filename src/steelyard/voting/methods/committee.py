@@ -1,0 +1,320 @@
+"""Committee: every source weighs what the labels show it is worth beside the others; the default for several sources.
+
+    P(answer k) = softmax_k  sum over responses i of answer k of  (weight_s + slope_s (z_i - centre_s)) / N_s
+
+s is the source of response i, N_s its samples in the question, z_i the logit of its score, if any. The fit
+(fitting/committee_logit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
+suggest. With few labels give it unlabelled responses as well, `fit(labelled, unlabelled=pool)`: then the consensus
+of all questions is where it starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.foundation.errors import PlanError
+from steelyard.voting.confidence.correctness_by_samples import CorrectnessBySamples
+from steelyard.voting.confidence.risk_control import RiskControl
+from steelyard.voting.counting import logit_weight as logit
+from steelyard.voting.counting.tally import tally
+from steelyard.voting.fitting.committee_guard import better_rival, by_fold, held_out_weights
+from steelyard.voting.fitting.committee_logit import (
+    PENALTIES,
+    ROUGH,
+    committee_prior,
+    cross_validate_committee,
+    fit_committee,
+)
+from steelyard.voting.fitting.consensus import Consensus
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.fitting.newton import Vector
+from steelyard.voting.fitting.source_votes import SourceVotes
+from steelyard.voting.methods.abilities.assessable import Assessable
+from steelyard.voting.methods.base.method import P
+from steelyard.voting.methods.base.reserve import Pair, check_held_out, check_reserve, parted, risk_control_by
+from steelyard.voting.methods.base.setting import setting
+from steelyard.voting.methods.base.source_vote import (
+    Heard,
+    SourceVote,
+    consensus_of,
+    ordered,
+    plausible,
+    score_logits,
+    sources_of,
+)
+from steelyard.voting.methods.base.stored import check_folds, check_seed, within
+from steelyard.voting.pools.arrays import Bools, Codes, Ints
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.verdicts import Verdicts
+
+ENOUGH_QUESTIONS = 2000  # to learn the confidence from
+OWN = 20  # scores at which a source's own mean and spread and those of all count the same
+SURE = 14.0  # log-odds beyond which nothing is learned
+
+
+@dataclass(repr=False, eq=False)
+class CommitteeVote(SourceVote, Assessable):
+    """Weigh every source by what it adds to the others; the default where a pool has two sources or more.
+
+    >>> rows = [(q, s) for q in range(60) for s in ("gpt", "llama", "dice")]
+    >>> answer = [0 if s == "gpt" and q % 10 or s == "llama" and q % 3 else 1 + q % 4 for q, s in rows]
+    >>> question, source = zip(*rows)
+    >>> pool = Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
+    >>> vote = CommitteeVote().fit(pool)
+    >>> vote.weights_["gpt"] > vote.weights_["llama"] > vote.weights_["dice"]
+    True
+    """
+
+    name: ClassVar[str] = "committee"
+    colour: ClassVar[str | None] = "#9b5de5"
+    learns: ClassVar[bool] = True
+    fits_majority: ClassVar[bool] = True
+    learns_confidence: ClassVar[bool] = True
+    added: ClassVar[tuple[str, ...]] = (
+        "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",
+    )  # fmt: skip
+
+    folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
+    se_tolerance: float = setting(1.0, "standard errors of likelihood that a heavier penalty may cost")
+    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    seed: int = setting(0, "seed of every random choice of the fit")
+    reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
+
+    slopes_: dict[str, float] = field(default_factory=dict, init=False)  # what a logit is worth, by source
+    centres_: dict[str, float] = field(default_factory=dict, init=False)  # the logit that changes nothing
+    penalty_: float = field(default=np.inf, init=False)
+    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+
+    # confidence in verdicts on other folds and on the reserved questions, and which of these are correct
+    out_of_fold_confidence_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    out_of_fold_correct_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    reserved_confidence_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+    reserved_correct_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
+
+    def fit(self, labelled: Pool, *, n: int | None = None, unlabelled: Pool | None = None) -> Self:
+        """Learn from a labelled pool, and from who agrees with whom in an unlabelled one, if there is one.
+
+        The unlabelled pool may hold the labelled questions too. With few labels it is worth a lot.
+        """
+        vars(self)["unlabelled"] = unlabelled if unlabelled is None or n is None else unlabelled.first(n)
+        try:
+            return super().fit(labelled, n=n)
+        finally:
+            vars(self).pop("unlabelled", None)
+
+    def without_confidence(self) -> Self:
+        """A new one that does not learn how sure its verdicts are: half of a fit, where only verdicts are compared."""
+        quick = type(self)(**self.settings())
+        vars(quick)["learns_confidence"] = False
+        return quick
+
+    def reads_scores(self) -> bool:
+        return any(self.slopes_.values())
+
+    def heeds_scores(self, pool: Pool) -> Bools:
+        names, source = sources_of(pool)
+        return np.array([self.slopes_.get(name, 0.0) > 0 for name in names])[source]
+
+    def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:
+        if not self.reads_scores() or pool.scores is None:
+            return np.empty(0)
+        slope, centre = (
+            np.array([values.get(name, 0.0) for name in names])[source] for values in (self.slopes_, self.centres_)
+        )
+        z = score_logits(pool, self.clip)
+        return np.where(np.isnan(z), 0.0, slope * (z - centre))
+
+    def _learn(self, pool: Pool) -> None:
+        pool = cast(LabelledPool, ordered(pool))
+        heard = Heard.of(pool, labels=True)
+        z, centre, spread = _standardised(pool, heard, self.clip)
+        votes = heard.votes(pool, z)
+        consensus, unlabelled = self._consensus(pool, heard, votes)
+        fold = fold_of(pool, self.folds, self.seed)
+        self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
+        theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
+        few = np.flatnonzero(fold_of(pool, -(-pool.n_questions // ENOUGH_QUESTIONS), self.seed) == 0)
+        some, its_fold = votes.take(few), fold[few]
+        thetas = self._by_fold(some, its_fold, consensus, unlabelled)
+        rival = better_rival(some, its_fold, thetas)
+        if rival is not None:
+            theta, thetas = rival(votes), by_fold(some, its_fold, rival)
+        self._keep(heard.names, heard.voice, theta[: votes.voices])
+        beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
+        self._keep_slopes(heard, beta / spread, centre, _scored_sources(pool))
+        if self.learns_confidence:
+            self._learn_confidence(some, its_fold, thetas)
+        self.gains_ = {}
+        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
+
+    def _parted(self, pool: P) -> tuple[P, P | None]:
+        return parted(pool, self.reserve, self.seed)
+
+    def _test(self, apart: Pool) -> None:
+        labelled = cast(LabelledPool, apart)
+        verdicts = self._decide(labelled.unlabelled())
+        self.reserved_confidence_ = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
+        self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
+
+    def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
+        """What the agreement of the sources says of each, and how many questions without labels said so."""
+        unlabelled: Pool | None = vars(self).get("unlabelled")
+        if unlabelled is None:
+            return consensus_of(votes), 0
+        more = _others(pool, heard, unlabelled)
+        return consensus_of(more), more.pool.n_questions - pool.n_questions
+
+    def _keep_slopes(
+        self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
+    ) -> None:
+        """Store what the scores of each source are worth; of one without any score nothing was learned."""
+        pairs = list(zip(heard.names, heard.voice.tolist(), strict=True))
+        self.slopes_ = {name: float(slope[v]) if v >= 0 and name in scored else 0.0 for name, v in pairs}
+        self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
+
+    def _by_fold(self, votes: SourceVotes, fold: Ints, consensus: Consensus, unlabelled: int) -> list[Vector]:
+        """The coefficients learned without each fold."""
+
+        def fit(seen: SourceVotes) -> Vector:
+            return fit_committee(seen, committee_prior(seen, consensus, unlabelled), self.penalty_, tolerance=ROUGH)
+
+        return by_fold(votes, fold, fit)
+
+    def _learn_confidence(self, some: SourceVotes, fold: Ints, thetas: Sequence[Vector]) -> None:
+        """Learn how likely a verdict is correct, on folds that the weights were not fitted on.
+
+        After k samples: those of k of the N responses of a question, drawn at random, so that any part of the
+        committee may be asked first.
+        """
+        weights = held_out_weights(some, fold, thetas)
+        known = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
+        drawn = known.shuffled(1, np.random.default_rng(self.seed))
+
+        def verdicts(part: LabelledPool, which: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:  # noqa: ARG001
+            decided = tally(part, cast(NDArray[np.float64], part.parts)[:, 0])
+            there = decided.code >= 0
+            odds, f = _evidence(decided)
+            return odds[there], f[there], decided.correct(part)[there]
+
+        by_samples, decided = CorrectnessBySamples.learn(drawn, verdicts), tally(known, weights)
+        self.correctness_ = by_samples.values
+        self.out_of_fold_confidence_ = _p_correct(by_samples, decided)
+        self.out_of_fold_correct_ = decided.correct(known).astype(np.float64)
+
+    def predict(self, pool: Pool) -> Verdicts:
+        """Decide every question of a pool."""
+        self.check_pool(pool)
+        verdicts = self._decide(self.mixed(pool))
+        if self.correctness_ is None:
+            return verdicts
+        p_correct = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
+        if self.asking_ is not None and pool.asked is not None:
+            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
+        return verdicts.with_p_correct(p_correct)
+
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
+        """Return from which confidence on to answer, so that the error stays within `risk`."""
+        learned, reserved = self._held_out()
+        return risk_control_by(learned, reserved, risk, confidence_level)
+
+    def questions_reserved(self) -> int:
+        return len(self.reserved_confidence_)
+
+    def _held_out(self) -> tuple[Pair, Pair]:
+        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
+        return (
+            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
+            (self.reserved_confidence_, self.reserved_correct_),
+        )
+
+    def described(self) -> str:
+        named = sorted(((weight, name) for name, weight in self.weights_.items()), reverse=True)
+        if len({weight for weight, _ in named}) == 1:
+            return "the labels do not tell the sources apart, so each has one vote"
+        silent = sum(weight == 0 for weight, _ in named)
+        quiet = f", and {silent} of {len(named)} add nothing to the others" if silent else ""
+        against = sum(weight < 0 for weight, _ in named)
+        return f"{named[0][1]} weighs most{quiet}{f', and {against} count against their answers' if against else ''}"
+
+    def check_settings(self) -> None:
+        logit.check_clip(self.clip)
+        check_folds(self.folds, self.se_tolerance)
+        check_seed(self.seed)
+        check_reserve(self.reserve)
+
+    def check_learned(self) -> None:
+        super().check_learned()
+        names = set(self.weights_)
+        if not names or not plausible(self.centres_, names) or not plausible(self.slopes_, names):
+            raise PlanError("its scores by source are damaged")
+        if self.penalty_ not in PENALTIES or not all(isinstance(gain, float) for gain in self.gains_.values()):
+            raise PlanError("its penalty, or what it gained, is damaged")
+        if not within(0, np.inf, list(self.slopes_.values())):
+            raise PlanError("its slopes are damaged: none is below 0")
+        CorrectnessBySamples.of(self.correctness_)
+        check_held_out(*self._held_out())
+
+
+def _p_correct(by_samples: CorrectnessBySamples, verdicts: Verdicts) -> NDArray[np.float64]:
+    """The probability that each verdict is correct [Q]; 0 where there is none."""
+    p, _ = by_samples.parts_from(*_evidence(verdicts), verdicts.pool.sizes)
+    return np.where(verdicts.code >= 0, p, 0.0)
+
+
+def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lead of every verdict in log-odds [Q], and its weight and the log of the number of answers [Q, 2]."""
+    answers = np.log(np.maximum(verdicts.pool.m, 1))
+    return np.clip(verdicts.margin, -SURE, SURE), np.stack((np.clip(verdicts.total, -SURE, SURE), answers), axis=1)
+
+
+def _standardised(
+    pool: Pool, heard: Heard, clip: float
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], NDArray[np.float64]]:
+    """Scores as each voice spreads them [R], 0 = none, and mean and spread of each voice's logits [V]."""
+    voices = heard.voices
+    known = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
+    if known is None or not known.any():
+        return None, np.zeros(voices), np.ones(voices)
+    z = score_logits(pool, clip)
+    everywhere, overall = float(z[known].mean()), float(z[known].std())
+    code, at = heard.code[known], z[known]
+    count = np.bincount(code, minlength=voices)
+    centre = (np.bincount(code, at, voices) + OWN * everywhere) / (count + OWN)
+    square = np.bincount(code, (at - centre[code]) ** 2, voices)
+    spread = np.maximum(np.sqrt((square + OWN * overall**2) / (count + OWN)), 0.1)
+    voice = np.maximum(heard.code, 0)
+    return np.where(np.isnan(z), 0.0, (z - centre[voice]) / spread[voice]), centre, spread
+
+
+def _scored_sources(pool: Pool) -> set[str]:
+    """The sources with a score of any readable response."""
+    if pool.scores is None:
+        return set()
+    names, source = sources_of(pool)
+    return {names[s] for s in np.unique(source[~np.isnan(pool.scores) & pool.readable]).tolist()}
+
+
+def _others(pool: LabelledPool, heard: Heard, unlabelled: Pool) -> SourceVotes:
+    """The votes of the labelled questions and of the others, the voices as they are in the labelled ones."""
+    new = ~np.isin(np.asarray(unlabelled.questions), np.asarray(pool.questions))
+    rest = ordered(unlabelled.take(np.flatnonzero(new))) if new.any() else None
+    if rest is None:
+        return heard.votes(pool)
+    names, source = sources_of(rest)
+    voice = dict(zip(heard.names, heard.voice.tolist(), strict=True))
+    codes = np.array([voice.get(name, -1) for name in names], np.int32)[source]
+    width = np.concatenate((pool.width, rest.width))
+    together = Pool(
+        starts=np.concatenate((pool.starts, pool.starts[-1] + rest.starts[1:])),
+        answer=np.concatenate((pool.answer, rest.answer)),
+        scores=None,
+        base=np.cumsum(width) - width,
+        width=width,
+        questions=np.arange(len(width)),
+    )
+    return SourceVotes.of(together, np.concatenate((heard.code, codes)), heard.voices)

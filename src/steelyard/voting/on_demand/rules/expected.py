@@ -1,0 +1,58 @@
+"""Expected: ask until what another score is expected to bring falls below its price.
+
+    ask about answer k while  u_k + margin h(a_k)  >  u_lead - margin h(a_lead)
+    h(0) = 2,  h(a) = 1 / sqrt(a),  and 0 where all of an answer was read
+
+u: log-odds of the answers with what was not asked filled in; a: readings of the answer that were asked. The lead and
+the least known of its rivals are asked about, one reading each per round. The margin is the one at which, over the
+calibration questions, a wider one would bring less than the price of what it asks (evaluation/frugal_plan.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from steelyard.foundation.errors import SettingError
+from steelyard.voting.on_demand.lead import answer_totals
+from steelyard.voting.on_demand.readings import readings
+from steelyard.voting.on_demand.rule import AskingRule, Voter
+from steelyard.voting.pools.arrays import Bools
+from steelyard.voting.pools.pool import Pool
+
+AT_ONCE = 3  # answers asked about per round
+UNREAD = 2.0  # how much more an answer may change of which nothing was read
+
+
+class Expected(AskingRule):
+    """Ask for what is worth its price."""
+
+    name: ClassVar[str] = "expected"
+
+    def check(self, voter: Voter) -> None:
+        if voter.asking_ is None:
+            raise SettingError(
+                "this plan has not learned what a score is worth: fit it with --frugal expected, or use the rule "
+                "'exact', which needs no learning"
+            )
+
+    def next(self, voter: Voter, pool: Pool) -> Bools:
+        learned = voter.asking_
+        if learned is None:
+            raise AssertionError("a plan that has not learned to ask was not refused")
+        found = readings(pool)
+        u = learned.sharpness * answer_totals(voter, pool, found)
+        top = found.top(u)
+        lead = found.one(u == top)
+        a = np.bincount(found.answer[found.asked], minlength=len(found.begin))
+        heeded = np.bincount(found.of_row, voter.heeds_scores(pool)[found.rows], len(found.first)) > 0
+        left = replace(found, asked=found.asked | ~heeded)
+        open_ = np.bincount(found.answer[~left.asked], minlength=len(found.begin)) > 0
+        change = np.where(open_, np.where(a == 0, UNREAD, 1 / np.sqrt(np.maximum(a, 1))), 0.0)
+        room = learned.margin * (change + found.top(np.where(lead, change, 0.0)))
+        rival = ~lead & (u + room > top)
+        asked_about = (rival | (lead & (found.top(rival.astype(np.int64)) > 0))) & open_
+        known = np.where(asked_about, learned.margin * change + 0.1 * (u - top), -np.inf)
+        return found.copies(left.next_unread(asked_about & (found.ranks(known) < AT_ONCE)), pool.n_responses)

@@ -1,0 +1,388 @@
+"""What the maths wing speaks: pools of responses, with or without labels.
+
+A pool holds R responses to Q questions as arrays, sorted by question and, within a question, in
+the order they were sampled. Answers are small integer codes within their question. Derived pools
+(`first`, `take`, `split`, `shuffled`) share the names and labels of the pool they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.foundation.errors import ColumnError, ScoreError, SettingError, TableError, need_numbers
+from steelyard.voting.pools.arrays import (
+    Bools,
+    Codes,
+    Floats,
+    Ints,
+    checked_labels,
+    checked_scores,
+    group,
+    mean_score,
+    places_among,
+    small_codes,
+)
+from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
+from steelyard.voting.pools.notebook import html_facts
+from steelyard.voting.pools.sources import coded_sources
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a pool came from; what a plan records and compares."""
+
+    score: str | None = None
+    llm: str | None = None
+    file: str | None = None
+    parts: tuple[str, ...] = ()  # the names of several scores read together
+    llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
+    source: str | None = None  # the column that says who answered
+    llm_column: str | None = None  # the column with the names of the LLMs
+    score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
+    single: str = ""  # where every question has one response: what is wrong with that, and what to do
+    answers: str | None = None  # the kind of answers they were read as
+    rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
+    split_from: int | None = None  # how many questions there were before `split`
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """R responses to Q questions: who answered what, and what the verifier said.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], scores=[0.9, 0.2, 0.4])
+    >>> pool.n_questions, pool.n_responses, pool.n, pool.first(1).n_responses
+    (2, 3, 2, 2)
+    """
+
+    starts: Ints  # [Q+1] where each question's responses begin
+    answer: Codes  # [R] code within the question, -1 = unreadable
+    scores: Floats | None  # [R] in [0, 1], NaN = the verifier said nothing
+    base: Ints  # [Q] where the question's answers begin in `names`
+    width: Ints  # [Q] codes are below this
+    questions: Any  # [Q] ids: an array or a polars Series
+    names: Any = None  # answers by base + code; None: the code is its own name
+    origin: Origin = field(default_factory=Origin)
+    parts: Floats | None = None  # [R, V] several scores, named in the origin; `scores` is then the mean of their logits
+    source: Codes | None = None  # [R] who said it, as a code; None: it is not known
+    sources: tuple[str, ...] = ()  # their names, by code
+    tokens: Floats | None = None  # [R] what each response used, NaN = not known; None: it was not read
+    asked: Bools | None = None  # [R] what the verifier was asked for; None: everything. A score not asked is NaN too
+    text: Ints | None = None  # [R] equal numbers in a question: the same words; None: the texts were not read
+
+    @staticmethod
+    def from_arrays(
+        *,
+        question: ArrayLike,
+        answer: ArrayLike,
+        scores: ArrayLike | None = None,
+        correct: ArrayLike | None = None,
+        source: ArrayLike | None = None,
+        labels: str = MAJORITY,
+    ) -> Pool:
+        """Make a pool from one entry per response; a LabelledPool when `correct` is given.
+
+        Questions come in the order they are first seen, responses of a question in the order
+        given; weights for `tally` follow that order. Nothing is copied when the responses of each
+        question stand together and answers are small int32 codes. `source` names who gave each response: an LLM, a
+        prompt, an annotator. Where the labels of an answer disagree, `labels` says what happens: see `labelled`.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 0, 1], answer=[5, 5, -1, 2], scores=[0.9, 0.2, 0.5, 0.4])
+        >>> pool
+        Pool(2 questions, 4 responses, 1 unreadable)
+        """
+        given = {"question": question, "answer": answer, "scores": scores, "correct": correct, "source": source}
+        columns = {name: np.asarray(values) for name, values in given.items() if values is not None}
+        rows = columns["question"].size
+        for name, column in columns.items():
+            if column.ndim != 1 or len(column) != rows:
+                raise ColumnError(f"{name} has shape {column.shape}: give one entry for each of {rows} responses")
+        if not rows:
+            raise TableError("there are no responses: the arrays are empty")
+        starts, order = group(columns["question"])
+        if order is not None:
+            columns = {name: column[order] for name, column in columns.items()}
+        codes, width, names = small_codes(starts, columns["answer"])
+        score = checked_scores(columns["scores"]) if "scores" in columns else None
+        ids = columns["question"][starts[:-1]]
+        who, sources = coded_sources(columns["source"]) if "source" in columns else (None, ())
+        base = np.cumsum(width) - width
+        pool = Pool(starts, codes, score, base, width, ids, names, source=who, sources=sources)
+        return pool.labelled(columns["correct"], labels=labels) if "correct" in columns else pool
+
+    def labelled(self, correct: NDArray[Any], *, labels: str = MAJORITY) -> LabelledPool:
+        """Attach labels, one per response [R].
+
+        An answer that is labelled correct and incorrect gets the label of most of its responses, with a warning;
+        `labels="strict"` refuses it.
+        """
+        conflicts = LabelConflicts(labels)
+        answer_correct = conflicts.label(self, checked_labels(correct))
+        conflicts.warn()
+        return LabelledPool(**vars(self), answer_correct=answer_correct)
+
+    @property
+    def n_questions(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.answer)
+
+    @property
+    def sizes(self) -> Ints:
+        """Responses per question, readable or not [Q]."""
+        return np.diff(self.starts)
+
+    @property
+    def n(self) -> int:
+        """The N of this pool: responses of its largest question."""
+        return int(self.sizes.max())
+
+    @property
+    def m(self) -> Ints:
+        """Distinct readable answers per question [Q]."""
+        from steelyard.voting import kernels
+
+        m = np.empty(self.n_questions, np.int64)
+        kernels.distinct(self.starts, self.width, self.answer, m)
+        return m
+
+    @property
+    def readable(self) -> Bools:
+        """Which responses have an answer [R]."""
+        return self.answer >= 0
+
+    @property
+    def known_scores(self) -> Floats:
+        """The scores, or an error that says what a method without them can do."""
+        if self.scores is None:
+            raise ScoreError("this pool has no scores: read it with score='COLUMN', or use the method 'majority'")
+        return self.scores
+
+    def spread(self, per_question: NDArray[Any]) -> NDArray[Any]:
+        """Repeat one value per question for each of its responses: [Q] -> [R]."""
+        return np.repeat(per_question, self.sizes)
+
+    @property
+    def rank(self) -> Ints:
+        """The place of each question in the order of ids [Q]: what randomness goes by, not the file's order."""
+        return np.argsort(np.argsort(np.asarray(self.questions), kind="stable"), kind="stable")
+
+    def first(self, n: int) -> Self:
+        """Keep the first n samples of every question."""
+        need_numbers(n=n)
+        if n < 1:
+            raise SettingError(f"n must be at least 1, not {n}")
+        if n >= self.n:
+            return self
+        sizes = np.minimum(self.sizes, n)
+        return self._rows(_ranges(self.starts[:-1], sizes), sizes)
+
+    def take(self, questions: ArrayLike) -> Self:
+        """Keep these questions, by position or by a mask, in this order (repeats allowed)."""
+        index = np.arange(self.n_questions)[np.asarray(questions) if len(np.atleast_1d(questions)) else slice(0)]
+        ids = self.questions[index]
+        sizes = self.sizes[index]
+        rows = _ranges(self.starts[index], sizes)
+        return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
+
+    def by_source(self) -> Self:
+        """The same pool with the responses of every question in the order of their sources."""
+        if self.source is None:
+            return self
+        order = np.lexsort((self.source, self.spread(np.arange(self.n_questions))))
+        return self._rows(order, self.sizes)
+
+    def from_sources(self, names: Iterable[str]) -> Self:
+        """Keep the responses of these sources, and the questions that one of them answered.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], source=["gpt", "llama", "gpt"])
+        >>> pool.from_sources(["llama"])
+        Pool(1 questions, 1 responses, 0 unreadable, 1 sources)
+        """
+        wanted = tuple(sorted(set(names)))
+        unknown = [name for name in wanted if name not in self.sources]
+        if self.source is None or unknown or not wanted:
+            known = ", ".join(self.sources) or "none: read it with source='COLUMN'"
+            raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {known}")
+        return self._of_sources(wanted, np.ones(self.n_responses, bool))
+
+    def first_of_sources(self, samples: Mapping[str, int]) -> Self:
+        """Keep the first samples of every source, so many of each, and the questions that are left with any.
+
+        >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[5, 6, 7], source=["gpt", "llama", "llama"])
+        >>> pool.first_of_sources({"gpt": 0, "llama": 1}).answer
+        array([6], dtype=int32)
+        """
+        wanted = self.from_sources(name for name, count in samples.items() if count)
+        if wanted.source is None:
+            raise AssertionError("a pool of some sources does not know them")
+        question: Ints = wanted.spread(np.arange(wanted.n_questions))
+        key = question * len(wanted.sources) + wanted.source.astype(np.int64)
+        most = np.array([samples[name] for name in wanted.sources])
+        return wanted._of_sources(wanted.sources, places_among(key) < most[wanted.source])
+
+    def _of_sources(self, wanted: tuple[str, ...], among: Bools) -> Self:
+        """Keep some responses [R] of these sources."""
+        if self.source is None:
+            raise AssertionError("a pool without sources was asked for some")
+        code = np.full(len(self.sources), -1, np.int32)
+        code[[self.sources.index(name) for name in wanted]] = np.arange(len(wanted))
+        kept = (code[self.source] >= 0) & among
+        sizes = np.bincount(self.spread(np.arange(self.n_questions))[kept], minlength=self.n_questions)
+        there = np.flatnonzero(sizes)
+        if not len(there):
+            raise SettingError(f"{', '.join(wanted)} answered none of these questions")
+        part = self._rows(np.flatnonzero(kept), sizes[there])
+        ids = {"base": self.base[there], "width": self.width[there], "questions": self.questions[there]}
+        return replace(part, **ids, source=code[self.source[kept]], sources=wanted)
+
+    def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
+        """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
+        return self.resampled(rng.integers(2**64, size=self.n_questions, dtype=np.uint64), 0, copies)
+
+    def resampled(self, keys: NDArray[np.uint64], first: int, copies: int) -> Self:
+        """Return the shuffled copies number first, first + 1, ..; the order of each depends on key [Q] and number."""
+        from steelyard.voting import kernels
+
+        rows = np.empty((copies, self.n_responses), np.int64)
+        kernels.permutations(self.starts, keys, first, rows)
+        tiled = self._rows(rows.ravel(), np.tile(self.sizes, copies))
+        positions = np.tile(np.arange(self.n_questions), copies)
+        return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)
+
+    def with_shuffled_scores(self, seed: int) -> Self:
+        """Deal the scores out again at random over all responses: the control without any signal."""
+        order = np.random.default_rng(seed).permutation(self.n_responses)
+        parts = None if self.parts is None else self.parts[order]
+        return replace(self, scores=self.known_scores[order], parts=parts)
+
+    def only_asked(self, asked: Bools) -> Self:
+        """Hide the scores of the other responses [R]: not asked is not the same as missing, where nothing was said.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6], scores=[0.9, 0.2])
+        >>> pool.only_asked(np.array([True, False])).scores, pool.only_asked(np.array([True, True])).asked
+        (array([0.9, nan]), None)
+        """
+        if asked.all():
+            return replace(self, asked=None)
+        parts = None if self.parts is None else np.where(asked[:, None], self.parts, np.nan)
+        return replace(self, scores=np.where(asked, self.known_scores, np.nan), parts=parts, asked=asked)
+
+    def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
+        """Let several scores, each one entry per response [R], stand together in place of one.
+
+        A method that learns learns how to mix them; the others read the mean of their logits, as a score.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6])
+        >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.9, 0.5]}).scores.round(2)
+        array([0.9 , 0.33])
+        """
+        names = tuple(sorted(parts))
+        columns = [checked_scores(np.asarray(parts[name]), name, "+".join(names)) for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if column.shape != (self.n_responses,):
+                raise ColumnError(
+                    f"{name} has shape {column.shape}: give one entry for each of {self.n_responses} responses"
+                )
+        if len(names) < 2:
+            raise ScoreError(f"there is nothing to mix in {list(names)}: give two scores or more, or one as `scores`")
+        together = np.column_stack(columns)
+        origin = replace(self.origin, score="+".join(names), parts=names)
+        return replace(self, scores=mean_score(together), parts=together, origin=origin)
+
+    def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
+        """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
+
+        Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
+        depend on the ids alone, not on the order of the file.
+        """
+        need_numbers(share=fraction, seed=seed)
+        count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
+        if not 0 < count < self.n_questions:
+            percent = 5 <= fraction < 100  # nobody means 1.5 %
+            hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
+            raise SettingError(
+                f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
+                f"choose a share between 0 and 1{hint}, or bring more questions"
+            )
+        by_id = np.argsort(self.rank)
+        order = np.random.default_rng(seed).permutation(self.n_questions)
+        whole = replace(self, origin=replace(self.origin, split_from=self.n_questions))
+        return whole.take(by_id[np.sort(order[:count])]), whole.take(by_id[np.sort(order[count:])])
+
+    def _rows(self, rows: Ints, sizes: Ints) -> Self:
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        scores = None if self.scores is None else self.scores[rows]
+        parts = None if self.parts is None else self.parts[rows]
+        source = None if self.source is None else self.source[rows]
+        rest = {name: getattr(self, name) for name in ("tokens", "asked", "text")}
+        rest = {name: None if column is None else column[rows] for name, column in rest.items()}
+        answer = self.answer[rows]
+        return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, **rest)
+
+    def __repr__(self) -> str:
+        unreadable = int((self.answer < 0).sum())
+        score = f", score {self.origin.score}" if self.origin.score else ""
+        sources = f", {len(self.sources)} sources" if self.sources else ""
+        return (
+            f"{type(self).__name__}({self.n_questions} questions, {self.n_responses} responses, "
+            f"{unreadable} unreadable{score}{sources})"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_facts(type(self).__name__, self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        few, many = int(self.sizes.min()), int(self.sizes.max())
+        return {
+            "questions": self.n_questions,
+            "responses": self.n_responses,
+            "responses per question": many if few == many else f"{few} to {many}",
+            "unreadable": int((self.answer < 0).sum()),
+            "score": self.origin.score,
+            "without a score": None if self.scores is None else int(np.isnan(self.scores).sum()),
+            "sources": len(self.sources) or None,
+            "LLM": self.origin.llm,
+            "file": self.origin.file,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledPool(Pool):
+    """A pool that also knows which answers are right.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], correct=[True, False, False])
+    >>> pool
+    LabelledPool(2 questions, 3 responses, 0 unreadable)
+    >>> pool.unlabelled()
+    Pool(2 questions, 3 responses, 0 unreadable)
+    """
+
+    answer_correct: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
+
+    @property
+    def correct(self) -> Bools:
+        """Which responses are right [R]; an unreadable one never is."""
+        index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
+        return self.answer_correct[index] & self.readable
+
+    def _facts(self) -> dict[str, object]:
+        return {**super()._facts(), "correct": f"{self.correct.mean():.1%} of the responses"}
+
+    def unlabelled(self) -> Pool:
+        """The same responses without their labels."""
+        return Pool(**{name: value for name, value in vars(self).items() if name != "answer_correct"})
+
+
+def _ranges(begin: Ints, sizes: Ints) -> Ints:
+    """Concatenate begin[q] .. begin[q] + sizes[q] for all q."""
+    ends = np.cumsum(sizes)
+    rows: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    return rows

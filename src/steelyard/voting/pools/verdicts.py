@@ -1,0 +1,134 @@
+"""What a vote decides: one verdict per question, with how clearly it won."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.foundation.errors import LabelError
+from steelyard.voting.pools.arrays import Bools, Codes, Ints
+from steelyard.voting.pools.notebook import html_table
+from steelyard.voting.pools.pool import LabelledPool, Pool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SHOWN = 10  # in a notebook
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdicts:
+    """One decision per question.
+
+    `share` is the part of the readable responses that gave the winning answer; `margin` its lead over the
+    runner-up in weight (over nothing, if it is alone). `confidence` is the probability that the verdict is correct,
+    for methods that learn one (`calibrated`, `committee`); for all others it is NaN, and null in a table.
+
+    >>> import steelyard as sy
+    >>> pool = sy.Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
+    >>> verdicts = sy.MajorityVote().predict(pool)
+    >>> verdicts.answer, verdicts.votes, verdicts.share.round(2)
+    (array([4], dtype=int32), array([2]), array([0.67]))
+    >>> verdicts.confidence
+    array([nan])
+    """
+
+    pool: Pool
+    code: Codes  # [Q] the winner's code, -1 = every answer was unreadable
+    total: NDArray[np.float64]  # [Q] the winner's summed weight
+    margin: NDArray[np.float64]  # [Q]
+    positive: NDArray[np.float64]  # [Q] positive totals of all answers together
+    votes: Ints  # [Q] responses that gave the winning answer
+    cast: Ints  # [Q] responses with a readable answer
+    p_correct: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def question(self) -> Any:
+        return self.pool.questions
+
+    @property
+    def answer(self) -> NDArray[Any]:
+        """The winning answers [Q]: text (None = unreadable), or codes as given (-1 = unreadable)."""
+        if self.pool.names is None:
+            return self.code
+        if isinstance(self.pool.names, np.ndarray):
+            if not len(self.pool.names):
+                return self.code
+            found = self.pool.names[self._place].astype(object if self.pool.names.dtype.kind == "u" else np.int64)
+            found[self.code < 0] = -1
+            return found
+        return np.array(self._named().to_list(), object)
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """The part of the readable responses that gave the winning answer [Q]."""
+        return self.votes / np.maximum(self.cast, 1)
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """The learned probability that each verdict is correct [Q]; all NaN where none was learned."""
+        return np.full(len(self), np.nan) if self.p_correct is None else self.p_correct
+
+    @property
+    def weight_share(self) -> NDArray[np.float64]:
+        """The winner's part of all positive weight [Q], or its `share` where no weight is positive; no probability."""
+        some = self.positive > 0
+        weighed = np.maximum(self.total, 0) / np.where(some, self.positive, 1)
+        return np.where(some, weighed, self.share)
+
+    def with_p_correct(self, p_correct: NDArray[np.float64]) -> Verdicts:
+        """The same verdicts with a probability for each [Q]."""
+        return replace(self, p_correct=p_correct)
+
+    def correct(self, labelled: LabelledPool) -> Bools:
+        """Which verdicts are right [Q]; a null verdict is wrong."""
+        same = self.pool.questions is labelled.questions or (
+            np.array_equal(self.pool.base, labelled.base)
+            and np.array_equal(np.asarray(self.pool.questions), np.asarray(labelled.questions))
+        )
+        if not same:
+            raise LabelError("these verdicts are for other questions than the labels: predict on the same pool")
+        return labelled.answer_correct[self._place] & (self.code >= 0)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per question: question, answer, confidence (null: none learned), share, margin, votes, responses."""
+        import polars as pl
+
+        coded = self.pool.names is None or isinstance(self.pool.names, np.ndarray)
+        columns = {
+            "question": self.question,
+            "answer": self.answer if coded else self._named(),
+            "confidence": pl.Series(self.confidence, nan_to_null=True),
+            "share": self.share,
+            "margin": self.margin,
+            "votes": self.votes,
+            "responses": self.pool.sizes,
+        }
+        return pl.DataFrame(columns)
+
+    @property
+    def _place(self) -> Ints:
+        """Where each winner stands among the pool's answers [Q]; at 0 if there is none."""
+        return np.where(self.code < 0, 0, self.pool.base + self.code)
+
+    def _named(self) -> pl.Series:
+        """The winning answers as text, null where there is none."""
+        import polars as pl
+
+        place = pl.Series(self._place).set(pl.Series(self.code < 0), None)
+        return pl.Series(self.pool.names, dtype=pl.String).gather(place)
+
+    def __repr__(self) -> str:
+        return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first of them."""
+        table = self.to_polars().head(SHOWN)
+        title = f"{self!r}, the first {table.height}"
+        return html_table(title, table.columns, table.iter_rows())

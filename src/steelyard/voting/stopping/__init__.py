@@ -1,0 +1,61 @@
+"""When to stop sampling: the votes after every sample, and rules that look at them. No rule sums a weight.
+
+Adding a rule is adding a file with one `Rule` class to `rules/`, or an entry point of the group `steelyard.stopping` in
+another package; plans, the choice for a budget and the checks of every rule find it by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.foundation.errors import PlanError, SteelyardError
+
+if TYPE_CHECKING:
+    from steelyard.foundation.registry import Registry
+    from steelyard.voting.stopping.rule import Rule
+
+
+@cache
+def registry() -> Registry[type[Rule]]:
+    """All stopping rules by name."""
+    from steelyard.foundation.registry import Registry, named_class, only_class
+    from steelyard.voting.stopping.rule import Rule
+
+    folder = Path(__file__).parent / "rules"
+    pick, check = only_class(Rule), named_class(Rule)  # type: ignore[type-abstract]
+    return Registry("stopping rule", f"{__name__}.rules", folder, pick, group="steelyard.stopping", check=check)
+
+
+def rule_names() -> tuple[str, ...]:
+    """Return the names of all stopping rules, those of other packages included.
+
+    >>> rule_names()[:3]
+    ('beta', 'confidence', 'fixed')
+    """
+    return registry().names
+
+
+def rule_class(name: str) -> type[Rule]:
+    """Return the class of a stopping rule by its name.
+
+    >>> rule_class("beta").__name__
+    'Beta'
+    """
+    return registry().get(name)
+
+
+def rule_from(plain: Mapping[str, Any]) -> Rule:
+    """Make the rule that a plan's "stopping" object describes.
+
+    >>> rule_from({"rule": "beta", "cap": 16, "least": 2, "threshold": 0.9})
+    Beta(cap=16, least=2, threshold=0.9)
+    """
+    settings = dict(plain)
+    name = settings.pop("rule", None)
+    try:
+        return rule_class(str(name)).from_plain(settings)
+    except SteelyardError as error:
+        raise PlanError(f"its stopping rule is damaged: {error}; make it again with 'steelyard plan-budget'") from None

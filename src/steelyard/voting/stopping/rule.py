@@ -1,0 +1,88 @@
+"""What every stopping rule is: how sure it is after each sample, a threshold, a cap and a minimum.
+
+    stop after the first k samples with  k >= cap,  or  k >= least  and  signal(k) >= threshold
+
+A rule looks at the samples of a question in their own order, never in the order in which they arrived: answers
+that are quick to write are more often wrong, and a rule that listened to the first to finish would trust them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.foundation.errors import SettingError
+from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.stopping.prefix_votes import PrefixVotes
+
+MOST = 1_000_000  # samples per question
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """A rule that says, after every sample, whether the question needs another.
+
+    >>> import steelyard as sy
+    >>> sy.rule_class("beta")(cap=16, least=2, threshold=0.95)
+    Beta(cap=16, least=2, threshold=0.95)
+    """
+
+    name: ClassVar[str]  # what a plan calls it
+    thresholds: ClassVar[tuple[float, ...]] = ()  # those worth trying; none: the cap alone decides
+
+    cap: int
+    least: int = 1
+    threshold: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("cap", "least"):
+            if type(getattr(self, name)) is not int:
+                raise SettingError(f"{name} is {getattr(self, name)!r:.40}: give a whole number of samples")
+        if self.cap > MOST:
+            raise SettingError(f"cap is {self.cap!r:.40}: give at most {MOST:,} samples")
+        if not 1 <= self.least <= self.cap:
+            raise SettingError(f"least is {self.least} and cap is {self.cap}: they need 1 <= least <= cap")
+        if type(self.threshold) not in (int, float) or not 0 < self.threshold <= 1:
+            raise SettingError(f"threshold is {self.threshold!r:.40}: give a number above 0 and up to 1")
+
+    @abstractmethod
+    def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
+        """Return how sure the rule is after each prefix [Q, K]; it stops where this reaches the threshold."""
+
+    @abstractmethod
+    def spoken(self, prefix: PrefixVotes) -> str:
+        """Say how sure the rule is after the last prefix of one question, in one line."""
+
+    def ready(self, prefix: PrefixVotes) -> Bools:
+        """Return after which prefixes the rule asks for no more [Q, K]."""
+        sure = (self.signal(prefix) >= self.threshold) & (prefix.k >= self.least)
+        return sure | (prefix.k >= self.cap)
+
+    def stops(self, prefix: PrefixVotes) -> Ints:
+        """Return how many samples the rule takes of every question [Q]: the first prefix that is ready, or all."""
+        ready = self.ready(prefix)
+        first: Ints = np.where(ready.any(axis=1), prefix.k[ready.argmax(axis=1)], prefix.k[-1])
+        return np.minimum(first, prefix.sizes)
+
+    def why(self, prefix: PrefixVotes) -> str:
+        """Say in one line why the rule goes on, or stops, after the last prefix of one question."""
+        if not self.ready(prefix)[0, -1]:
+            return f"go on: {self.spoken(prefix)}"
+        sure = prefix.k[-1] >= self.least and self.signal(prefix)[0, -1] >= self.threshold
+        return f"stop: {'' if sure else f'the cap of {self.cap} samples is reached; '}{self.spoken(prefix)}"
+
+    def plain(self) -> dict[str, Any]:
+        """The rule as a plan writes it."""
+        return {"rule": self.name, **asdict(self)}
+
+    @classmethod
+    def from_plain(cls, settings: dict[str, Any]) -> Self:
+        """Make the rule a plan describes; every value must be there and of its kind."""
+        wanted = {field.name for field in fields(cls)}
+        if set(settings) != wanted:
+            raise SettingError(f"{cls.name} has the settings {sorted(wanted)}, not {sorted(settings)}")
+        return cls(**settings)

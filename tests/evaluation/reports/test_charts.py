@@ -1,0 +1,84 @@
+"""What the charts show: negative weights are seen, lines have names, and a colour has one meaning."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from math import log1p
+from typing import Any
+
+import pytest
+
+import steelyard as sy
+from steelyard.evaluation.reports import charts, score_charts
+from steelyard.evaluation.reports.details import Weights
+from steelyard.evaluation.reports.line_names import leaving_lines, line_names
+from steelyard.evaluation.reports.style import colour
+
+
+def weights(low: float, high: float) -> Weights:
+    line = [{"score": i / 100, "weight": low + (high - low) * i / 100} for i in range(101)]
+    histogram = [{"kind": kind, "begin": 0.0, "end": 1.0, "share": 1.0} for kind in ("correct", "wrong")]
+    return Weights(line, [0.1], histogram, (0.0, 1.0), {"correct": 0.0, "wrong": 0.5})
+
+
+def drawn_height(spec: dict[str, Any], low: float, high: float) -> float:
+    """The part of the axis between zero and the lowest weight."""
+    scale = next(
+        layer["encoding"]["y"]["scale"] for layer in spec["layer"] if layer["encoding"].get("y", {}).get("scale")
+    )
+    assert scale["type"] == "symlog"
+    bottom, top = (log1p(abs(end) / scale["constant"]) for end in scale["domain"])
+    return log1p(abs(low) / scale["constant"]) / (bottom + top)
+
+
+def test_a_small_negative_part_of_the_weight_is_seen() -> None:
+    assert drawn_height(score_charts.weights(weights(-0.14, 11.8), "calibrated"), -0.14, 11.8) > 0.1
+
+
+def test_a_large_negative_part_is_drawn_on_a_straight_axis_and_named() -> None:
+    text = json.dumps(score_charts.weights(weights(-4.0, 6.0), "logit"), ensure_ascii=False)
+    assert "symlog" not in text
+    assert "against its answer ↓" in text
+
+
+def test_the_weight_and_the_scores_have_no_colour_but_the_methods() -> None:
+    methods = {colour(name) for name in sy.method_names()}
+    for spec in (score_charts.weights(weights(-1.0, 2.0), "calibrated"), score_charts.scores(weights(-1.0, 2.0))):
+        text = json.dumps(spec)
+        assert {each for each in methods if each in text} <= {colour("calibrated")}
+
+
+def test_lines_are_named_where_they_end_and_have_no_legend() -> None:
+    rows = [
+        {"method": name, "n": n, "accuracy": 0.4 + 0.01 * k * n, "low": 0.3, "high": 0.6}
+        for k, name in enumerate(("majority", "best-of-n", "vanilla", "calibrated", "pass-at-n"))
+        for n in (1, 8)
+    ]
+    spec = charts.curves(rows, "calibrated")
+    assert "legend" not in {
+        key for layer in spec["layer"] for key, value in layer["encoding"].get("color", {}).items() if value
+    }
+    named = [row["label"] for data in spec["datasets"].values() for row in data if "label" in row]
+    assert set(named) == {"majority", "best-of-n", "vanilla", "calibrated"}
+    leaving = [data for data in spec["datasets"].values() if {row.get("method") for row in data} == {"pass-at-n"}]
+    assert [row["n"] for data in leaving for row in data] == [1]
+
+
+def test_names_keep_their_distance_and_stay_in_the_frame() -> None:
+    rows = [{"method": str(k), "n": 1, "accuracy": 0.59 + 0.0001 * k} for k in range(6)]
+    places = [row["at"] for row in line_names(rows, [str(k) for k in range(6)], (0.4, 0.6), 0.1)]
+    assert all(b - a >= 0.02 - 1e-9 for a, b in pairwise(places))
+    assert max(places) <= 0.6 + 1e-9
+
+
+def test_a_line_that_leaves_the_frame_is_named_where_it_does() -> None:
+    rows = [{"method": "pass-at-n", "n": n, "accuracy": a} for n, a in ((1, 0.4), (2, 0.5), (4, 0.8))]
+    assert [row["n"] for row in leaving_lines(rows, 0.6)] == [2]
+    assert leaving_lines(rows, 0.9) == []
+
+
+@pytest.mark.parametrize("name", ["calibrated", "logit"])
+def test_the_scores_of_correct_and_wrong_responses_point_in_two_directions(name: str) -> None:
+    rows = [row for data in score_charts.scores(weights(-1.0, 2.0))["datasets"].values() for row in data]
+    assert {row["kind"]: row["height"] > 0 for row in rows if "share" in row} == {"correct": True, "wrong": False}, name

@@ -1,0 +1,50 @@
+"""What some methods can do beyond voting is asked of the method, whatever its class."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import steelyard as sy
+from steelyard.voting.methods.abilities.offset import with_offset
+from tests.building import Labelled
+
+METHODS = [sy.method_class(name) for name in sy.method_names()]
+every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.name)
+
+
+class CopyOfBest(sy.BestOfN):
+    """The same vote, which says that the same formula holds."""
+
+    exact_subsets: ClassVar[str | None] = "best-of-n"
+
+
+class SilentBest(sy.BestOfN):
+    """The same vote, which says nothing."""
+
+
+@every_method
+def test_only_a_method_that_reserved_questions_promises_anything(kind: type[sy.Method], cal: Labelled) -> None:
+    with pytest.raises(sy.CalibrationError, match=r"reserve=0\.5"):
+        kind().fit(cal).risk_control(0.1)
+
+
+@every_method
+def test_the_votes_with_an_offset_show_their_accuracy_over_it(kind: type[sy.Method], cal: Labelled) -> None:
+    vote = with_offset(kind().fit(cal))
+    assert (vote is not None) == (kind.name in ("linear", "logit"))
+    if vote is not None:
+        assert vote.curve_.questions == cal.n_questions
+        assert vote.score_at(float(vote.offset_ or 0.0)) == vote.b
+
+
+def test_a_formula_holds_for_the_class_that_claims_it_and_not_for_what_is_derived(
+    cal: Labelled, test: Labelled
+) -> None:
+    found = sy.curves([sy.BestOfN(), CopyOfBest(), SilentBest()], cal, test, n=[4], resamples=3)
+    exact, copied, drawn = found.correct[:, 0].T
+    assert np.array_equal(exact, copied)
+    assert np.array_equal(drawn * 3, np.round(drawn * 3))  # counted in three draws
+    assert not np.array_equal(exact, drawn)
