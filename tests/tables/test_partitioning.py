@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,15 @@ def test_what_another_command_writes_stays_where_there_are_no_locks(
     assert sorted(path.name for path in (tmp_path / "parts").iterdir())[-1] == "parts.json"
 
 
+def test_what_a_killed_process_of_the_same_number_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / f".parts.{os.getpid()}.0.parts"
+    left.mkdir()
+    (left / "half").touch()
+    sy.partition(sy.simulate(8, 2, seed=1), tmp_path / "parts", 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+    assert not (tmp_path / "parts" / "half").exists()
+
+
 def test_what_a_killed_command_left_is_removed_by_the_next_one_and_that_of_a_running_one_is_not(tmp_path: Path) -> None:
     holders = [
         subprocess.Popen(
@@ -130,10 +140,10 @@ def test_what_a_killed_command_left_is_removed_by_the_next_one_and_that_of_a_run
         killed.wait()
         other = tmp_path / ".other.999999999.parts"
         other.mkdir()
-        assert (tmp_path / f".parts.{killed.pid}.parts").is_dir()
+        assert list(tmp_path.glob(f".parts.{killed.pid}.*.parts"))
         sy.partition(sy.simulate(8, 2, seed=1), tmp_path / "parts", 2)
-        assert not (tmp_path / f".parts.{killed.pid}.parts").exists()
-        assert (tmp_path / f".parts.{running.pid}.parts").is_dir()
+        assert not list(tmp_path.glob(f".parts.{killed.pid}.*.parts"))
+        assert list(tmp_path.glob(f".parts.{running.pid}.*.parts"))
         assert other.is_dir()
         assert sorted(path.name for path in (tmp_path / "parts").iterdir())[-1] == "parts.json"
     finally:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -103,13 +104,13 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
     if target.exists() or target.is_symlink():
         raise UnwritableError(target, "it is there already", "choose another folder with -o")
     parent = make_folder(target.absolute().parent)
-    beside = parent / f".{target.name}.{os.getpid()}.parts"
+    beside = parent / f".{target.name}.{os.getpid()}.{token_hex(4)}.parts"
     lock = None
     try:
         beside.mkdir()
         with suppress(RunError):  # without locks, leftovers cannot be told from folders of other machines
             lock = RunLock(beside, OWNER)
-            _remove_leftovers(parent, target.name)
+            _remove_leftovers(beside, target.name)
         yield beside, beside
         (beside / OWNER).unlink(missing_ok=True)
         beside.rename(target)
@@ -121,16 +122,17 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _remove_leftovers(parent: Path, name: str) -> None:
-    """Remove what commands left here that were killed while they wrote this folder; those that still run keep theirs.
+def _remove_leftovers(own: Path, name: str) -> None:
+    """Remove the folders that killed commands left beside this one; a command that still runs keeps its own.
 
-    A running one holds the lock of its folder. One of another version has no such lock: its process must be gone.
+    A running command holds the lock of its folder, or has not locked it yet. In containers, the process that was killed
+    often had the number that this one has.
     """
-    for path in parent.glob(f".{escape(name)}.*.parts"):
-        number = path.name.removeprefix(f".{name}.").removesuffix(".parts")
-        if path.is_symlink() or not path.is_dir() or not number.isdecimal():
+    for path in own.parent.glob(f".{escape(name)}.*.parts"):
+        number = path.name.removeprefix(f".{name}.").partition(".")[0]
+        if path == own or path.is_symlink() or not path.is_dir() or not number.isdecimal():
             continue
-        if holder(path, OWNER) is None and not is_running(int(number)):
+        if holder(path, OWNER) is None and (int(number) == os.getpid() or not is_running(int(number))):
             shutil.rmtree(path, ignore_errors=True)
 
 
