@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 import steelyard as sy
+from steelyard.evaluation.plan_stopping import plan_stopping
 
 
 def main() -> None:
@@ -12,7 +13,7 @@ def main() -> None:
     table = sy.simulate(120, 8)
     pool = sy.read_labelled(table)
     sy.evaluate(None, *pool.split(0.5, seed=0), n=[2, 8], resamples=2)
-    sy.plan_budget(pool, sy.CalibratedVote(), samples=4, resamples=2)
+    plan_stopping(pool, sy.CalibratedVote(), samples=4, resamples=2)
     for precision in (pl.Float32, pl.Float64):
         labelled = sy.read_labelled(table.with_columns(pl.col("score").cast(precision)))
         for method in (sy.VanillaVote(), sy.BestOfN()):

@@ -35,7 +35,7 @@ def _rows() -> Iterator[dict[str, Any]]:
             test, cal = split(whole.pool, SEEDS[0])
             learned, other = (PricedPool(part, whole.score) for part in (cal[LABELS], test))
             found = committee_budget(learned, other, sy.CommitteeVote(), BUDGETS[prices][-1], BUDGETS[prices])
-            for row in found.curve.drop("chosen").iter_rows(named=True):
+            for row in found.table.drop("chosen").iter_rows(named=True):
                 samples, scores, scored = (row.pop(name) for name in ("samples", "scores", "scored"))
                 counts = {"n": sum(samples.values()), "scores": sum(scores.values()), "llms": _count(samples)}
                 yield {"prices": prices, "verifier": verifier, **row, **counts, "scored_llms": len(scored)}

@@ -27,7 +27,7 @@ def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
         for verifier in (name for name in sy.grid_names()[1] if not name.startswith("self")):
             test, by_size = split(sy.read_labelled(f"grid:{llm}/{verifier}", texts=True), seed)
             found = joint_budget(by_size[LABELS], test, sy.CalibratedVote(), Prices(1, 1), BUDGETS[-1], BUDGETS)
-            for row in found.curve.drop("chosen").iter_rows(named=True):
+            for row in found.table.drop("chosen", "buys").iter_rows(named=True):
                 yield {"pair": f"{llm}/{verifier}", **row}
 
 

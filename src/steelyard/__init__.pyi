@@ -13,8 +13,6 @@ from steelyard.engine.public_tables import vote as vote
 from steelyard.evaluation.accuracy import Estimate as Estimate
 from steelyard.evaluation.accuracy import accuracy as accuracy
 from steelyard.evaluation.accuracy import paired_difference as paired_difference
-from steelyard.evaluation.committee_budget import CommitteeBudget as CommitteeBudget
-from steelyard.evaluation.committee_budget import plan_committee_budget as plan_committee_budget
 from steelyard.evaluation.compare import compare as compare
 from steelyard.evaluation.compute_to_match import ComputeToMatch as ComputeToMatch
 from steelyard.evaluation.compute_to_match import break_even as break_even
@@ -24,14 +22,8 @@ from steelyard.evaluation.curves import Curves as Curves
 from steelyard.evaluation.curves import curves as curves
 from steelyard.evaluation.frontier import frontier as frontier
 from steelyard.evaluation.frugal import evaluate_frugal as evaluate_frugal
-from steelyard.evaluation.frugal_plan import learn_asking as learn_asking
-from steelyard.evaluation.joint_budget import JointBudget as JointBudget
-from steelyard.evaluation.joint_budget import plan_joint_budget as plan_joint_budget
 from steelyard.evaluation.paper.reproduce import reproduce as reproduce
-from steelyard.evaluation.plan_budget import Budgeted as Budgeted
 from steelyard.evaluation.plan_budget import plan_budget as plan_budget
-from steelyard.evaluation.plan_cascade import Cascaded as Cascaded
-from steelyard.evaluation.plan_cascade import plan_cascade as plan_cascade
 from steelyard.evaluation.replay_cascade import CascadeReplay as CascadeReplay
 from steelyard.evaluation.replay_cascade import replay_cascade as replay_cascade
 from steelyard.evaluation.reports.page import report as report

@@ -40,11 +40,6 @@ def test_simulate_takes_samples_as_before(tmp_path: Path) -> None:
         assert json.loads(done.out)["responses"] == 15, done.err
 
 
-def test_the_budget_of_plan_budget_is_still_called_samples(file: Path) -> None:
-    done = steelyard("plan-budget", file, "--samples", 2, "--method", "majority", "--json")
-    assert done.code == 0, done.err
-
-
 def test_what_comes_after_two_dashes_is_no_option() -> None:
     assert "no such column" not in steelyard("methods", "--", "--methods").err
     assert "unknown method '--methods'" in steelyard("methods", "--", "--methods").err
@@ -53,7 +48,7 @@ def test_what_comes_after_two_dashes_is_no_option() -> None:
 @pytest.mark.parametrize("verb", ["fit", "vote", "report", "plan-budget"])
 def test_a_verb_for_one_method_refuses_two(verb: str, file: Path, tmp_path: Path) -> None:
     for words in (("--method", "majority,vanilla"), ("--method", "majority", "--method", "vanilla")):
-        done = steelyard(verb, file, *words, *(("--samples", 2) if verb == "plan-budget" else ()))
+        done = steelyard(verb, file, *words, *(("--budget", 2) if verb == "plan-budget" else ()))
         assert done.code == 2
         assert done.err.startswith("error: --method takes one name here, not majority, vanilla")
     assert not (tmp_path / "report.html").exists()

@@ -63,7 +63,7 @@ def test_an_option_of_one_name_has_one_metavar_and_one_first_sentence_in_all_ver
 def test_no_help_has_an_old_spelling() -> None:
     for verb in VERBS:
         own = {name for param in shown(verb) for name in param.opts}
-        assert not own & (set(OLD) - ({"--samples"} if verb == "plan-budget" else set())), verb
+        assert not own & set(OLD), verb
 
 
 def test_help_shows_every_word_of_every_text(monkeypatch: pytest.MonkeyPatch) -> None:

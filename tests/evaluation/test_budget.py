@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.evaluation.plan_stopping import plan_stopping
 from steelyard.evaluation.rule_for_budget import RuleSearch, choose
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.voting.stopping.rules.beta import Beta
@@ -131,9 +132,9 @@ def test_it_is_recommended_not_to_stop_where_stopping_cannot_pay() -> None:
 
 
 def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
-    made = sy.plan_budget(stubborn(60, 9), sy.MajorityVote(), samples=4, resamples=2)
-    assert made.advice().startswith("Do not stop early: it does not pay on the calibration questions. Take 4 samples")
-    assert made.method.stopping_ == Fixed(4)
+    made = plan_stopping(stubborn(60, 9), sy.MajorityVote(), samples=4, resamples=2)
+    assert made.explain().startswith("Do not stop early: it does not pay on the calibration questions. Take 4 samples")
+    assert made.plan.stopping_ == Fixed(4)
 
 
 def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
@@ -208,15 +209,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_plan_budget_prints_an_aligned_frontier_and_writes_the_rule(file: Path, tmp_path: Path) -> None:
-    done = steelyard("plan-budget", file, "--samples", 4, "-o", tmp_path / "plan.json")
+    done = steelyard("plan-budget", file, "--budget", 4, "-o", tmp_path / "plan.json")
     assert done.code == 0, done.err
-    assert "Stopping rules on 80 questions, chosen on 80 others" in done.out
+    assert "Accuracy over cost on 80 questions, chosen on 80 others" in done.out
     lines = done.out.splitlines()
-    head = next(i for i, line in enumerate(lines) if line.startswith("rule "))
-    end = lines[head].index("accuracy %") + len("accuracy %")
+    head = next(i for i, line in enumerate(lines) if line.startswith("budget "))
+    start = lines[head].index("accuracy %")
     rows = lines[head + 1 : lines.index("", head)]
-    assert all(row[end - 1].isdigit() and row[end : end + 2].strip() == "" for row in rows)
-    assert {line.split()[0] for line in rows} == set(sy.rule_names())
+    assert all(row[start].isdigit() and row[start - 2 : start] == "  " for row in rows)
+    assert {line[lines[head].index("buys") :].split()[0].rstrip(":") for line in rows} == set(sy.rule_names())
     assert "Plan written to" in done.out
     plan = sy.load(tmp_path / "plan.json")
     assert plan.stopping_ is not None
@@ -231,10 +232,11 @@ def test_plan_budget_json_is_what_the_library_returns(file: Path) -> None:
     assert done.code == 0, done.err
     found = json.loads(done.out)
     made = sy.plan_budget(sy.read(file), sy.CalibratedVote(), loss=0.05, seed=2)
-    assert found["rows"] == made.frontier.to_dicts()
-    assert found["stopping"] == json.loads(json.dumps(made.rule.plain()))
-    assert found["advice"] == made.advice()
-    assert "against all samples" in found["advice"]
+    assert found["rows"] == made.table.to_dicts()
+    assert made.plan.stopping_ is not None
+    assert found["stopping"] == json.loads(json.dumps(made.plan.stopping_.plain()))
+    assert found["explanation"] == made.explain()
+    assert "against all samples" in found["explanation"]
 
 
 def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: Path) -> None:
@@ -242,7 +244,7 @@ def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: 
     sy.write(sy.simulate(100, 8, seed=33).rename({"score": "prm"}), other)
     steelyard("fit", other, "--method", "logit", "-o", tmp_path / "plan.json")
     before = json.loads((tmp_path / "plan.json").read_text())
-    done = steelyard("plan-budget", file, "--samples", 3, "--plan", tmp_path / "plan.json", "-o", tmp_path / "new.json")
+    done = steelyard("plan-budget", file, "--budget", 3, "--plan", tmp_path / "plan.json", "-o", tmp_path / "new.json")
     assert done.code == 0, done.err
     after = json.loads((tmp_path / "new.json").read_text())
     assert after.pop("stopping")["rule"] in sy.rule_names()
@@ -253,17 +255,17 @@ def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "--samples 8"),
-        (("--samples", 9), "between 1 and 8"),
-        (("--samples", "many"), "'--samples'"),
+        ((), "say what to aim for: a budget"),
+        (("--budget", 9), "between 1 and 8"),
+        (("--budget", "many"), "cannot read the budget 'many'"),
         (("--loss", 2), "one point"),
-        (("--samples", 4, "--method", "pass-at-n"), "oracle"),
-        (("--samples", 4, "--method", "calibated"), "did you mean 'calibrated'"),
-        (("--samples", 4, "--plan", "nowhere.json"), "no such plan"),
-        (("--samples", 4, "--calibrate", 0.05), "label 20 or more"),
-        (("--samples", 4, "--calibrate", 0.95), "too few to say what a rule is worth"),
-        (("--samples", 4, "--calibrate", 1.0), "leaves one side empty"),
-        (("--samples", 4, "-o", "no/where/plan.json"), "no folder"),
+        (("--budget", 4, "--method", "pass-at-n"), "oracle"),
+        (("--budget", 4, "--method", "calibated"), "did you mean 'calibrated'"),
+        (("--budget", 4, "--plan", "nowhere.json"), "no such plan"),
+        (("--budget", 4, "--calibrate", 0.05), "label 20 or more"),
+        (("--budget", 4, "--calibrate", 0.95), "too few to say what a rule is worth"),
+        (("--budget", 4, "--calibrate", 1.0), "leaves one side empty"),
+        (("--budget", 4, "-o", "no/where/plan.json"), "no folder"),
     ],
 )
 def test_plan_budget_refuses_in_one_line(file: Path, words: tuple[object, ...], message: str) -> None:
@@ -276,7 +278,7 @@ def test_plan_budget_refuses_in_one_line(file: Path, words: tuple[object, ...], 
 
 def test_plan_budget_needs_labels(tmp_path: Path) -> None:
     sy.write(sy.simulate(60, 4, seed=3).drop("correct"), tmp_path / "t.parquet")
-    done = steelyard("plan-budget", tmp_path / "t.parquet", "--samples", 2)
+    done = steelyard("plan-budget", tmp_path / "t.parquet", "--budget", 2)
     assert done.code == 2
     assert "needs labels" in done.err
 
@@ -292,7 +294,6 @@ def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatc
         return replace(found, rule=Beta(12, 1, 0.8), offers=found.offers | {"beta": Beta(12, 1, 0.8)})
 
     monkeypatch.setattr(budget.RuleSearch, "choose", misled)
-    made = sy.plan_budget(misleading(40), sy.MajorityVote(), samples=7, resamples=0)
-    assert made.refused == Beta(12, 1, 0.8)
-    assert made.rule == Fixed(7)
-    assert "fell behind" in made.advice()
+    made = plan_stopping(misleading(40), sy.MajorityVote(), samples=7, resamples=0)
+    assert made.plan.stopping_ == Fixed(7)
+    assert made.explain().startswith("Do not stop early: beta seemed to pay and fell behind")

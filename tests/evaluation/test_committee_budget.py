@@ -14,7 +14,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.cli.committee_view import committee_view
+from steelyard.cli.budget_view import show_json
+from steelyard.evaluation.budget_plan import BudgetPlan
+from steelyard.evaluation.committee_budget import plan_committee_budget
 from steelyard.evaluation.committee_prices import priced
 from steelyard.evaluation.committee_rivals import Rivals
 from steelyard.evaluation.committee_ways import CommitteeWays
@@ -28,8 +30,8 @@ GOOD = {"ant": 0.5, "bee": 0.4}
 ONE: dict[str, Any] = {"price_sample": 1, "budgets": []}
 
 
-def plan(pool: sy.Pool, prices: Mapping[str, float] | None = None, **options: Any) -> sy.CommitteeBudget:
-    return sy.plan_committee_budget(pool, sy.CommitteeVote(), prices, **options)
+def plan(pool: sy.Pool, prices: Mapping[str, float] | None = None, **options: Any) -> BudgetPlan:
+    return plan_committee_budget(pool, sy.CommitteeVote(), prices, **options)
 
 
 @cache
@@ -39,7 +41,7 @@ def told() -> sy.LabelledPool:
 
 
 @cache
-def found() -> sy.CommitteeBudget:
+def found() -> BudgetPlan:
     return plan(told(), price_sample=1, price_score=0.5, budget=8, budgets=[2])
 
 
@@ -54,7 +56,7 @@ def test_a_good_verifier_is_bought_within_the_budget_and_beats_majority_and_the_
 
 
 def test_the_cost_is_that_of_the_samples_and_of_the_scores_of_every_source() -> None:
-    for row in found().curve.iter_rows(named=True):
+    for row in found().table.iter_rows(named=True):
         samples, scores = sum(row["samples"].values()), sum(row["scores"].values())
         assert row["cost"] == pytest.approx(samples + 0.5 * scores)
         assert all(scores <= row["samples"][name] for name, scores in row["scores"].items())
@@ -112,9 +114,9 @@ def test_a_source_without_scores_is_asked_for_none_and_its_plan_gives_them_no_we
     made = plan(pool, **ONE, price_score=0.1, budget=9)
     assert made.figures["scored"] == ["bee"]
     assert made.figures["scores"]["ant"] == 0
-    if isinstance(made.method, sy.CommitteeVote):
-        assert made.method.slopes_.get("ant", 0.0) == 0
-        assert made.method.slopes_["bee"] > 0
+    if isinstance(made.plan, sy.CommitteeVote):
+        assert made.plan.slopes_.get("ant", 0.0) == 0
+        assert made.plan.slopes_["bee"] > 0
     else:
         assert made.figures["samples"]["ant"] == 0
 
@@ -127,16 +129,16 @@ def test_nothing_is_chosen_by_the_questions_it_is_measured_on() -> None:
     for base, width in zip(test.base.tolist(), test.width.tolist(), strict=True):
         other[base : base + width] = ~other[base : base + width]
     again = plan(replace(pool, answer_correct=other), price_sample=1, price_score=0.5, budget=8, budgets=[2])
-    choices = [made.curve.select("budget", "buys", "margin", "scores").rows() for made in (found(), again)]
+    choices = [made.table.select("budget", "buys", "margin", "scores").rows() for made in (found(), again)]
     assert choices[0] == choices[1]
-    for name, value in found().method.learned().items():
-        np.testing.assert_equal(again.method.learned()[name], value)
+    for name, value in found().plan.learned().items():
+        np.testing.assert_equal(again.plan.learned()[name], value)
     assert found().figures["accuracy"] > again.figures["accuracy"]
 
 
 def test_the_plan_decides_as_it_was_measured(tmp_path: Path) -> None:
     row, (_, test) = found().figures, told().split(0.5, seed=0)
-    found().method.save(tmp_path / "plan.json")
+    found().plan.save(tmp_path / "plan.json")
     voter = sy.load(tmp_path / "plan.json")
     part = test.first_of_sources(row["samples"])
     assert (voter.name, voter.fitted_on_ is not None) == (row["method"], True)
@@ -219,8 +221,8 @@ def test_too_few_questions_and_a_method_that_weighs_no_sources_are_refused() -> 
     with pytest.raises(sy.CalibrationError, match="15 questions"):
         plan(told().take(np.arange(30)), **ONE, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="plan with the method committee"):
-        sy.plan_committee_budget(told(), sy.CalibratedVote(), price_sample=1, price_score=1, budget=4)
-    with pytest.raises(sy.SettingError, match="use plan_joint_budget"):
+        plan_committee_budget(told(), sy.CalibratedVote(), price_sample=1, price_score=1, budget=4)
+    with pytest.raises(sy.SettingError, match="these responses have one"):
         plan(told().from_sources(["ant"]), **ONE, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="not both"):
         plan(told(), {"ant": 1, "bee": 1}, price_sample=1, price_score=1, budget=4)
@@ -240,33 +242,32 @@ PRICES = ("--price", "ant=3,bee=1")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*PRICES, "--price-score", "nan", "--budget", "4"), "the price of a score is nan"),
-        ((*PRICES, "--price-score", "-1", "--budget", "4"), "the price of a score is -1"),
-        ((*PRICES, "--price-score", "1e300", "--budget", "4"), "the price of a score is 1e+300"),
+        ((*PRICES, "--price", "score=nan", "--budget", "4"), "cannot read the price 'score=nan'"),
+        ((*PRICES, "--price", "score=-1", "--budget", "4"), "the price of a score is -1"),
+        ((*PRICES, "--price", "score=1e300", "--budget", "4"), "the price of a score is 1e+300"),
         (
-            ("--price", "ant=-3,bee=1", "--price-score", "1", "--budget", "4"),
+            ("--price", "ant=-3,bee=1", "--price", "score=1", "--budget", "4"),
             "the price of a million tokens of 'ant' is",
         ),
-        (("--price", "ant=1e99,bee=1", "--price-score", "1", "--budget", "4"), "'ant' is 1e+99: give what one costs"),
-        (("--price", "ant=nan,bee=1", "--price-score", "1", "--budget", "4"), "cannot read the price 'ant=nan'"),
-        (("--price", "ant=3", "--price-score", "1", "--budget", "4"), "no price for bee"),
+        (("--price", "ant=1e99,bee=1", "--price", "score=1", "--budget", "4"), "'ant' is 1e+99: give what one costs"),
+        (("--price", "ant=nan,bee=1", "--price", "score=1", "--budget", "4"), "cannot read the price 'ant=nan'"),
+        (("--price", "ant=3", "--price", "score=1", "--budget", "4"), "no price for bee"),
         (
-            ("--price", "ant=3,bee=1,cow=2", "--price-score", "1", "--budget", "4"),
+            ("--price", "ant=3,bee=1,cow=2", "--price", "score=1", "--budget", "4"),
             "a price for 'cow', which is no source",
         ),
-        (("--price", "ant=0,bee=0", "--price-score", "0", "--budget", "4"), "samples and scores are all free"),
-        ((*PRICES, "--price-score-of", "ant=1", "--budget", "4"), "no price of a score for bee"),
-        ((*PRICES, "--price-score-of", "ant=1,cow=2", "--budget", "4"), "a price of a score for 'cow'"),
-        ((*PRICES, "--price-score", "1", "--price-score-of", "ant=-1", "--budget", "4"), "a score of 'ant' is -1"),
-        ((*PRICES, "--price-score", "1", "--budget", "0.000001"), "does not pay for one sample of bee at 1.05e-05"),
-        ((*PRICES, "--price-score", "1", "--budget", "nan"), "budget must be above 0, not nan"),
-        ((*PRICES, "--price-score", "1", "--budget", "65%"), "here give a cost, as 32"),
-        ((*PRICES, "--price-score", "1"), "say what to aim for: --budget 32"),
-        ((*PRICES, "--price-score", "1", "--price-sample", "1", "--budget", "4"), "give one of the three"),
-        ((*PRICES, "--price-score", "1", "--budget", "4", "--loss", "0.1"), "a loss cannot be aimed for"),
-        ((*PRICES, "--price-score", "1", "--budget", "4", "--score", "none"), "there are no scores to buy"),
-        ((*PRICES, "--price-score", "1", "--budget", "4", "--method", "vanilla"), "plan with the method committee"),
-        (("--price-score", "1", "--budget", "4"), "add --price-sample"),
+        (("--price", "ant=0,bee=0", "--price", "score=0", "--budget", "4"), "samples and scores are all free"),
+        ((*PRICES, "--price", "score:ant=1", "--budget", "4"), "no price of a score for bee"),
+        ((*PRICES, "--price", "score:ant=1,score:cow=2", "--budget", "4"), "a price of a score for 'cow'"),
+        ((*PRICES, "--price", "score=1,score:ant=-1", "--budget", "4"), "a score of 'ant' is -1"),
+        ((*PRICES, "--price", "score=1", "--budget", "0.000001"), "does not pay for one sample of bee at 1.05e-05"),
+        ((*PRICES, "--price", "score=1", "--budget", "nan"), "budget must be above 0, not nan"),
+        ((*PRICES, "--price", "score=1", "--budget", "65%"), "give the mean cost per question, as 32"),
+        ((*PRICES, "--price", "score=1"), "say what to aim for: a budget"),
+        ((*PRICES, "--price", "score=1,sample=1", "--budget", "4"), "two prices of a sample"),
+        ((*PRICES, "--price", "score=1", "--budget", "4", "--loss", "0.1"), "a loss is for samples or sources alone"),
+        ((*PRICES, "--price", "score=1", "--budget", "4", "--score", "none"), "there are no scores to buy"),
+        ((*PRICES, "--price", "score=1", "--budget", "4", "--method", "vanilla"), "plan with the method committee"),
     ],
 )
 def test_prices_and_budgets_that_cannot_be_are_one_line(file: Path, words: tuple[str, ...], said: str) -> None:
@@ -277,37 +278,39 @@ def test_prices_and_budgets_that_cannot_be_are_one_line(file: Path, words: tuple
 
 
 def test_prices_by_source_without_a_source_say_how_to_name_it(file: Path) -> None:
-    done = steelyard("plan-budget", file, *PRICES, "--price-score", 1, "--budget", 4)
-    assert (done.code, "say who answered, as --source llm" in done.err) == (2, True)
+    done = steelyard("plan-budget", file, *PRICES, "--price", "score=1", "--budget", 4)
+    assert (done.code, "as --source llm" in done.err) == (2, True)
 
 
 def test_the_command_prints_what_to_buy_and_how_and_writes_the_plan(file: Path, tmp_path: Path) -> None:
-    words = ("--price-sample", 1, "--price-score", 0.5, "--budget", 4, "-o", tmp_path / "plan.json")
+    words = ("--price", "sample=1,score=0.5", "--budget", 4, "-o", tmp_path / "plan.json")
     done = steelyard("plan-budget", file, *FOR, *words)
     assert done.code == 0, done.err
     assert "against the best source" in done.out
     assert "Samples to take per question:" in done.out
-    assert "'steelyard ask' cannot" in done.out
-    assert sy.load(tmp_path / "plan.json").name in ("committee", "calibrated")
+    plan = sy.load(tmp_path / "plan.json")
+    assert plan.name in ("committee", "calibrated")
+    assert plan.samples_
+    assert set(plan.samples_) <= {"ant", "bee"}
 
 
 def test_as_json_it_has_every_row_and_what_the_plan_has_learned(capsys: pytest.CaptureFixture[str]) -> None:
-    committee_view(found(), None, False, True, 7)
+    show_json(found(), 7)
     told = json.loads(capsys.readouterr().out)
     assert [row["budget"] for row in told["rows"]] == [2, 8]
     assert next(row for row in told["rows"] if row["chosen"]) == told["figures"]
-    asking = found().method.asking_
+    asking = found().plan.asking_
     assert asking is not None
     assert told["asking"] == asking.plain()
-    assert (told["seed"], told["advice"]) == (7, found().advice())
+    assert (told["seed"], told["explanation"]) == (7, found().explain())
 
 
 @pytest.mark.long
 def test_a_table_of_one_source_is_planned_as_one_llm(tmp_path: Path) -> None:
     scored_committee({"ant": 0.5}, {"ant": 4.0}, questions=80, samples=3).write_parquet(tmp_path / "one.parquet")
-    words = ("--price", "ant=1e6", "--price-score", 1, "--budget", 40, "--json")
+    words = ("--price", "ant=1e6", "--price", "score=1", "--budget", 40, "--json")
     done = steelyard("plan-budget", tmp_path / "one.parquet", *FOR, *words)
     assert done.code == 0, done.err
-    assert "all responses are of ant: planned for one LLM, a sample of which costs 11" in done.err
+    assert "all responses are of ant, so the plan is for one LLM; a sample costs 11" in done.err
     told = json.loads(done.out)
     assert told["figures"]["cost"] == pytest.approx(11 * told["figures"]["n"] + told["figures"]["scores"])

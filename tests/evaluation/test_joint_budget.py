@@ -11,7 +11,8 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.evaluation.joint_budget import joint_budget
+from steelyard.evaluation.budget_plan import BudgetPlan
+from steelyard.evaluation.joint_budget import joint_budget, plan_joint_budget
 from steelyard.evaluation.joint_search import JointSearch, Prices, counted, sizes
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.readings import texts_asked
@@ -20,7 +21,7 @@ from tests.building import Labelled, labelled
 from tests.running import steelyard
 
 WORLD = sy.World(gap=2.0)
-BOTH = ("--price-sample", "1", "--price-score", "1")
+BOTH = ("--price", "sample=1,score=1")
 
 
 @cache
@@ -29,7 +30,7 @@ def good() -> tuple[Labelled, Labelled]:
 
 
 @cache
-def found() -> sy.JointBudget:
+def found() -> BudgetPlan:
     return joint_budget(*good(), sy.VanillaVote(), Prices(1, 1), 5)
 
 
@@ -40,11 +41,11 @@ def test_a_good_verifier_is_asked_within_the_budget_and_beats_majority_for_the_s
     assert row["cost"] == pytest.approx(row["n"] + row["scores"])
     assert row["cost"] < 5.5
     assert row["gain"] > 0
-    assert found().advice().startswith(f"Take {row['n']} samples per question and ask for")
+    assert found().explain().startswith(f"Take {row['n']} samples per question and ask for")
 
 
 def test_the_curve_has_a_row_a_budget_with_intervals_and_marks_the_one_asked_for() -> None:
-    curve = found().curve
+    curve = found().table
     assert curve["budget"].to_list() == [2, 4, 5, 8]
     assert curve.filter("chosen")["budget"].to_list() == [5]
     assert (curve["low"] <= curve["accuracy"]).all()
@@ -53,7 +54,7 @@ def test_the_curve_has_a_row_a_budget_with_intervals_and_marks_the_one_asked_for
 
 def test_the_plan_votes_with_what_was_measured(tmp_path: Path) -> None:
     test, row = good()[1], found().figures
-    found().method.save(tmp_path / "plan.json")
+    found().plan.save(tmp_path / "plan.json")
     voter = sy.load(tmp_path / "plan.json")
     assert voter.fitted_on_ is not None
     assert voter.fitted_on_.n == row["n"]
@@ -65,11 +66,11 @@ def test_the_plan_votes_with_what_was_measured(tmp_path: Path) -> None:
 def test_a_verifier_that_says_nothing_is_not_asked_and_the_plan_is_majority(tmp_path: Path) -> None:
     cal, test = (part.with_shuffled_scores(1) for part in good())
     none = joint_budget(cal, test, sy.VanillaVote(), Prices(1, 1), 4)
-    assert none.method.name == "majority"
+    assert none.plan.name == "majority"
     assert none.figures["n"] == 4
     assert none.figures["gain"] == 0
-    assert none.advice().startswith("Do not ask the verifier")
-    none.method.save(tmp_path / "plan.json")
+    assert none.explain().startswith("Do not ask the verifier")
+    none.plan.save(tmp_path / "plan.json")
     assert sy.load(tmp_path / "plan.json").predict(test.first(4)).code.shape == (test.n_questions,)
 
 
@@ -100,20 +101,18 @@ def test_the_sizes_tried_end_with_all_samples() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--price-sample", "0", "--price-score", "0", "--budget", "4"), "samples and scores are both free"),
-        (("--price-sample", "-1", "--price-score", "1", "--budget", "4"), "the price of a sample is -1"),
-        (("--price-sample", "1", "--price-score", "nan", "--budget", "4"), "the price of a score is nan"),
-        (("--price-sample", "1e300", "--price-score", "1", "--budget", "4"), "the price of a sample is 1e+300"),
-        (("--price-sample", "1", "--price-score", "inf", "--budget", "4"), "the price of a score is inf"),
+        (("--price", "sample=0,score=0", "--budget", "4"), "samples and scores are both free"),
+        (("--price", "sample=-1,score=1", "--budget", "4"), "the price of a sample is -1"),
+        (("--price", "sample=1,score=nan", "--budget", "4"), "cannot read the price 'score=nan'"),
+        (("--price", "sample=1e300,score=1", "--budget", "4"), "the price of a sample is 1e+300"),
+        (("--price", "sample=1,score=inf", "--budget", "4"), "the price of a score is inf"),
         ((*BOTH, "--budget", "0.5"), "a budget of 0.5 does not pay for one sample at 1"),
         ((*BOTH, "--budget", "nan"), "budget must be above 0, not nan"),
-        ((*BOTH, "--budget", "65%"), "here give a cost, as 32"),
-        (BOTH, "say what to aim for: --budget 32"),
-        (("--price-sample", "1", "--budget", "4"), "add --price-score"),
-        (("--price-score", "1", "--budget", "4"), "add --price-sample"),
-        ((*BOTH, "--budget", "4", "--samples", "4"), "--samples counts samples"),
-        ((*BOTH, "--budget", "4", "--loss", "0.1"), "a loss cannot be aimed for"),
-        ((*BOTH, "--budget", "4", "--price", "gpt=1"), "sources have prices of their own"),
+        ((*BOTH, "--budget", "65%"), "give the mean cost per question, as 32"),
+        (BOTH, "say what to aim for: a budget"),
+        ((*BOTH, "--budget", "4", "--loss", "0.1"), "a loss is for samples or sources alone"),
+        ((*BOTH, "--budget", "4", "--price", "gpt=1"), "there are two prices of a sample"),
+        (("--price", "score=0.5,score:gpt=1", "--budget", "4"), "as --source llm"),
         ((*BOTH, "--budget", "4", "--score", "none"), "there are no scores to buy"),
         ((*BOTH, "--budget", "4", "--method", "majority"), "majority reads no scores to ask for"),
     ],
@@ -140,12 +139,12 @@ def test_the_command_prints_the_curve_and_writes_the_plan(tmp_path: Path) -> Non
     assert [row["budget"] for row in told["rows"]] == [2, 4, 5, 8]
 
 
-def test_a_committee_is_sent_to_cascades() -> None:
-    with pytest.raises(sy.SettingError, match="use plan_cascade"):
-        sy.plan_joint_budget(good()[0], sy.CommitteeVote(), price_sample=1, price_score=1, budget=4)
+def test_a_method_that_weighs_sources_is_refused_for_one_llm() -> None:
+    with pytest.raises(sy.SettingError, match="use a method such as calibrated"):
+        plan_joint_budget(good()[0], sy.CommitteeVote(), price_sample=1, price_score=1, budget=4)
 
 
 def test_too_few_questions_are_refused() -> None:
     few = good()[0].take(np.arange(30))
     with pytest.raises(sy.CalibrationError, match="15 questions"):
-        sy.plan_joint_budget(few, sy.VanillaVote(), price_sample=1, price_score=1, budget=4)
+        plan_joint_budget(few, sy.VanillaVote(), price_sample=1, price_score=1, budget=4)

@@ -24,7 +24,7 @@ WRITERS: dict[str, tuple[str, Callable[[str], list[object]]]] = {
     "fit": ("p.json", lambda out: ["fit", "in.parquet", "--method", "logit", "-o", out]),
     "report": ("r.html", lambda out: ["report", "in.parquet", "--method", "logit", "-o", out]),
 }
-BUDGET = ["plan-budget", "in.parquet", "--samples", 3, "--method", "vanilla"]
+BUDGET = ["plan-budget", "in.parquet", "--budget", 3, "--method", "vanilla"]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_an_input_is_never_written_over_by_whatever_name_it_is_called(here: Path
 
 def test_a_plan_that_is_read_is_not_written_over(here: Path) -> None:
     assert steelyard("fit", "in.parquet", "--method", "logit", "-o", "plan.json").code == 0
-    done = steelyard("plan-budget", "in.parquet", "--samples", 3, "--plan", "plan.json", "-o", "plan.json")
+    done = steelyard("plan-budget", "in.parquet", "--budget", 3, "--plan", "plan.json", "-o", "plan.json")
     assert done.code == 2
     assert "it is an input of this command (plan.json)" in done.err
     assert steelyard(*BUDGET, "-o", "plan.json").code == 0, "but another plan is"

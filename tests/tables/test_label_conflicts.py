@@ -88,7 +88,7 @@ COMMANDS = {
     "evaluate by an engine": ("evaluate", "noisy.csv", "--calibrate", "0.5", "--method", "majority", "--engine",
                               "processes:2"),
     "report": ("report", "noisy.csv", "--method", "majority", "--calibrate", "0.5"),
-    "plan-budget": ("plan-budget", "noisy.csv", "--samples", "2", "--method", "majority"),
+    "plan-budget": ("plan-budget", "noisy.csv", "--budget", "2", "--method", "majority"),
     "compare": ("compare", "noisy.csv", "--method", "majority,logit", "--calibrate", "0.5"),
 }  # fmt: skip
 

@@ -52,7 +52,7 @@ def lists(gold: str, **more: Any) -> Rows:
         ("vote", "--method", "vanilla"),
         ("fit", "--method", "logit"),
         ("evaluate", "--method", "majority,vanilla", "-n", "2", "--resamples", "3"),
-        ("plan-budget", "--method", "vanilla", "--samples", "2"),
+        ("plan-budget", "--method", "vanilla", "--budget", "2"),
         ("answers",),
     ],
     ids=lambda words: words[0],

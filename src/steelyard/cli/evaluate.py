@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.cascade_view import prices_of
 from steelyard.cli.doubtful_accuracy import warn_of_accuracy
 from steelyard.cli.engine_evaluation import check_engine, measured_by
 from steelyard.cli.frugal_view import check_frugal, frugal_view
@@ -89,13 +88,10 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="What a million tokens of each source cost, as gpt=10,llama=0.1. With --plan. Default: the plan's.",
+            help="What a million tokens of each source cost, as gpt=10,llama=0.1. Or sample=COLUMN, a column of "
+            "costs. With --plan. Default: the plan's.",
             show_default=False,
         ),
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="What each response cost; instead of --price."),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
@@ -126,10 +122,10 @@ def run(
         beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
         beside |= {"price_score": price_score is not None, "engine": engine}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
-        show_replay(replay(files, plan, prices_of(price), cost, seed=seed, **reading), json)
+        show_replay(replay(files, plan, names(price), seed=seed, **reading), json)
         return
-    if price is not None or cost is not None:
-        raise sy.SettingError("--price and --cost are for the cascade of a plan: give --plan plan.json too")
+    if price is not None:
+        raise sy.SettingError("--price is for the cascade of a plan: give --plan plan.json too")
     check_engine(engine, workers, files, frugal)
     chosen = names(method)
     check_frugal(frugal, price_score)

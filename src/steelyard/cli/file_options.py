@@ -12,11 +12,10 @@ from typing import Any
 from steelyard.foundation.errors import SettingError
 
 HARMLESS = {
-    "how a table is read": "answers cost labels layout only-unreadable rename score source",
+    "how a table is read": "answers labels layout only-unreadable rename score source",
     "how votes are computed": "calibrate confidence-level frugal method n resamples risk seed set shuffle-scores",
     "what is read from the bundled grid": "cache quick",
-    "prices and budgets to compute with": "budget loss price price-response price-sample price-score price-score-of "
-    "samples",
+    "prices and budgets to compute with": "budget loss price price-response price-score",
     "parameters of simulated responses": "bf16 bias dominating easy-share gap inconsistency questions rivals saturated "
     "unreadable zipf",
     "how samples are requested, from a server that is checked": "concurrency fan-out limit logprobs max-failures "

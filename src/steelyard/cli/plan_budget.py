@@ -1,4 +1,4 @@
-"""steelyard plan-budget: when to stop sampling, whom to ask next or what to score, for a budget or for a loss."""
+"""steelyard plan-budget: the best that a budget for samples, scores and sources buys."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
-from steelyard.cli.cascade_view import budget_of, cascade_view, check_aim, prices_of
-from steelyard.cli.committee_view import committee_view
-from steelyard.cli.joint_prices import check_joint, plan_jointly
-from steelyard.cli.joint_view import joint_view
+from steelyard.cli.budget_view import show_budget, show_json
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -27,6 +24,7 @@ from steelyard.cli.options import (
     calibrate_option,
     method_option,
     n_option,
+    names,
     one_name,
     output_option,
     renames,
@@ -35,69 +33,39 @@ from steelyard.cli.options import (
 )
 
 EXAMPLE = (
-    "Example: steelyard plan-budget labelled.parquet --samples 8 --score prm -o plan.json\n\n"
+    "Example: steelyard plan-budget labelled.parquet --budget 8 --score prm -o plan.json\n\n"
     "Example: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --budget 65% -o plan.json"
-    "\n\nExample: steelyard plan-budget labelled.parquet --price-sample 1 --price-score 0.5 --budget 32 -o plan.json"
-    "\n\nExample: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1 --price-score 0.0002 "
+    "\n\nExample: steelyard plan-budget labelled.parquet --price sample=1,score=0.5 --budget 32 -o plan.json"
+    "\n\nExample: steelyard plan-budget labelled.parquet --source llm --price gpt=10,llama=0.1,score=0.0002 "
     "--budget 0.01 -o plan.json"
 )
 
 
 def run(
     files: Files,
-    samples: Annotated[
-        float | None,
-        typer.Option(metavar="MEAN", help="Budget: mean samples per question to stay within.", show_default=False),
-    ] = None,
-    loss: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE", help="Accuracy to lose at most against all samples: 0.01 is one point.", show_default=False
-        ),
-    ] = None,
     price: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="What a million tokens of each source cost, as gpt=10,llama=0.1. With --source: learns whom to "
-            "ask, and when.",
+            help="What a million tokens of each source cost, as gpt=10,llama=0.1. Or sample=1 (any sample), "
+            "sample=COLUMN (a column of costs), score=0.2 (a score), score:gpt=0.5 (a score of one source). What has "
+            "no price is free. Default: sample=1.",
             show_default=False,
         ),
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="What each response cost; instead of --price.", show_default=False),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="COST",
-            help="With prices or --cost: mean cost per question, or a share of the best single source's, as 65%.",
+            help="Mean cost per question to stay within, or a share of what the best single source costs, as 65%.",
             show_default=False,
         ),
     ] = None,
-    price_sample: Annotated[
+    loss: Annotated[
         float | None,
         typer.Option(
-            metavar="PRICE",
-            help="What one sample costs. With --price-score: learns how many samples to draw and scores to ask for, "
-            "with --source of whom.",
-            show_default=False,
-        ),
-    ] = None,
-    price_score: Annotated[
-        float | None,
-        typer.Option(
-            metavar="PRICE",
-            help="What one score costs. In the money of --price-sample, or of --price; 0 where it is free.",
-            show_default=False,
-        ),
-    ] = None,
-    price_score_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=PRICE",
-            help="What one score of some sources costs, as gpt=0.5,llama=0.1, where it is not --price-score.",
+            metavar="SHARE",
+            help="Accuracy to lose at most against buying everything: 0.01 is one point.",
             show_default=False,
         ),
     ] = None,
@@ -106,12 +74,12 @@ def run(
         list[str] | None,
         method_option("Without a plan: the one to fit here. Default: calibrated, with --source committee."),
     ] = None,
-    output: Annotated[Path | None, output_option("the plan with its stopping rule (.json)")] = None,
+    output: Annotated[Path | None, output_option("the plan (.json)")] = None,
     score: ScoreName = None,
     source: SourceName = None,
     n: Annotated[int | None, n_option("the first N. Default: all")] = None,
     calibrate: Annotated[
-        float, calibrate_option("Here half: a method is fitted and a rule chosen on them, which takes more of them.")
+        float, calibrate_option("Here half: a method is fitted and a plan chosen on them, which takes more of them.")
     ] = 0.5,
     answers: Answers = "auto",
     labels: Labels = "majority",
@@ -121,8 +89,9 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Say when to stop sampling, whom to ask or what to score, what that saves, and write it into a plan."""
+    """Find the best that a budget for samples, scores or sources buys, and write it into a plan."""
     import steelyard as sy
+    from steelyard.evaluation.price_table import PriceTable, parse_budget, parse_prices
     from steelyard.foundation.outputs import check_output
     from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
     from steelyard.tables.source_column import source_of_run
@@ -130,54 +99,35 @@ def run(
     from steelyard.voting.methods.base.plan import PLAN
 
     source = source or source_of_run(files)
-    both, named = None, prices_of(price)
-    if price_sample is not None or price_score is not None or price_score_of:
-        beside = {"plan": plan, "samples": samples, "loss": loss}
-        both = check_joint(price_sample, price_score, price_score_of, budget, named, cost, source, **beside)
-    prices = check_aim(samples, loss, budget, named, cost) if both is None else None
-    cascading = both is None and (prices is not None or cost is not None)
-    if samples is None and loss is None and not cascading and both is None:
-        raise sy.SettingError("say what to aim for: --samples 8 (mean samples per question) or --loss 0.01 (one point)")
+    prices, spend = parse_prices(names(price) or []), parse_budget(budget)
+    table = PriceTable.of(prices)
+    table.check_goal(spend, loss)
     if output:
         check_output(output, PLAN, inputs=[*files, plan], overwrite=overwrite)
-    usual = "calibrated" if source is None else "committee"
-    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or usual)()
+    default = "calibrated" if source is None else "committee"
+    voter = sy.load(plan) if plan else sy.method_class(one_name(method, "--method") or default)()
     fitted = voter.fitted_on_
     trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
-    if cascading and column is None:
-        raise sy.SettingError("prices are for sources: say who answered, as --source llm")
+    if (table.by_source or table.score_of) and column is None:
+        raise sy.SettingError("these are prices of sources: name the column that says who answered, as --source llm")
     options: dict[str, Any] = {
-        "tokens": cost or named is not None,
+        "tokens": table.tokens,
         "rename": rename_of_plan(voter, source_of(files), renames(rename)),
         "layout": layout,
         "answers": answers_of_plan(voter, answers),
         "labels": labels,
-        "need_score": voter.scored or both is not None,
-        "texts": both is not None,
+        "need_score": voter.scored or table.sells_scores,
+        "texts": table.sells_scores,
     }
     with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
-    used = first_samples(pool, n)
-    if both is not None:
-        with show.progress("Trying samples and scores"):
-            spent = plan_jointly(used, voter, both, calibrate, seed)
-        if isinstance(spent, sy.CommitteeBudget):
-            committee_view(spent, output, overwrite, json, seed)
-        else:
-            joint_view(spent, output, overwrite, json, seed)
-        return
-    if cascading:
-        aims: dict[str, Any] = {"budget": budget_of(budget), "loss": loss, "calibrate": calibrate, "refit": not plan}
-        cascade_view(sy.plan_cascade(used, voter, prices, seed=seed, **aims), output, overwrite, json, seed)
-        return
-    found = sy.plan_budget(used, voter, samples=samples, loss=loss, calibrate=calibrate, refit=not plan, seed=seed)
+    with show.progress("Comparing plans"):
+        result = sy.plan_budget(
+            first_samples(pool, n), voter, prices=prices, budget=spend, loss=loss, calibrate=calibrate, seed=seed
+        )
     if output:
-        found.method.save(output, overwrite=overwrite)
+        result.save(output, overwrite=overwrite)
     if json:
-        sizes = {"calibration_questions": found.calibration_questions, "test_questions": found.test_questions}
-        rule = {"stopping": found.rule.plain(), "figures": found.figures, "advice": found.advice()}
-        show.as_json({"rows": found.frontier.to_dicts(), **rule, **sizes, "seed": seed})
-        return
-    show.frontier_table(found.frontier, found.calibration_questions, found.test_questions)
-    show.say(found.advice())
-    show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this rule.")
+        show_json(result, seed)
+    else:
+        show_budget(result, output)

@@ -23,30 +23,30 @@ def refuse_beside_plan(**given: object) -> None:
         )
 
 
-def replay(
-    files: list[Path], plan: Path, prices: dict[str, float] | None, cost: str | None, *, seed: int, **options: Any
-) -> CascadeReplay:
+def replay(files: list[Path], plan: Path, price: list[str] | None, *, seed: int, **options: Any) -> CascadeReplay:
     """Read the labelled file as the plan needs it, and replay the plan's cascade."""
     import steelyard as sy
+    from steelyard.evaluation.price_table import PriceTable, parse_prices
     from steelyard.evaluation.replay_cascade import cascade_of
     from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 
     voter = sy.load(plan)
     fitted = voter.fitted_on_
-    if prices is not None and cost is not None:
-        raise SettingError("give --price or --cost, not both: a column of costs needs no prices")
-    if not (prices or cost or cascade_of(voter).origin.prices):
-        raise SettingError("the plan has no prices: give --cost COLUMN, or --price NAME=PRICE per million tokens")
+    table = PriceTable.of(parse_prices(price or []))
+    if table.sells_scores or table.sample is not None:
+        raise SettingError("a cascade buys responses of sources: give --price NAME=PRICE per source, or sample=COLUMN")
+    if not (table.by_source or cascade_of(voter).origin.prices):
+        raise SettingError("the plan has no prices: give --price NAME=PRICE per million tokens, or sample=COLUMN")
     column = options.pop("source") or (fitted.source if fitted else None)
     score = options.pop("score") or (fitted.score if fitted and voter.reads_scores() else None)
     options["answers"] = answers_of_plan(voter, options["answers"])
     options["rename"] = rename_of_plan(voter, source_of(files), options["rename"])
     with show.progress(f"Reading {spoken(files)}") as progress:
         pool = sy.read(
-            source_of(files), score=score, source=column, tokens=cost or True, need_score=voter.reads_scores(),
+            source_of(files), score=score, source=column, tokens=table.column or True, need_score=voter.reads_scores(),
             progress=progress, **options,
         )  # fmt: skip
-    return sy.replay_cascade(pool, voter, prices, costs=cost is not None, seed=seed)
+    return sy.replay_cascade(pool, voter, table.sources or None, costs=table.column is not None, seed=seed)
 
 
 def show_replay(found: CascadeReplay, json: bool) -> None:

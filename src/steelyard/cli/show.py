@@ -115,23 +115,6 @@ def accuracy_table(result: pl.DataFrame, calibration: int, test: int, oracles: s
     print()
 
 
-def frontier_table(result: pl.DataFrame, calibration: int, test: int) -> None:
-    """Print what each stopping rule costs and gives; the chosen one of each budget is marked."""
-    rows = []
-    for row in result.iter_rows(named=True):
-        threshold = "-" if row["threshold"] is None else f"{row['threshold']:g}"
-        accuracy = f"{percent(row['accuracy'])} ± {percent(row['se'])}"
-        early = row["rule"] != "fixed"
-        gain = [points(row["gain"]), f"{points(row['gain_low'])} to {points(row['gain_high'])}"] if early else ["", ""]
-        used = (threshold, str(row["least"]) if early else "-", str(row["cap"]), f"{row['samples']:.1f}")
-        rows.append((f"{row['rule']}{' *' * row['chosen']}", f"{row['budget']:g}", *used, accuracy, *gain))
-    heads = ("rule", "budget", "threshold", "least", "cap", "samples", "accuracy %", "against fixed", "interval")
-    table(f"Stopping rules on {test} questions, chosen on {calibration} others", heads, rows)
-    tell("samples: mean per question; against fixed: points, paired, with as many samples for every question.")
-    tell("* what the calibration questions recommend for the budget: early stopping only where it pays.")
-    print()
-
-
 def mix(found: Mix) -> None:
     """Print what each of several scores contributed to the one they were mixed into, the most first."""
     every = zip(found.shares.tolist(), found.names, found.coefficient.tolist(), found.notes(), strict=True)

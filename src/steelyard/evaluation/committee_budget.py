@@ -3,70 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from steelyard.evaluation.accuracy import need_labels
+from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.committee_choice import CommitteeChoice
 from steelyard.evaluation.committee_curve import curve_rows
 from steelyard.evaluation.committee_prices import PricedPool, ScorePrice, paid, priced
 from steelyard.evaluation.committee_rivals import Rivals
-from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.trajectories import FEWEST
 from steelyard.foundation.errors import CalibrationError, SettingError
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.committee import CommitteeVote
 from steelyard.voting.pools.pool import Pool
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-@dataclass(frozen=True)
-class CommitteeBudget:
-    """How many samples of each source to buy and whose scores, the method fitted on that, and what it costs and gives.
-
-    >>> import steelyard as sy
-    >>> rows = [(q, s) for q in range(60) for s in ("gpt", "phi")]
-    >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
-    >>> question, source = zip(*rows)
-    >>> arrays = {"question": question, "answer": answer, "source": source, "scores": [0.5 + a / 9 for a in answer]}
-    >>> pool = sy.Pool.from_arrays(**arrays, correct=[a == 0 for a in answer])
-    >>> found = sy.plan_committee_budget(pool, sy.CommitteeVote(), price_sample=1, price_score=1, budget=1)
-    >>> found.figures["samples"], found.figures["cost"]
-    ({'gpt': 1, 'phi': 0}, 1.0)
-    """
-
-    method: Method  # fitted on what is bought; its `asking_` says which scores to ask for, without it none
-    curve: pl.DataFrame  # one row a budget
-    figures: dict[str, Any]  # of the budget asked for, as a row of the curve
-    sources: tuple[str, ...]
-    calibration_questions: int
-    test_questions: int
-
-    def advice(self) -> str:
-        """What to buy, what it costs and gives, in a few sentences."""
-        found = self.figures
-        take = ", ".join(f"{n} of {name}" for name, n in found["samples"].items() if n)
-        said = f"Samples to take per question: {take}. "
-        if found["margin"] is None:
-            said += "Do not ask the verifier: at this budget it does not pay on the calibration questions. "
-        else:
-            read = ", ".join(f"{found['scores'][name]:.1f} of {name}" for name in found["scored"])
-            said += f"Scores to ask for, on average: {read}. "
-        said += (
-            f"On the {self.test_questions} other questions: {percent(found['accuracy'])} % ± {percent(found['se'])} "
-        )
-        said += f"correct at {found['cost']:.4g} per question. Against majority over all sources with more samples for "
-        said += f"the same cost: {_interval(found, 'gain')}; against {found['single']} alone, the best single source: "
-        said += f"{_interval(found, 'over_single')}."
-        if found["gain_high"] < 0 or found["over_single_high"] < 0:
-            said += " That is significantly less, so take what beats it instead, or label more questions."
-        if found["cost"] > found["budget"]:
-            said += f" It is more than the budget of {found['budget']:.4g}: within what the questions could tell."
-        return said
+RIVALS = {"gain": "majority", "over_single": "the best source"}
 
 
 def plan_committee_budget(
@@ -80,7 +35,7 @@ def plan_committee_budget(
     budgets: Sequence[float] | None = None,
     calibrate: float = 0.5,
     seed: int = 0,
-) -> CommitteeBudget:
+) -> BudgetPlan:
     """Choose how many samples of each source to draw and whose scores to ask for, for a mean cost per question.
 
     `prices` are per million tokens, one for every source (the pool is read with `tokens=True`); `price_sample` is one
@@ -105,7 +60,7 @@ def plan_committee_budget(
         raise SettingError(f"{method.name} does not learn what each source is worth: plan with the method committee")
     whole = priced(labelled, prices, price_sample, price_score)
     if len(pool.sources) < 2:
-        raise SettingError("a committee needs two sources or more, and these responses have one: use plan_joint_budget")
+        raise SettingError("a committee needs two sources or more, and these responses have one")
     cal, test = whole.split(calibrate, seed)
     _check_enough(cal, test)
     return committee_budget(cal, test, method, budget, budgets, seed=seed)
@@ -119,10 +74,8 @@ def committee_budget(
     budgets: Sequence[float] | None = None,
     *,
     seed: int = 0,
-) -> CommitteeBudget:
+) -> BudgetPlan:
     """The same with the questions parted already."""
-    import polars as pl
-
     for each in (budget, *(budgets or ())):
         cal.check_budget(each)
     choice = CommitteeChoice(method, cal, budget, budgets, seed=seed)
@@ -135,7 +88,29 @@ def committee_budget(
     figures = next(row for row in rows if row["chosen"])
     curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64, "scored": pl.List(pl.String)})
     voter = choice.ways.voter(chosen[budget])
-    return CommitteeBudget(voter, curve, figures, cal.pool.sources, cal.pool.n_questions, test.pool.n_questions)
+    voter.samples_ = {name: n for name, n in figures["samples"].items() if n}
+    explanation = _explanation(figures, test.pool.n_questions)
+    return BudgetPlan(voter, curve, figures, RIVALS, explanation, cal.pool.n_questions, test.pool.n_questions)
+
+
+def _explanation(figures: dict[str, Any], questions: int) -> str:
+    """Return what to buy, what it costs and how accurate it is."""
+    take = ", ".join(f"{n} of {name}" for name, n in figures["samples"].items() if n)
+    text = f"Samples to take per question: {take}. "
+    if figures["margin"] is None:
+        text += "Do not ask the verifier: at this budget it does not pay on the calibration questions. "
+    else:
+        read = ", ".join(f"{figures['scores'][name]:.1f} of {name}" for name in figures["scored"])
+        text += f"Scores to ask for, on average: {read}. "
+    text += f"On the {questions} other questions: {percent(figures['accuracy'])} % ± {percent(figures['se'])} "
+    text += f"correct at {figures['cost']:.4g} per question. Against majority over all sources with more samples for "
+    text += f"the same cost: {difference(figures, 'gain')}; against {figures['single']} alone, the best single source: "
+    text += f"{difference(figures, 'over_single')}."
+    if figures["gain_high"] < 0 or figures["over_single_high"] < 0:
+        text += " That is significantly less, so take what beats it instead, or label more questions."
+    if figures["cost"] > figures["budget"]:
+        text += f" It is more than the budget of {figures['budget']:.4g}: within what the questions could tell."
+    return text
 
 
 def _check_enough(cal: PricedPool, test: PricedPool) -> None:
@@ -152,7 +127,3 @@ def _check_enough(cal: PricedPool, test: PricedPool) -> None:
                 f"{name} answered {count} of {part.n_questions} questions, too few to plan with: leave its responses "
                 "out, or have it answer the others"
             )
-
-
-def _interval(found: dict[str, Any], name: str) -> str:
-    return f"{points(found[name])} points ({points(found[f'{name}_low'])} to {points(found[f'{name}_high'])})"

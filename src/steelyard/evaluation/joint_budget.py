@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.joint_search import JointSearch, Prices, Spending, all_scored, at_cost, counted, spent
-from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.trajectories import FEWEST
 from steelyard.foundation.errors import CalibrationError, ScoreError, SettingError
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-@dataclass(frozen=True)
-class JointBudget:
-    """A fitted method that knows which scores to ask for, and what it costs and gives on other questions.
-
-    >>> import steelyard as sy
-    >>> pool = sy.read_labelled(sy.simulate(200, 4, world=sy.World(gap=2.0)))
-    >>> found = sy.plan_joint_budget(pool, sy.VanillaVote(), price_sample=1, price_score=1, budget=6)
-    >>> found.figures["cost"] < 7, found.method.fitted_on_.n == found.figures["n"]
-    (True, True)
-    """
-
-    method: Method  # fitted with as many samples as to take; its `asking_` says what to ask, without it nothing
-    curve: pl.DataFrame  # one row a budget
-    figures: dict[str, Any]  # of the budget asked for, as a row of the curve
-    refused: bool  # asking seemed to pay, and fell behind majority on the other questions
-    calibration_questions: int
-    test_questions: int
-
-    def advice(self) -> str:
-        """What to do, what it costs and gives, in a few sentences."""
-        found = self.figures
-        correct = f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct at {found['cost']:.4g} per question"
-        where = f"on the {self.test_questions} other questions"
-        if found["margin"] is None:
-            seemed = f"asking seemed to pay and fell behind majority {where}"
-            why = seemed if self.refused else "at this budget it does not pay on the calibration questions"
-            return f"Do not ask the verifier: {why}. Take {found['n']} samples and count them: {correct} {where}."
-        said = f"Take {found['n']} samples per question and ask for {found['scores']:.1f} scores on average: "
-        said += f"{correct} {where}. Against majority with more samples for the same cost: {_interval(found, 'gain')}"
-        said += f"; against vanilla, all scored, for the same cost: {_interval(found, 'over_vanilla')}."
-        if found["cost"] > found["budget"]:
-            said += f" That is more than the budget of {found['budget']:.4g}: within what the questions could tell."
-        return said
+RIVALS = {"gain": "majority", "over_vanilla": "vanilla"}
 
 
 def plan_joint_budget(
@@ -66,7 +31,7 @@ def plan_joint_budget(
     budgets: Sequence[float] | None = None,
     calibrate: float = 0.5,
     seed: int = 0,
-) -> JointBudget:
+) -> BudgetPlan:
     """Choose how many samples to draw and how many scores to ask for, for a mean cost per question.
 
     Prices are of one sample and of one score, in any money; either may be 0. A text is read once where the pool knows
@@ -76,7 +41,7 @@ def plan_joint_budget(
 
     >>> import steelyard as sy
     >>> pool = sy.read_labelled(sy.simulate(200, 4)).with_shuffled_scores(0)
-    >>> plan_joint_budget(pool, sy.VanillaVote(), price_sample=1, price_score=1, budget=4).method.name
+    >>> plan_joint_budget(pool, sy.VanillaVote(), price_sample=1, price_score=1, budget=4).plan.name
     'majority'
     """
     prices = Prices(price_sample, price_score)
@@ -87,8 +52,7 @@ def plan_joint_budget(
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for samples alone")
     if method.weighs_sources:
         raise SettingError(
-            f"{method.name} weighs sources, which have prices of their own: use plan_cascade, or a method such as "
-            "calibrated"
+            f"{method.name} weighs sources, and these responses are of one: use a method such as calibrated"
         )
     cal, test = labelled.split(calibrate, seed=seed)
     if min(cal.n_questions, test.n_questions) < FEWEST:
@@ -106,10 +70,8 @@ def joint_budget(
     budgets: Sequence[float] | None = None,
     *,
     seed: int = 0,
-) -> JointBudget:
+) -> BudgetPlan:
     """The same with the questions parted already."""
-    import polars as pl
-
     search = JointSearch(method, cal, prices, seed=seed)
     tried = sorted({*(budgets if budgets is not None else _budgets(prices, cal.n)), budget})
     chosen = {each: search.within(each) for each in tried}
@@ -126,7 +88,27 @@ def joint_budget(
     for row in rows:
         row["chosen"] = row["budget"] == budget
     curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64})
-    return JointBudget(search.voter(way), curve, figures, refused, cal.n_questions, test.n_questions)
+    voter = search.voter(way)
+    voter.samples_ = {"": way.n}
+    explanation = _explanation(figures, test.n_questions, refused=refused)
+    return BudgetPlan(voter, curve, figures, RIVALS, explanation, cal.n_questions, test.n_questions)
+
+
+def _explanation(figures: dict[str, Any], questions: int, *, refused: bool) -> str:
+    """Return what to buy, what it costs and how accurate it is."""
+    correct = f"{percent(figures['accuracy'])} % ± {percent(figures['se'])} correct "
+    correct += f"at {figures['cost']:.4g} per question"
+    where = f"on the {questions} other questions"
+    if figures["margin"] is None:
+        seemed = f"asking seemed to pay and fell behind majority {where}"
+        why = seemed if refused else "at this budget it does not pay on the calibration questions"
+        return f"Do not ask the verifier: {why}. Take {figures['n']} samples and count them: {correct} {where}."
+    text = f"Take {figures['n']} samples per question and ask for {figures['scores']:.1f} scores on average: "
+    text += f"{correct} {where}. Against majority with more samples for the same cost: {difference(figures, 'gain')}"
+    text += f"; against vanilla, all scored, for the same cost: {difference(figures, 'over_vanilla')}."
+    if figures["cost"] > figures["budget"]:
+        text += f" That is more than the budget of {figures['budget']:.4g}: within what the questions could tell."
+    return text
 
 
 def _measured(
@@ -143,7 +125,9 @@ def _measured(
     for budget, way in ways:
         cost, accuracy, majority, vanilla, gain, over, *whole_budget = islice(found, 8)
         row: dict[str, Any] = {"budget": float(budget), "n": way.n, "margin": way.margin}
-        row |= {"scores": float(way.scores.mean()), "cost": float(cost), "cost_se": cost.se}
+        read = float(way.scores.mean())
+        row |= {"buys": f"{way.n} samples" if way.margin is None else f"{way.n} samples + {read:.1f} scores"}
+        row |= {"scores": read, "cost": float(cost), "cost_se": cost.se}
         row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
         row |= {"majority": float(majority), "vanilla": float(vanilla)}
         for name, each in (("gain", gain), ("over_vanilla", over)):
@@ -161,7 +145,3 @@ def _budgets(prices: Prices, n: int) -> list[float]:
 
 def _key(way: Spending) -> tuple[int, float | None]:
     return way.n, way.margin
-
-
-def _interval(found: dict[str, Any], name: str) -> str:
-    return f"{points(found[name])} points ({points(found[f'{name}_low'])} to {points(found[f'{name}_high'])})"

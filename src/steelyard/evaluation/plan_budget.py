@@ -1,115 +1,111 @@
-"""A budget becomes part of a plan: the rule is chosen on one part of the questions and measured on the other."""
+"""What is the best that a budget buys? One function for samples, scores and sources."""
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.evaluation.curves import default_sizes
-from steelyard.evaluation.frontier import frontier_of, measured
-from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
-from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
-from steelyard.foundation.errors import CalibrationError
+from steelyard.evaluation.budget_plan import BudgetPlan
+from steelyard.evaluation.committee_budget import plan_committee_budget
+from steelyard.evaluation.committee_prices import priced
+from steelyard.evaluation.joint_budget import plan_joint_budget
+from steelyard.evaluation.plan_cascade import plan_cascade
+from steelyard.evaluation.plan_scores import plan_scores
+from steelyard.evaluation.plan_stopping import plan_stopping
+from steelyard.evaluation.price_table import Price, PriceTable
+from steelyard.foundation.errors import SettingError, SteelyardNote
+from steelyard.voting.methods import default_method, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.stopping.rule import Rule
-
-if TYPE_CHECKING:
-    import polars as pl
-
-
-@dataclass(frozen=True)
-class Budgeted:
-    """A fitted method with its stopping rule, and what that costs and gives on questions it was not chosen on.
-
-    >>> import steelyard as sy
-    >>> found = sy.plan_budget(sy.read_labelled(sy.simulate(200, 8)), sy.LogitVote(), samples=4, resamples=2)
-    >>> found.rule is found.method.stopping_, found.calibration_questions, found.test_questions
-    (True, 100, 100)
-    """
-
-    method: Method  # its `stopping_` is the rule
-    frontier: pl.DataFrame  # one row a budget and kind of rule
-    figures: dict[str, Any]  # of the rule, as a row of the frontier
-    asked: dict[str, float]  # samples and/or loss
-    refused: Rule | None  # a rule that seemed to pay, and fell behind on the other questions
-    calibration_questions: int
-    test_questions: int
-
-    @property
-    def rule(self) -> Rule:
-        """The stopping rule."""
-        if self.method.stopping_ is None:
-            raise AssertionError("a budget without a rule")
-        return self.method.stopping_
-
-    def advice(self) -> str:
-        """What to do, how sure that is, and what it costs, in a few sentences."""
-        found, loss = self.figures, self.asked.get("loss")
-        correct = f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct"
-        where = f"on the {self.test_questions} other questions"
-        if self.refused:
-            said = f"Do not stop early: {self.refused.name} seemed to pay and fell behind {where}; "
-            said += f"take {self.rule.cap} samples per question, {correct}."
-        elif self.rule.name == "fixed":
-            said = "Do not stop early: it does not pay on the calibration questions. "
-            said += f"Take {self.rule.cap} samples per question: {correct} {where}."
-        else:
-            gain = f"{points(found['gain'])} points ({points(found['gain_low'])} to {points(found['gain_high'])})"
-            said = f"Stop by {self.rule.name} at {self.rule.threshold:g}, after {self.rule.least} to {self.rule.cap} "
-            said += f"samples: {found['samples']:.1f} per question {where}, {correct}; {gain} against as many for each."
-        if loss is not None:
-            interval = f"{points(found['loss_low'])} to {points(found['loss_high'])}"
-            said += f" It loses {points(found['loss'])} points ({interval}) against all samples"
-            said += ", more than asked: label more questions." if found["loss"] > loss else "."
-        return said
 
 
 def plan_budget(
     pool: Pool,
-    method: Method,
+    method: Method | None = None,
     *,
-    samples: float | None = None,
+    prices: Mapping[str, Price] | None = None,
+    budget: float | str | None = None,
     loss: float | None = None,
     calibrate: float = 0.5,
-    refit: bool = True,
-    resamples: int | None = None,
     seed: int = 0,
-) -> Budgeted:
-    """Choose the stopping rule for a mean number of samples, or for a loss of accuracy against all of them.
+) -> BudgetPlan:
+    """Return the most accurate plan within a budget, or the cheapest plan that loses little accuracy.
 
-    A part `calibrate` of the questions fits the method and chooses the rule, each question voted on by a fit on the
-    others; the rest says what that is worth. With `refit=False` the method votes as it was fitted, on other questions
-    than these. A rule that falls behind a fixed number of samples on the rest is not taken.
+    The prices say what is for sale; what has no price is free:
+
+    - `{"sample": 1}`, the default: when to stop sampling. A budget of 8 is a mean of 8 samples per question.
+    - `{"gpt": 10, "llama": 0.1}`, per million tokens (the pool is read with `source=` and `tokens=True`), or
+      `{"sample": "cost"}` for a column of costs (`tokens="cost"`): which source to ask first, and when to ask another.
+      The budget may be a share of what the best single source costs, as `"65%"`.
+    - `{"sample": 1, "score": 0.2}`: how many samples to draw, and which of them to score. Sources may have prices here,
+      too, and `"score:gpt"` is the price of a score of one source. A text is scored once where the pool has texts
+      (`texts=True`).
+    - `{"score": 0.0015}` without a budget: which responses to score, if a score is worth that much accuracy.
+
+    The budget is a mean cost per question. `loss` is the accuracy to lose at most against buying everything: 0.01 is
+    one point. The share `calibrate` of the questions fits the method and chooses the plan; the others measure it. The
+    default method is `calibrated`, or `committee` for several sources. A fitted method votes as it is; it must be
+    fitted on other questions.
 
     >>> import steelyard as sy
-    >>> pool = sy.read_labelled(sy.simulate(200, 8))
-    >>> plan_budget(pool, sy.LogitVote(), samples=4, resamples=2).rule.cap <= 8
-    True
+    >>> result = plan_budget(sy.read_labelled(sy.simulate(100, 4)), sy.VanillaVote(), budget=2)
+    >>> result.figures["cost"] <= 2.5, result.table.columns[0], result.explain().split()[0] in ("Stop", "Do")
+    (True, 'budget', True)
     """
-    check_aim(samples, loss, pool.n)
-    cal, test = need_labels(pool).split(calibrate, seed=seed)
-    if test.n_questions < FEWEST:
-        raise CalibrationError(
-            f"{test.n_questions} questions left to test on are too few to say what a rule is worth: "
-            f"leave {FEWEST} or more, with more questions or a smaller share to calibrate on"
+    table = PriceTable.of(prices)
+    table.check_goal(budget, loss)
+    voter = method or method_class(default_method(pool))()
+    refit = voter.fitted_on_ is None
+    options: dict[str, Any] = {"calibrate": calibrate, "seed": seed}
+    if table.sells_scores:
+        if not refit:
+            raise SettingError(
+                "a method is fitted here for every number of samples: with a price of a score give one that is not "
+                "fitted, such as CalibratedVote()"
+            )
+        return _with_scores(pool, voter, table, None if budget is None else float(budget), options)
+    if table.by_source:
+        sources = table.sources or None
+        return plan_cascade(pool, voter, sources, budget=budget, loss=loss, refit=refit, **options)
+    price = 1.0 if table.sample is None else table.sample
+    if not price:
+        raise SettingError("samples are free and nothing else has a price: there is nothing to save, so take all")
+    samples = None if budget is None else float(budget) / price
+    if samples is not None and not 1 <= samples <= pool.n:
+        raise SettingError(
+            f"a budget of {budget} buys {samples:g} samples per question: give one for between 1 and {pool.n}, the "
+            "samples of these questions"
         )
-    options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options))
-    choice = shelf.choose(samples=samples, loss=loss)
-    voter = deepcopy(method)
-    if refit:
-        voter.fit(cal)
-    seen = trajectories(voter, test, **options)
-    budgets = sorted({*default_sizes(min(cal.n, test.n)), *([samples] if samples is not None else [])})
-    table = frontier_of(shelf, seen, budgets, seed=seed)
-    rule, refused, figures = choice.rule, None, measured([choice.rule], seen, seed=seed)[0]
-    if figures["gain_high"] < 0 and "fixed" in choice.offers:
-        rule, refused = choice.offers["fixed"], rule
-        figures = measured([rule], seen, seed=seed)[0]
-    voter.stopping_ = rule
-    asked = {name: value for name, value in (("samples", samples), ("loss", loss)) if value is not None}
-    return Budgeted(voter, table, figures, asked, refused, cal.n_questions, test.n_questions)
+    return plan_stopping(pool, voter, samples=samples, loss=loss, refit=refit, price=price, **options)
+
+
+def _with_scores(
+    pool: Pool, method: Method, table: PriceTable, budget: float | None, options: dict[str, Any]
+) -> BudgetPlan:
+    """Plan for scores, with the samples of one LLM or of several sources."""
+    if not pool.sources and (table.by_source or table.score_of):
+        raise SettingError("these are prices of sources: read the table with source='llm'")
+    score = table.score_prices(pool.sources)
+    if budget is None:
+        return plan_scores(pool, method, price=table.score or 0.0, **options)
+    sample = table.sample if table.by_source else table.sample or 0.0
+    if len(pool.sources) > 1:
+        prices = table.sources or None
+        paid: dict[str, Any] = {"price_sample": sample, "price_score": score}
+        return plan_committee_budget(pool, method, prices, **paid, budget=budget, **options)
+    if pool.sources:
+        known = priced(need_labels(pool), table.sources or None, sample, score)
+        sample, score = float(known.sample[0]), float(known.score[0])
+        pool = replace(pool, source=None, sources=(), origin=replace(pool.origin, source=None))
+        method = method_class("calibrated")() if method.weighs_sources else method
+        warnings.warn(
+            f"all responses are of {known.pool.sources[0]}, so the plan is for one LLM; a sample costs {sample:.4g}",
+            SteelyardNote,
+            stacklevel=3,
+        )
+    if sample is None or isinstance(score, dict):
+        raise AssertionError("prices by source for a pool without sources")
+    return plan_joint_budget(pool, method, price_sample=sample, price_score=score, budget=budget, **options)

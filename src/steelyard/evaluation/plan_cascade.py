@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.cascade_path import CascadePath, check_cascade_aim, costs_of
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.source_costs import source_costs
@@ -25,58 +27,9 @@ from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.stopping.cascade import Cascade
 from steelyard.voting.stopping.cascade_origin import CascadeOrigin, digests
 
-if TYPE_CHECKING:
-    import polars as pl
-
+RIVALS = {"gain": "the best source"}
 ENOUGH = 2000  # questions to learn a cascade on
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Cascaded:
-    """A fitted method with its cascade, and what that costs and gives on questions it was not learned on.
-
-    >>> rows = [(q, s) for q in range(120) for s in ("gpt", "phi")]
-    >>> answer = [0 if q % 9 and s == "gpt" or q % 3 else 1 for q, s in rows]
-    >>> question, source = zip(*rows)
-    >>> pool = Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
-    >>> from steelyard.voting.methods.majority import MajorityVote
-    >>> found = plan_cascade(replace(pool, tokens=np.full(240, 1e6)), MajorityVote(), {"gpt": 9, "phi": 1}, budget=2)
-    >>> found.cascade.described(), found.figures["cost"]
-    ('ask phi', 1.0)
-    """
-
-    method: Method  # its `cascade_` is the cascade
-    curve: pl.DataFrame  # one row a cascade, from dear to cheap, and those it is compared with
-    figures: dict[str, Any]  # of the cascade, as a row of the curve
-    asked: dict[str, float]  # budget and/or loss
-    calibration_questions: int
-    test_questions: int
-
-    @property
-    def cascade(self) -> Cascade:
-        """Whom to ask, in which order and where to stop."""
-        if self.method.cascade_ is None:
-            raise AssertionError("a plan of prices without a cascade")
-        return self.method.cascade_
-
-    def advice(self) -> str:
-        """What to do, what it costs and gives, in a few sentences."""
-        found, best = self.figures, next(row for row in self.curve.to_dicts() if row["policy"] == "best single")
-        said = self.cascade.described()
-        said = f"{said[0].upper()}{said[1:]}. On the {self.test_questions} other questions: "
-        said += f"{percent(found['accuracy'])} % ± {percent(found['se'])} correct at {found['cost']:.4g} per question, "
-        said += f"{found['cost'] / best['cost']:.0%} of what {best['asks']} alone costs" if best["cost"] else "all free"
-        said += f"; {points(found['gain'])} points ({points(found['gain_low'])} to {points(found['gain_high'])}) "
-        said += "against it."
-        budget, loss = self.asked.get("budget"), self.asked.get("loss")
-        if budget is not None and found["cost"] > budget:
-            said += f" That is more than the budget of {budget:.4g}: within what the calibration questions could tell."
-        if loss is not None:
-            interval = f"{points(found['loss_low'])} to {points(found['loss_high'])}"
-            said += f" It loses {points(found['loss'])} points ({interval}) against everyone"
-            said += ", more than asked: label more questions." if found["loss"] > loss else "."
-        return said
 
 
 def plan_cascade(
@@ -89,7 +42,7 @@ def plan_cascade(
     calibrate: float = 0.5,
     refit: bool = True,
     seed: int = 0,
-) -> Cascaded:
+) -> BudgetPlan:
     """Learn whom to ask first, whom to skip and when to stop, for a mean cost per question or for a loss of accuracy.
 
     `prices` are per million tokens, one for every source; the pool is read with `tokens=True`. Without prices what it
@@ -103,11 +56,9 @@ def plan_cascade(
     >>> question, source = zip(*rows)
     >>> pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
     >>> pool = replace(pool, tokens=np.full(240, 1000.0))
-    >>> sy.plan_cascade(pool, sy.CommitteeVote(), {"gpt": 10, "phi": 0.5}, budget="10%").cascade.described()
+    >>> plan_cascade(pool, sy.CommitteeVote(), {"gpt": 10, "phi": 0.5}, budget="10%").plan.cascade_.described()
     'ask phi'
     """
-    import polars as pl
-
     check_cascade_aim(_share(budget) if isinstance(budget, str) else budget, loss)
     labelled = need_labels(pool)
     cost = source_costs(labelled, prices)
@@ -132,8 +83,28 @@ def plan_cascade(
     voter.stopping_, voter.cascade_ = None, replace(chosen, samples=_samples(cal), origin=origin)
     curve = _curve(path, chosen, voter, test, test_cost, seed)
     figures = next(row for row in curve if row["chosen"])
-    asked = {name: value for name, value in (("budget", spend), ("loss", loss)) if value is not None}
-    return Cascaded(voter, pl.DataFrame(curve), figures, asked, cal.n_questions, test.n_questions)
+    best_single = next(row for row in curve if row["policy"] == "best single")
+    explanation = _explanation(figures, best_single, spend, loss, test.n_questions)
+    return BudgetPlan(voter, pl.DataFrame(curve), figures, RIVALS, explanation, cal.n_questions, test.n_questions)
+
+
+def _explanation(
+    figures: dict[str, Any], best: dict[str, Any], budget: float | None, loss: float | None, questions: int
+) -> str:
+    """Return whom to ask, what that costs and how accurate it is."""
+    text = f"{figures['buys'][0].upper()}{figures['buys'][1:]}. On the {questions} other questions: "
+    text += (
+        f"{percent(figures['accuracy'])} % ± {percent(figures['se'])} correct at {figures['cost']:.4g} per question, "
+    )
+    share = f"{figures['cost'] / best['cost']:.0%} of what {best['buys']} alone costs" if best["cost"] else "all free"
+    text += f"{share}; {difference(figures, 'gain')} against it."
+    if budget is not None and figures["cost"] > budget:
+        text += f" That is more than the budget of {budget:.4g}: within what the calibration questions could tell."
+    if loss is not None:
+        interval = f"{points(figures['loss_low'])} to {points(figures['loss_high'])}"
+        text += f" It loses {points(figures['loss'])} points ({interval}) against everyone"
+        text += ", more than allowed: label more questions." if figures["loss"] > loss else "."
+    return text
 
 
 def _curve(
@@ -166,7 +137,7 @@ def _curve(
     table = []
     for policy, asks, _, _ in rows:
         price, accuracy, gain, lost = islice(found_figures, 4)
-        row: dict[str, Any] = {"policy": policy, "asks": asks, "cost": float(price), "cost_se": price.se}
+        row: dict[str, Any] = {"policy": policy, "buys": asks, "cost": float(price), "cost_se": price.se}
         row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
         for name, each in (("gain", gain), ("loss", lost)):
             row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}

@@ -95,7 +95,7 @@ def test_score_takes_nothing_empty_for_nothing_given(
 def test_numbers_given_as_texts_are_settings_that_cannot_be() -> None:
     pool = sy.read_labelled(sy.simulate(40, 4))
     wrong: dict[str, Callable[[Any], object]] = {
-        "samples": lambda text: sy.plan_budget(pool, sy.MajorityVote(), samples=text),
+        "budget": lambda text: sy.plan_budget(pool, sy.MajorityVote(), budget=text),
         "share": lambda text: pool.split(text, seed=0),
         "n": lambda text: sy.evaluate(["majority"], pool, pool, n=[text]),
         "resamples": lambda text: sy.evaluate(["majority"], pool, pool, resamples=text),

@@ -109,7 +109,7 @@ def test_a_plan_gives_columns_the_names_it_was_fitted_with(tmp_path: Path) -> No
 def test_other_verbs_read_as_the_plan_does(plan: Path) -> None:
     tr = plan.with_name("tr.jsonl")
     for words in (
-        ("plan-budget", tr, "--samples", "3"),
+        ("plan-budget", tr, "--budget", "3"),
         ("report", tr, "-o", plan.with_name("r.html")),
         ("compare", plan, "majority", "--on", tr),
     ):

@@ -138,7 +138,7 @@ def test_an_n_beyond_what_there_is_is_said(here: Path) -> None:
         ["vote", "table.parquet"],
         ["fit", "table.parquet", "--method", "logit"],
         ["compare", "majority", "vanilla", "--on", "table.parquet"],
-        ["plan-budget", "table.parquet", "--samples", 3, "--method", "vanilla"],
+        ["plan-budget", "table.parquet", "--budget", 3, "--method", "vanilla"],
     ):
         done = steelyard(*words, "--n", 64)
         assert (done.code, beyond in done.err) == (0, True), words

@@ -130,7 +130,7 @@ class Method(Stored, ABC):
             self.mix_ = Mix.fit(cast(LabelledPool, seen))
             seen = self.mix_.crossfit_scores(cast(LabelledPool, seen))
         self._learn(seen)
-        self.stopping_ = self.cascade_ = self.asking_ = None  # they were chosen for another fit
+        self.stopping_ = self.cascade_ = self.asking_ = self.samples_ = None  # they were chosen for another fit
         self.fitted_on_ = self._provenance(self.mixed(pool))
         if apart is not None:
             self._test(self.mixed(apart))

@@ -74,6 +74,7 @@ class Plan:
     made_by: str | None = None  # the class of a method that is not Steelyard's own
     cascade: dict[str, Any] | None = None  # whom to ask next, where sources have prices
     asking: dict[str, Any] | None = None  # which responses the verifier reads, where that was learned
+    samples: dict[str, Any] | None = None  # how many samples to draw per question, by source
 
 
 KNOWN = tuple(f.name for f in fields(Provenance))
@@ -107,6 +108,8 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
         content["cascade"] = plan.cascade
     if plan.asking is not None:
         content["asking"] = plan.asking
+    if plan.samples is not None:
+        content["samples"] = plan.samples
     if plan.mix is not None:
         content["mix"] = plan.mix
     if plan.made_by is not None:
@@ -155,6 +158,7 @@ def read_plan(path: str | Path) -> Plan:
             None if "class" not in content else str(_bounded(content["class"])),
             _object(content["cascade"], "cascade") if "cascade" in content else None,
             _object(content["asking"], "asking") if "asking" in content else None,
+            _object(content["samples"], "samples") if "samples" in content else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None

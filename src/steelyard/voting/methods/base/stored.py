@@ -20,8 +20,16 @@ from steelyard.voting.stopping.cascade import Cascade
 from steelyard.voting.stopping.rule import Rule
 
 FARTHEST = 35.0  # the evidence of a score within 1e-15 of 0 or 1, the narrowest clip
+MOST_DRAWN = 1_000_000  # samples per question
 MOST_FOLDS, MOST_ERRORS = 1000, 1e6
-APART = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_")  # a plan has them beside the learned values
+APART = (
+    "fitted_on_",
+    "stopping_",
+    "mix_",
+    "cascade_",
+    "asking_",
+    "samples_",
+)  # a plan has them beside the learned values
 
 
 @dataclass(repr=False, eq=False)
@@ -37,6 +45,9 @@ class Stored(Configured):
     mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
     cascade_: Cascade | None = field(default=None, init=False, repr=False)  # whom to ask next
     asking_: Asking | None = field(default=None, init=False, repr=False)  # which responses the verifier reads
+    samples_: dict[str, int] | None = field(
+        default=None, init=False, repr=False
+    )  # to draw, by source; "": the only one
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
@@ -44,7 +55,7 @@ class Stored(Configured):
         mix = self.mix_.stored() if self.mix_ else None
         cascade = self.cascade_.plain() if self.cascade_ else None
         asking = self.asking_.plain() if self.asking_ else None
-        beside = (stopping, mix, self.made_by(), cascade, asking)
+        beside = (stopping, mix, self.made_by(), cascade, asking, self.samples_)
         plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, *beside)
         write_plan(plan, path, overwrite=overwrite)
 
@@ -91,6 +102,7 @@ class Stored(Configured):
         method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
         method.cascade_ = None if plan.cascade is None else Cascade.from_plain(plan.cascade)
         method.asking_ = None if plan.asking is None else Asking.from_plain(plan.asking)
+        method.samples_ = None if plan.samples is None else checked_samples(plan.samples)
         method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
         if plan.fitted_on is not None or not cls.learns:
             method.check_learned()
@@ -123,6 +135,15 @@ class Stored(Configured):
     def learned(self) -> dict[str, Any]:
         """What fit found."""
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in APART}
+
+
+def checked_samples(samples: dict[str, Any]) -> dict[str, int]:
+    """Return the numbers of samples that a plan draws, or refuse those that cannot be."""
+    if not samples or any(type(n) is not int or not 1 <= n <= MOST_DRAWN for n in samples.values()):
+        raise PlanError(
+            f"its numbers of samples are damaged ({samples!r:.60}): make it again with 'steelyard plan-budget'"
+        )
+    return samples
 
 
 def check_seed(seed: int) -> None:

@@ -1,0 +1,112 @@
+"""A budget for samples becomes a stopping rule: chosen on one part of the questions and measured on the other."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import polars as pl
+
+from steelyard.evaluation.accuracy import need_labels
+from steelyard.evaluation.budget_plan import BudgetPlan, difference
+from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.frontier import frontier_of, measured
+from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
+from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
+from steelyard.foundation.errors import CalibrationError
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.stopping.rule import Rule
+
+RIVALS = {"gain": "fixed"}
+
+
+def plan_stopping(
+    pool: Pool,
+    method: Method,
+    *,
+    samples: float | None = None,
+    loss: float | None = None,
+    calibrate: float = 0.5,
+    refit: bool = True,
+    price: float = 1.0,
+    resamples: int | None = None,
+    seed: int = 0,
+) -> BudgetPlan:
+    """Choose the stopping rule for a mean number of samples, or for a loss of accuracy against all of them.
+
+    A part `calibrate` of the questions fits the method and chooses the rule, each question voted on by a fit on the
+    others; the rest says what that is worth. With `refit=False` the method votes as it was fitted, on other questions
+    than these. A rule that falls behind a fixed number of samples on the rest is not taken. `price` is that of a
+    sample, for the costs in the table.
+
+    >>> import steelyard as sy
+    >>> pool = sy.read_labelled(sy.simulate(200, 8))
+    >>> plan_stopping(pool, sy.LogitVote(), samples=4, resamples=2).plan.stopping_.cap <= 8
+    True
+    """
+    check_aim(samples, loss, pool.n)
+    cal, test = need_labels(pool).split(calibrate, seed=seed)
+    if test.n_questions < FEWEST:
+        raise CalibrationError(
+            f"{test.n_questions} questions left to test on are too few to say what a rule is worth: "
+            f"leave {FEWEST} or more, with more questions or a smaller share to calibrate on"
+        )
+    options: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options))
+    choice = shelf.choose(samples=samples, loss=loss)
+    voter = deepcopy(method)
+    if refit:
+        voter.fit(cal)
+    seen = trajectories(voter, test, **options)
+    budgets = sorted({*default_sizes(min(cal.n, test.n)), *([samples] if samples is not None else [])})
+    table = frontier_of(shelf, seen, budgets, seed=seed)
+    rule, refused, figures = choice.rule, None, measured([choice.rule], seen, seed=seed)[0]
+    if figures["gain_high"] < 0 and "fixed" in choice.offers:
+        rule, refused = choice.offers["fixed"], rule
+        figures = measured([rule], seen, seed=seed)[0]
+    voter.stopping_ = rule
+    explanation = _explanation(rule, refused, figures, loss, test.n_questions)
+    table = _priced(table, price)
+    figures = {**figures, "buys": _buys(figures), "cost": price * figures["samples"]}
+    return BudgetPlan(voter, table, figures, RIVALS, explanation, cal.n_questions, test.n_questions)
+
+
+def _priced(table: pl.DataFrame, price: float) -> pl.DataFrame:
+    """Add what each rule buys and costs; budgets become costs, too."""
+    buys = [_buys(row) for row in table.iter_rows(named=True)]
+    columns = {"budget": price * table["budget"], "cost": price * table["samples"]}
+    return table.with_columns(**columns, buys=pl.Series(buys, dtype=pl.String))
+
+
+def _buys(row: dict[str, Any]) -> str:
+    """Describe a rule.
+
+    >>> _buys({"rule": "beta", "threshold": 0.9, "least": 2, "cap": 8}), _buys({"rule": "fixed", "cap": 8})
+    ('beta at 0.9: 2 to 8 samples', 'fixed: 8 samples')
+    """
+    if row["rule"] == "fixed":
+        return f"fixed: {row['cap']} sample{'s' * (row['cap'] > 1)}"
+    return f"{row['rule']} at {row['threshold']:g}: {row['least']} to {row['cap']} samples"
+
+
+def _explanation(rule: Rule, refused: Rule | None, figures: dict[str, Any], loss: float | None, questions: int) -> str:
+    """Return what to do, how certain that is, and what it costs."""
+    correct = f"{percent(figures['accuracy'])} % ± {percent(figures['se'])} correct"
+    where = f"on the {questions} other questions"
+    if refused:
+        text = f"Do not stop early: {refused.name} seemed to pay and fell behind {where}; "
+        text += f"take {rule.cap} samples per question, {correct}."
+    elif rule.name == "fixed":
+        text = "Do not stop early: it does not pay on the calibration questions. "
+        text += f"Take {rule.cap} samples per question: {correct} {where}."
+    else:
+        text = f"Stop by {rule.name} at {rule.threshold:g}, after {rule.least} to {rule.cap} "
+        text += f"samples: {figures['samples']:.1f} per question {where}, {correct}; {difference(figures, 'gain')} "
+        text += "against as many for each."
+    if loss is not None:
+        interval = f"{points(figures['loss_low'])} to {points(figures['loss_high'])}"
+        text += f" It loses {points(figures['loss'])} points ({interval}) against all samples"
+        text += ", more than allowed: label more questions." if figures["loss"] > loss else "."
+    return text
