@@ -52,6 +52,21 @@ def test_the_verdict_of_a_plan_for_sources_is_to_the_last_bit_that_of_ask(
     assert {vote["source"] for vote in told["ballots"]} == set(MODELS)
 
 
+@pytest.mark.filterwarnings("ignore:the plan draws no samples of c")
+def test_a_plan_with_numbers_of_samples_draws_as_many_of_each_source(upstream: FaultUpstream, tmp_path: Path) -> None:
+    path = tmp_path / "bought.json"
+    vote = sy.CommitteeVote().fit(pool(committee({"a": 0.8, "b": 0.5}, 60)))
+    vote.samples_ = {"a": 2, "b": 1}
+    vote.save(path)
+    with gateway(urls(upstream), model=NAMED, plan=path, n=3) as running:
+        told, two = (
+            running.chat(PROMPT, "steelyard/bought", seed=2, steelyard=more).json["steelyard"]
+            for more in ({}, {"n": 2})
+        )
+    assert {one["source"]: one["samples"]["drawn"] for one in told["sources"]} == {"a": 2, "b": 1}
+    assert {one["source"]: one["samples"]["drawn"] for one in two["sources"]} == {"a": 2, "b": 2}
+
+
 def test_samples_tokens_and_cost_are_told_by_source(served: Gateway) -> None:
     reply = served.chat(PROMPT, "steelyard/three", seed=2).json
     told = reply["steelyard"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,29 +15,25 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from steelyard.sampling.llm.draws import Draw
-    from steelyard.voting.stopping.cascade import Cascade
 
 Key = tuple[int, str]  # of a sample: its number and its upstream
 
 
 @contextmanager
-def arrivals(
-    each: int, kind: str, sources: Sequence[str] = (), *, cascade: Cascade | None = None
-) -> Iterator[Callable[[Draw], None]]:
+def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -> Iterator[Callable[[Draw], None]]:
     """Yield a function that shows a sample that came, one of so many of each upstream; `kind` is how it is read.
 
-    A cascade may ask fewer than all, so that how many come is not known before.
+    A cascade `may_stop` before all are drawn, so that how many come is not known before.
     """
     from steelyard.answers.normal import normal_form
     from steelyard.sampling.ask.ask import answer_of
 
     end = TimeLeft()
     end.at(0.0)
-    expected = [(sample, source) for sample in range(each) for source in sources or ("",)]
-    if cascade:
-        named = [source for source in cascade.sources if source in sources]
-        expected = [(sample, source) for source in named for sample in range(cascade.samples_of(source))]
-    n, most = len(expected), "at most " if cascade else ""
+    expected = [(sample, source) for source, count in samples.items() for sample in range(count)]
+    if not may_stop:
+        expected.sort()
+    n, most = len(expected), "at most " if may_stop else ""
     came: dict[Key, Draw] = {}
     read: dict[Key, str | None] = {}
 
@@ -50,7 +46,7 @@ def arrivals(
 
         def log(draw: Draw) -> None:
             keep(draw)
-            left = "" if cascade else left_words(end.at(len(came) / n))
+            left = "" if may_stop else left_words(end.at(len(came) / n))
             aside(f"{len(came)} of {most}{n}: sample {numbered(*key_of(draw))}: {said(draw, read[key_of(draw)])}{left}")
 
         yield log
@@ -62,7 +58,7 @@ def arrivals(
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(expected, came, read, "" if cascade else left_words(end.at(len(came) / n))))
+            live.update(_drawn(expected, came, read, "" if may_stop else left_words(end.at(len(came) / n))))
 
         yield show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,7 @@ from steelyard.cli.server_options import Shown
 from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
 from steelyard.cli.spent_view import say_spent, spent_object
 from steelyard.cli.turns_view import show_turns, turns_object
+from steelyard.foundation.errors import SteelyardWarning
 
 EXAMPLE = (
     'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8\n\n'
@@ -41,7 +43,7 @@ def run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
     upstream: Upstreams,
     model: Models = None,
-    n: Annotated[int | None, n_option("of every upstream. Default: 8, or what the plan's cascade says")] = None,
+    n: Annotated[int | None, n_option("of every upstream. Default: what a plan by 'plan-budget' says, else 8")] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +82,8 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.cli.estimating import Spending, check_spending
-    from steelyard.sampling.ask.ask_question import SAMPLES, ask
+    from steelyard.sampling.ask.ask_question import ask
+    from steelyard.sampling.ask.planned_samples import samples_to_draw
     from steelyard.sampling.estimate.estimate_ask import estimate_ask
     from steelyard.sampling.llm.named_upstreams import names_of
     from steelyard.tables.plan_reading import answers_to_question
@@ -88,10 +91,13 @@ def run(
     from steelyard.voting.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
-    each, prices = SAMPLES if n is None else n, check_spending(confirm_above, price, asked_of["upstream"])
+    prices = check_spending(confirm_above, price, asked_of["upstream"])
     voter = load(plan) if plan else None
     cascade = voter.cascade_ if voter else None
     names = names_of(asked_of["upstream"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SteelyardWarning)  # `ask` repeats them
+        samples = samples_to_draw(voter, names, n)
     kind = answers_to_question(question, read_template(prompt), voter)
     if dry_run or confirm_above is not None:
         estimates = estimate_ask(
@@ -100,15 +106,14 @@ def run(
         )  # fmt: skip
         if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
-    shown = Shown(lambda: arrivals(each, kind, names, cascade=cascade))
+    shown = Shown(lambda: arrivals(samples, kind, may_stop=cascade is not None))
     asked = ask(
         question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
         top_p=top_p, max_tokens=max_tokens, seed=seed, verifier=verifier, verifier_upstream=verifier_upstream,
         verifier_model=verifier_model, local=local, frugal=frugal, progress=shown.progress, serve=shown.serve,
     )  # fmt: skip
     if asked.stopped and not asked.cascade:
-        wanted = each * max(1, len(asked.upstreams))
-        show.note(f"stopped after {asked.stopped.samples} of {wanted} samples: {asked.stopped.why}")
+        show.note(f"stopped after {asked.stopped.samples} of {sum(samples.values())} samples: {asked.stopped.why}")
     about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
         turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}

@@ -18,6 +18,7 @@ from steelyard.gateway.vote.verifier import VerifierSettings
 from steelyard.gateway.vote.vote_settings import unfitted_methods
 from steelyard.sampling.ask.ask import SCORE, planned, tell_rule
 from steelyard.sampling.ask.ask_cascade import cascade_for
+from steelyard.sampling.ask.planned_samples import samples_to_draw
 from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.sampling.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
 from steelyard.sampling.online.ballot import Ballot
@@ -162,14 +163,16 @@ class Configuration:
         method, score = planned(self.plan, n=self.n, model=model, sources=names, verifier=verifier)
         with Ballot(method, answers=self.answers):  # a plan that cannot vote on samples as they come says so now
             pools = EntryPool(method, AnswerReader(self.answers))
-        if names:
-            method.check_pool(pools.pool([(None, None, name) for name in names]))
         tell_rule(method)
         cascade = cascade_for(method, names, None)
-        most = sum(cascade.samples_of(name) for name in names if name in cascade.sources) if cascade else 0
+        samples = samples_to_draw(method, names) if cascade or method.samples_ else {}
+        if names:
+            asked = [name for name in names if cascade or name in samples or not samples]
+            method.check_pool(pools.pool([(None, None, name) for name in asked]))
+        most = sum(samples.values())
         if most > self.caps.samples:
             raise SettingError(
-                f"the plan's cascade may draw {most} samples per request, and {self.caps.samples} are allowed: raise "
-                "--cap samples"
+                f"the plan may draw {most} samples per request, and {self.caps.samples} are allowed: raise --cap "
+                "samples"
             )
         return method, score, cascade

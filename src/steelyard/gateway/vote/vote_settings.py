@@ -26,6 +26,7 @@ class VoteSettings:
     """How one request is voted on."""
 
     n: int  # of every upstream
+    by_plan: bool = False  # whether the plan may say how many samples to draw: the client does not
     method: str | None = None  # in the place of the plan
     risk: float | None = None
     deadline_s: float = 600.0
@@ -53,6 +54,7 @@ def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1)
     wanted = whole_number(given, "n", 1, most, within=WITHIN)
     return VoteSettings(
         n=min(n, most) if wanted is None else wanted,
+        by_plan=wanted is None,
         method=_method(given.get("method")),
         risk=number(given, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
         deadline_s=number(given, "deadline_s", LEAST_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,

@@ -29,6 +29,7 @@ from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.ask import SCORE, by_score, rule_applies, unplanned
 from steelyard.sampling.ask.ask_upstreams import unscored, without_scores
 from steelyard.sampling.ask.cascade_outcome import CascadeAsked
+from steelyard.sampling.ask.planned_samples import planned_counts
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.llm.faults import LateError, SpentError, TryError
 from steelyard.sampling.llm.prices import Prices
@@ -67,7 +68,12 @@ class Voting:
         if only:
             return {only.name: 1}
         if not (cascade := self._cascade(settings)):
-            return {source.name: settings.n for source in self.sources}
+            counts = self.voter.method.samples_ if self.voter.method and not settings.method else None
+            names = [source.name for source in self.sources]
+            if counts is None:
+                return dict.fromkeys(names, settings.n)
+            planned = planned_counts(counts, names)
+            return planned if settings.by_plan else dict.fromkeys(planned, settings.n)
         return {
             source.name: cascade.samples_of(source.name) for source in self.sources if source.name in cascade.sources
         }

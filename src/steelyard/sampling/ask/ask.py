@@ -118,7 +118,8 @@ def planned(
             "name the verifier with --verifier, or use generate, score and vote"
         )
     each = max(1, len(sources))
-    if fitted and voter.learns and not voter.weighs_sources and fitted.n != n * each:
+    counted = voter.samples_ is None and not rule_applies(voter)  # else the plan says how many samples to draw
+    if fitted and voter.learns and not voter.weighs_sources and counted and fitted.n != n * each:
         _warn(
             f"the plan was fitted at {fitted.n} samples per question, this vote is over {n * each}: "
             f"ask with -n {max(1, fitted.n // each)}"

@@ -34,6 +34,7 @@ from steelyard.sampling.ask.ask_upstreams import (
 )
 from steelyard.sampling.ask.ask_verifier import ReadBy, verifying
 from steelyard.sampling.ask.cascade_outcome import CASCADE, CascadeAsked, cascade_outcome, turns_of
+from steelyard.sampling.ask.planned_samples import SAMPLES, samples_to_draw
 from steelyard.sampling.interrupts import waits_for
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.llm.embedded import LOCAL
@@ -48,7 +49,6 @@ from steelyard.tables.questions.prompts import read_template
 from steelyard.voting.methods import load
 
 TOKENS, LOCAL_TOKENS = 2048, 512
-SAMPLES = 8  # of every upstream, where nobody says
 
 
 @dataclass(frozen=True)
@@ -108,26 +108,26 @@ async def aask(
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
-    each_n = SAMPLES if n is None else n
-    upstreams = read_upstreams(upstream, model, key_env, each_n)
+    upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
     names = tuple(each.name for each in upstreams if each.name)
     asked_of = ", ".join(names) or upstreams[0].model
-    kind = answers_to_question(question, template, None if plan is None else load(plan))
+    loaded = None if plan is None else load(plan)
+    kind = answers_to_question(question, template, loaded)
+    samples = samples_to_draw(loaded, names, n)
     reading = verifying(
         verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
         frugal=frugal, answers=kind,
     )  # fmt: skip
     by = reading.name if reading else None
-    known: dict[str, Any] = {"n": each_n, "model": asked_of, "sources": names}
+    known: dict[str, Any] = {"n": max(samples.values(), default=SAMPLES), "model": asked_of, "sources": names}
     voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
     cascade = cascade_for(voter, names, n)
     if reading and voter:
         reading.check_plan(voter, str(plan))
-    upstreams = tuple(each for each in upstreams if not cascade or each.name in cascade.sources)
+    upstreams = tuple(each for each in upstreams if each.name in samples)
     samplings = [
         Sampling(
-            each.model, cascade.samples_of(each.name) if cascade else each_n, temperature, top_p,
-            longest_sample(each.url, max_tokens), seed,
+            each.model, samples[each.name], temperature, top_p, longest_sample(each.url, max_tokens), seed,
         )
         for each in upstreams
     ]  # fmt: skip
@@ -175,7 +175,8 @@ def ask() -> None:
     """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or each response once.
 
     `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
-    asked n times (8 if n is None), and one that gives nothing is told and does not vote. A plan with a cascade is
+    asked n times, and one that gives nothing is told and does not vote. Without n a plan by `sy.plan_budget` says how
+    many samples to draw of each; other plans draw 8. A plan with a cascade is
     followed: upstreams are asked in its turn and as often as it says, and `Asked.cascade` tells who was, and the cost.
     Answers are read as the plan's were; without one `choice` where the prompt or the question has options, else math.
     Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, the asking ends when

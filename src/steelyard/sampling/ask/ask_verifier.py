@@ -29,6 +29,7 @@ from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
 from steelyard.sampling.verifiers.step_splits import known_split, split
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
+from steelyard.tables.source_column import USUAL
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
 
@@ -84,7 +85,7 @@ class Verifying:
         steps: list[list[float] | None] = [None] * len(rows)
         states = [NOT_ASKED if has_text(text) else NO_TEXT for text in spoken]
         spent = Usage()
-        walk = None if self.frugal is None else _walk(self.frugal, spoken, answers)
+        walk = None if self.frugal is None else _walk(self.frugal, rows, answers)
         async with AsyncExitStack() as stack:
             runner: Runner | None = None
             while readings := walk.next() if walk else _all(spoken, states):
@@ -159,16 +160,20 @@ def verifying(
     weights = model or known.model
     if at is not None and not weights:
         raise SettingError(f"name the model that {at} serves with --verifier-model")
-    rule = frugal_rule(frugal, plan, known.name, answers) if frugal else None
+    rule = frugal_rule(frugal, plan, known.name, answers, by_source=len(upstreams) > 1) if frugal else None
     return Verifying(known.name, protocol, weights, known_split(known.split), at, upstreams[0].key_env, rule)
 
 
-def _walk(frugal: Frugal, spoken: Sequence[str | None], answers: str) -> Walk:
+def _walk(frugal: Frugal, rows: Sequence[Draw], answers: str) -> Walk:
     """The walk over one question, with nothing asked but what has no text."""
-    table = pl.DataFrame({"question": ["asked"] * len(spoken), "response": pl.Series(spoken, dtype=pl.String)})
-    pool: Pool = read(table, score=NO_SCORE, texts=True, answers=answers)
-    empty = np.array([not has_text(text) for text in spoken])
-    return Walk(frugal.rule, frugal.voter, pool, empty, np.full(len(spoken), np.nan))
+    texts = [draw.choice.text if draw.choice else None for draw in rows]
+    table = pl.DataFrame({"question": ["asked"] * len(rows), "response": pl.Series(texts, dtype=pl.String)})
+    source = USUAL if frugal.voter.weighs_sources else None
+    if source:
+        table = table.with_columns(pl.Series(source, [draw.source for draw in rows]))
+    pool: Pool = read(table, score=NO_SCORE, source=source, texts=True, answers=answers)
+    empty = np.array([not has_text(text) for text in texts])
+    return Walk(frugal.rule, frugal.voter, pool, empty, np.full(len(rows), np.nan))
 
 
 def _all(spoken: Sequence[str | None], states: Sequence[str]) -> list[list[int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.sampling.ask.ask_question import SAMPLES, longest_sample
+from steelyard.sampling.ask.ask_question import longest_sample
+from steelyard.sampling.ask.planned_samples import SAMPLES, samples_to_draw
 from steelyard.sampling.estimate.estimate import Estimate, Range, tokens_of_text
 from steelyard.sampling.llm.named_upstreams import Named, read_upstreams
 from steelyard.sampling.llm.prices import VERIFIER
@@ -31,12 +32,11 @@ def estimate_ask(
     upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
     cascade = plan.cascade_ if plan else None
     early = plan is not None and (plan.stopping_ is not None or cascade is not None)
+    draws = samples_to_draw(plan, [server.name for server in upstreams if server.name], n)
     prompt = tokens_of_text(len(template.fill(question).encode("utf-8", "surrogatepass")), 1)
     estimates: dict[str, Estimate] = {}
     for server in upstreams:
-        samples = (SAMPLES if n is None else n) if cascade is None else 0
-        if cascade is not None and server.name in cascade.sources:
-            samples = cascade.samples_of(server.name)
+        samples = draws.get(server.name, 0)
         minimum = 0 if early else samples
         read = prompt * samples
         estimates[server.name] = Estimate(
