@@ -41,7 +41,7 @@ def rows() -> list[Row]:
         kind().fit(pool)
         spent[kind.name] = time.process_time() - start
     new, weights = pool.unlabelled(), vote.weigh(pool)
-    voted, counted = seconds(lambda: vote.predict(new), lambda: sy.tally(new, weights, threads=1))
+    voted, counted = seconds(lambda: vote.predict(new), lambda: sy.evaluation.tally(new, weights, threads=1))
     what = f"{SOURCES} sources x {QUESTIONS:,} questions"
     speed = pool.n_responses / voted / 1e6
     return [

@@ -18,12 +18,12 @@ SOME, FEW = 25, 4  # questions and resamples of the plain loop
 METHODS: list[sy.Method] = [
     sy.MajorityVote(),
     sy.VanillaVote(),
-    sy.LinearVote(),
-    sy.LinearVote(rule="exact"),
+    sy.paper.LinearVote(),
+    sy.paper.LinearVote(rule="exact"),
     sy.LogitVote(),
     sy.LogitVote(rule="exact"),
     sy.LogitVote(rule="likelihood"),
-    sy.KDEVote(reliability="fitted"),
+    sy.paper.KDEVote(reliability="fitted"),
 ]
 
 
@@ -71,8 +71,8 @@ def rows() -> list[Row]:
             lambda: [plain(*question) for question in questions],
             lambda: count_by_voting(voters, test, sizes, keys, FEW),
             lambda: count_by_adding(voters, test, sizes, keys, RESAMPLES),
-            lambda: sy.curves(METHODS, cal, test, n=SIZES, resamples=RESAMPLES),
-            lambda: sy.curves(METHODS, cal, test, n=SIZES, resamples=RESAMPLES, recalibrate="full"),
+            lambda: sy.evaluation.curves(METHODS, cal, test, n=SIZES, resamples=RESAMPLES),
+            lambda: sy.evaluation.curves(METHODS, cal, test, n=SIZES, resamples=RESAMPLES, recalibrate="full"),
             repeats=3,
         )
     loop *= QUESTIONS * RESAMPLES / (SOME * FEW)

@@ -16,15 +16,15 @@ from steelyard.voting.methods.base.offset_vote import RULES
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules.md"
 WORLDS = {
-    "default": sy.World(),
-    "weak verifier": sy.World(gap=0.8),
-    "no signal": sy.World(gap=0.0),
-    "strong verifier": sy.World(gap=3.0),
-    "hard questions": sy.World(easy_share=0.1),
-    "pseudo-PRM": sy.World(inconsistency=0.0),
+    "default": sy.testing.World(),
+    "weak verifier": sy.testing.World(gap=0.8),
+    "no signal": sy.testing.World(gap=0.0),
+    "strong verifier": sy.testing.World(gap=3.0),
+    "hard questions": sy.testing.World(easy_share=0.1),
+    "pseudo-PRM": sy.testing.World(inconsistency=0.0),
 }
 SEEDS, TESTED = 6, 1000
-Kind = type[sy.LogitVote] | type[sy.LinearVote]
+Kind = type[sy.LogitVote] | type[sy.paper.LinearVote]
 HEAD = """# Which rule for the offset?
 
 This page is made by `python -m benchmarks.rules` on the simulator; [methods](methods.md#where-to-put-b) says what the
@@ -41,7 +41,7 @@ def correct(pool: sy.LabelledPool, vote: sy.Method) -> float:
 
 
 def cell(
-    kind: type[sy.LogitVote | sy.LinearVote], world: sy.World, calibration: int, n: int, seed: int
+    kind: type[sy.LogitVote | sy.paper.LinearVote], world: sy.testing.World, calibration: int, n: int, seed: int
 ) -> dict[str, float]:
     """Accuracy in % of every rule, of majority and of vanilla."""
     pool = sy.read(sy.simulate(TESTED + calibration, n, seed=seed, world=world))
@@ -58,7 +58,7 @@ def cell(
 def main() -> None:
     warnings.simplefilter("ignore", sy.SteelyardWarning)
     lines, errors = [], []
-    for kind in (sy.LogitVote, sy.LinearVote):
+    for kind in (sy.LogitVote, sy.paper.LinearVote):
         gains: dict[str, list[float]] = {rule: [] for rule in RULES}
         worst = dict.fromkeys(RULES, np.inf)
         table: list[list[str]] = [[rule] for rule in RULES]

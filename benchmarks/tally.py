@@ -44,10 +44,10 @@ def dictionary(question: NDArray[Any], answer: NDArray[Any], weight: NDArray[Any
 
 def against_sums(size: int) -> list[Row]:
     pool, weights = arrays(size)
-    sy.tally(pool, weights, threads=1)
+    sy.evaluation.tally(pool, weights, threads=1)
     one, two, summed = seconds(
-        lambda: sy.tally(pool, weights, threads=1),
-        lambda: sy.tally(pool, weights, threads=2),
+        lambda: sy.evaluation.tally(pool, weights, threads=1),
+        lambda: sy.evaluation.tally(pool, weights, threads=2),
         lambda: (np.sum(weights), np.sum(pool.answer)),
     )
     what = f"tally of 1e{len(str(size)) - 1} responses"
@@ -61,11 +61,11 @@ def against_sums(size: int) -> list[Row]:
 def rows() -> list[Row]:
     pool, weights = arrays(10**7)
     question = np.repeat(np.arange(pool.n_questions), pool.sizes)
-    code = sy.tally(pool, weights).code
+    code = sy.evaluation.tally(pool, weights).code
     assert np.array_equal(sort_and_reduce(pool, weights), code)
     assert list(dictionary(question, pool.answer, weights).values()) == code.tolist()
     one, sort, loop = seconds(
-        lambda: sy.tally(pool, weights, threads=1),
+        lambda: sy.evaluation.tally(pool, weights, threads=1),
         lambda: sort_and_reduce(pool, weights),
         lambda: dictionary(question, pool.answer, weights),
         repeats=3,

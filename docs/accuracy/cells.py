@@ -18,7 +18,7 @@ from steelyard.evaluation.accuracy import need_labels
 SEEDS = (30, 31, 32)
 SIZES = (50, 100, 200, 400)
 WORLDS = {
-    f"gap {gap:g}, inconsistency {inconsistency:g}": sy.World(gap=gap, inconsistency=inconsistency)
+    f"gap {gap:g}, inconsistency {inconsistency:g}": sy.testing.World(gap=gap, inconsistency=inconsistency)
     for gap in (0.0, 0.5, 1.0, 2.0)
     for inconsistency in (0.0, 1.0)
 }
@@ -36,10 +36,10 @@ class Source:
 
 def sources(n: int | None = None) -> Iterator[Source]:
     """Every pool, one at a time."""
-    llms, verifiers = sy.grid_names()
+    llms, verifiers = sy.paper.grid_names()
     for llm in llms:
         for verifier in verifiers:
-            pool = sy.load_grid(llm, verifier)
+            pool = sy.paper.load_grid(llm, verifier)
             pool = pool if n is None else pool.first(n)
             name = f"{llm}/{verifier}"
             yield Source("self" if verifier.startswith("self") else "grid", name, pool)

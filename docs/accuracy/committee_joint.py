@@ -29,7 +29,7 @@ def committees() -> pl.DataFrame:
 
 
 def _rows() -> Iterator[dict[str, Any]]:
-    for verifier in (name for name in sy.grid_names()[1] if not name.startswith("self")):
+    for verifier in (name for name in sy.paper.grid_names()[1] if not name.startswith("self")):
         pool = _pool(verifier)
         for prices, whole in ((ALIKE, priced(pool, None, 1, 1)), (BY_SIZE, by_size(pool))):
             test, cal = split(whole.pool, SEEDS[0])
@@ -44,7 +44,7 @@ def _rows() -> Iterator[dict[str, Any]]:
 def _pool(verifier: str) -> sy.LabelledPool:
     """The first samples of all LLMs, scored by a verifier; equal texts are known to be equal."""
     tables = []
-    for llm in sy.grid_names()[0]:
+    for llm in sy.paper.grid_names()[0]:
         rows = open_grid(f"grid:{llm}/{verifier}").filter(pl.col("sample") < SAMPLES).collect()
         tables.append(rows.join(grid_texts(llm), on=["question", "sample", "llm"], maintain_order="left"))
     return sy.read_labelled(pl.concat(tables), source="llm", score=verifier, tokens=True, texts=True)

@@ -23,11 +23,11 @@ READ = {True: "equal texts once", False: "every response"}
 
 def frugal(llms: Sequence[str] | None = None, seed: int = SEEDS[0]) -> pl.DataFrame:
     """One row a pair, rule and way of reading: what is read, and what the verdicts are worth."""
-    return pl.DataFrame(list(_rows(llms or sy.grid_names()[0], seed)))
+    return pl.DataFrame(list(_rows(llms or sy.paper.grid_names()[0], seed)))
 
 
 def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
-    verifiers = sy.grid_names()[1]
+    verifiers = sy.paper.grid_names()[1]
     for llm in llms:
         for verifier in (name for name in verifiers if not name.startswith("self")):
             pool = sy.read_labelled(f"grid:{llm}/{verifier}", texts=True)

@@ -99,11 +99,11 @@ def by_solution(path: Path) -> Iterator[Cell]:
 
 def grid() -> Iterator[Cell]:
     """The pairs of the bundled grid; controls for two verifiers of each LLM."""
-    llms, verifiers = sy.grid_names()
+    llms, verifiers = sy.paper.grid_names()
     for llm in llms:
         for verifier in verifiers:
             if not verifier.startswith("self"):
-                pool = sy.load_grid(llm, verifier).first(SAMPLES)
+                pool = sy.paper.load_grid(llm, verifier).first(SAMPLES)
                 cells = list(variants(GRID, f"{llm}/{verifier}", pool))
                 yield from cells if verifier in CONTROLS else cells[:1]
 

@@ -19,12 +19,12 @@ BUDGETS = (4, 8, 16, 32, 64, 128)
 
 def joint(llms: Sequence[str] | None = None, seed: int = SEEDS[0]) -> pl.DataFrame:
     """One row a pair and budget: what is chosen, what it costs and gives, and its rivals."""
-    return pl.DataFrame(list(_rows(llms or sy.grid_names()[0], seed)), infer_schema_length=None)
+    return pl.DataFrame(list(_rows(llms or sy.paper.grid_names()[0], seed)), infer_schema_length=None)
 
 
 def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
     for llm in llms:
-        for verifier in (name for name in sy.grid_names()[1] if not name.startswith("self")):
+        for verifier in (name for name in sy.paper.grid_names()[1] if not name.startswith("self")):
             test, by_size = split(sy.read_labelled(f"grid:{llm}/{verifier}", texts=True), seed)
             found = joint_budget(by_size[LABELS], test, sy.CalibratedVote(), Prices(1, 1), BUDGETS[-1], BUDGETS)
             for row in found.table.drop("chosen", "buys").iter_rows(named=True):

@@ -21,10 +21,10 @@ PROMISES = range(1000, 1100)
 
 def pairs() -> Iterator[tuple[str, sy.LabelledPool]]:
     """Every pair of the grid, self-assessments last."""
-    llms, verifiers = sy.grid_names()
+    llms, verifiers = sy.paper.grid_names()
     for verifier in sorted(verifiers, key=lambda name: name.startswith("self")):
         for llm in llms:
-            yield f"{llm}/{verifier}", sy.load_grid(llm, verifier)
+            yield f"{llm}/{verifier}", sy.paper.load_grid(llm, verifier)
 
 
 def trusted(pool: sy.LabelledPool, size: int, splits: range = SPLITS) -> dict[str, float]:
@@ -83,7 +83,7 @@ def promised(pool: sy.LabelledPool, splits: range = PROMISES) -> dict[str, Any]:
         vote = sy.CalibratedVote(reserve=0.5, seed=seed).fit(cal)
         try:
             held = vote.risk_control(RISK, SURE)
-        except sy.CalibrationError:
+        except sy.errors.CalibrationError:
             continue
         verdicts = vote.predict(test.unlabelled())
         assert vote.reserved_confidence_ is not None

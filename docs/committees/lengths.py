@@ -62,5 +62,5 @@ def _committee_gains(pool: sy.LabelledPool, z: NDArray[np.float64]) -> list[Outc
 
 def _consensus_gain(pool: sy.LabelledPool, weights: NDArray[np.float64], logit: NDArray[np.float64]) -> Outcome:
     new = pool.unlabelled()
-    plain, by_length = (sy.tally(new, w).correct(pool) for w in (weights, weights * np.exp(logit)))
+    plain, by_length = (sy.evaluation.tally(new, w).correct(pool) for w in (weights, weights * np.exp(logit)))
     return by_length.astype(np.float64) - plain

@@ -21,7 +21,7 @@ SINGLE, LABELLED = f"best single verifier, {USUAL} labels", f"calibrated, {USUAL
 
 def by_mix() -> pl.DataFrame:
     """Accuracy on the questions without labels, for all verifiers of each LLM, and for all but the two best."""
-    llms, verifiers = sy.grid_names()
+    llms, verifiers = sy.paper.grid_names()
     rows: list[dict[str, Any]] = []
     for which, names in (("all nine", verifiers), ("without the two best", [v for v in verifiers if v not in BEST])):
         cells = [_decided(llm, names) for llm in llms]
@@ -35,7 +35,7 @@ def by_mix() -> pl.DataFrame:
 
 def _decided(llm: str, verifiers: list[str]) -> dict[str, Outcome]:
     """What every way gets right on the test questions [Q]; the covariance sees their scores, as it needs no labels."""
-    pool = sy.load_grid(llm, "+".join(verifiers))
+    pool = sy.paper.load_grid(llm, "+".join(verifiers))
     order = np.random.default_rng(0).permutation(pool.n_questions)
     labelled, test = pool.take(np.sort(order[:USUAL])), pool.take(np.sort(order[USUAL:]))
     return {way: vote.correct(test).astype(np.float64) for way, vote in _verdicts(labelled, test)}

@@ -27,14 +27,14 @@ PAIRED = ("best-of-n", "vanilla", "logit")
 
 def compare(llm: str, verifier: str) -> dict[str, Any]:
     """Return one pair's accuracies at full N, the mean over seeds, and the errors of what matters most."""
-    pool = sy.load_grid(llm, verifier)
+    pool = sy.paper.load_grid(llm, verifier)
     rows, gains, zeros = [], [], []
     for seed in SEEDS:
         cal, test = pool.split(0.3, seed=seed)
         fitted = {name: sy.method_class(name)().fit(cal) for name in METHODS}
         verdicts = {name: method.predict(test) for name, method in fitted.items()}
         rows.append([float(sy.accuracy(verdicts[name], test)) for name in METHODS])
-        pairs = [sy.paired_difference(verdicts[name], verdicts["majority"], test) for name in PAIRED]
+        pairs = [sy.evaluation.paired_difference(verdicts[name], verdicts["majority"], test) for name in PAIRED]
         gains.append([(float(gain), gain.se) for gain in pairs])
         zeros.append(fitted["logit"].b)  # type: ignore[attr-defined]
     table = dict(zip(METHODS, np.mean(rows, axis=0).tolist(), strict=True))
@@ -52,7 +52,7 @@ def compare(llm: str, verifier: str) -> dict[str, Any]:
 
 def measured() -> pl.DataFrame:
     """One row per pair of the grid."""
-    llms, verifiers = sy.grid_names()
+    llms, verifiers = sy.paper.grid_names()
     return pl.DataFrame([compare(llm, verifier) for llm in llms for verifier in verifiers])
 
 

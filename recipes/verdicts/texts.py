@@ -40,7 +40,7 @@ def responses(sizes: Sizes) -> pl.DataFrame:
     about = ["llm", "question", "sample", "prompt", "gold", "answer", "correct"]
     rows = pl.read_parquet(GRID, columns=about).join(pl.read_parquet(RESPONSES), on=["llm", "question", "sample"])
     kept = rows.filter(
-        pl.col("llm").is_in(sy.grid_names()[0][: sizes.llms]), pl.col("response").str.strip_chars() != ""
+        pl.col("llm").is_in(sy.paper.grid_names()[0][: sizes.llms]), pl.col("response").str.strip_chars() != ""
     )
     return kept.sort("llm", "question", "sample")
 

@@ -10,24 +10,7 @@ The public names are declared in `__init__.pyi`, and each is imported when it is
 and `steelyard --help` are quick.
 """
 
-import re
-from importlib import import_module
-from pathlib import Path
-
+from steelyard.foundation.lazy_names import attach_stub
 from steelyard.foundation.version import __version__ as __version__
 
-_STUB = Path(__file__).with_suffix(".pyi").read_text()
-_HOME = {name: module for module, name in re.findall(r"^from (\S+) import (\w+) as \2$", _STUB, re.MULTILINE)}
-__all__ = sorted((*_HOME, "__version__"))  # noqa: PLE0605
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'steelyard' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -337,7 +337,7 @@ def test_a_gold_column_must_be_whole_and_one_a_question(tmp_path: Path) -> None:
         (pl.when(pl.row_index() != 5).then("gold"), "1 responses have no gold answer"),
         (pl.row_index().cast(pl.String), "has several gold answers"),
     ):
-        with pytest.raises(sy.LabelError, match=message):
+        with pytest.raises(sy.errors.LabelError, match=message):
             sy.read(table.with_columns(gold=change))
 
 

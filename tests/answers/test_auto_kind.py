@@ -95,7 +95,7 @@ def test_golds_in_letters_are_labelled_as_letters_without_being_told(tmp_path: P
     rows = [(f"q{i}", s, "ABCDE"[i % 5], f"Answer: {'ABCDE'[i % 5]}. There are {12 + s} of them.") for i in range(30)
             for s in range(4)]  # fmt: skip
     sy.write(pl.DataFrame(rows, schema=["question", "sample", "gold", "response"], orient="row"), tmp_path / "t.jsonl")
-    with pytest.warns(sy.SteelyardNote, match="answers are read as choice: 30 of 30 golds are letters A to E"):
+    with pytest.warns(sy.errors.SteelyardNote, match="answers are read as choice: 30 of 30 golds are letters A to E"):
         pool = sy.read_labelled(tmp_path / "t.jsonl", score="none")
     assert pool.correct.all()
     assert pool.origin.answers == "choice"

@@ -38,7 +38,7 @@ def test_a_part_of_a_date_is_an_answer_of_its_own(text: str, form: str) -> None:
 
 
 def test_day_and_month_that_could_be_exchanged_are_read_month_first_and_counted() -> None:
-    with pytest.warns(sy.SteelyardNote, match="2 dates such as 03/04/2020 are read with the month first"):
+    with pytest.warns(sy.errors.SteelyardNote, match="2 dates such as 03/04/2020 are read with the month first"):
         pool = read("date", ["2020-03-04", "2020-04-03"], ["The answer is 03/04/2020", "The answer is 03-04-2020"])
     assert pool.correct.tolist() == [True, False]
     with warnings.catch_warnings():

@@ -37,27 +37,29 @@ def test_lower_case_golds_are_letters() -> None:
 @pytest.mark.parametrize("golds", [[0, 1, 2, 3], ["0", "1", "2", "3"], [0.0, 1.0, 2.0, 3.0]])
 def test_golds_0_to_3_are_indices_where_the_responses_choose_letters(golds: list[object]) -> None:
     with pytest.warns(
-        sy.SteelyardNote, match="the gold answers 0 to 3 are read as indices of the options: 0 is A, 3 is D"
+        sy.errors.SteelyardNote, match="the gold answers 0 to 3 are read as indices of the options: 0 is A, 3 is D"
     ):
         assert correct(golds, LETTERS) == 1.0
-    with pytest.warns(sy.SteelyardNote, match="indices"):
+    with pytest.warns(sy.errors.SteelyardNote, match="indices"):
         assert correct(golds, [*LETTERS[1:], "a"]) == 0.0
 
 
 def test_all_golds_decide_also_those_after_the_first_rows() -> None:
     golds: list[object] = [*[1, 2, 3] * 60, 0]
     letters = ["abcd"[int(str(gold))] for gold in golds]
-    with pytest.warns(sy.SteelyardNote, match="0 is A"):
+    with pytest.warns(sy.errors.SteelyardNote, match="0 is A"):
         assert correct(golds, letters) == 1.0
 
 
 def test_numbers_that_never_are_0_are_refused_with_the_fix() -> None:
-    with pytest.raises(sy.LabelError, match="numbers 1 to 4 and the responses choose letters: an index counts from 0"):
+    with pytest.raises(
+        sy.errors.LabelError, match="numbers 1 to 4 and the responses choose letters: an index counts from 0"
+    ):
         correct([1, 2, 3, 4], LETTERS)
 
 
 def test_a_letter_among_the_golds_keeps_numbers_what_they_are() -> None:
-    with pytest.raises(sy.LabelError, match="give gold as the letter"):
+    with pytest.raises(sy.errors.LabelError, match="give gold as the letter"):
         correct(["0", "b", "c", "d"], LETTERS)
 
 
@@ -74,5 +76,5 @@ def test_a_run_reads_golds_as_indices_too(tmp_path: Path) -> None:
             [{"kind": "sample", "question": name, "sample": 0, "response": f"It is ({letter}).", "attempts": 1}
              for name, letter in (("p", "C"), ("q", "B"))]
         )  # fmt: skip
-    with pytest.warns(sy.SteelyardNote, match="0 is A, 2 is C"):
+    with pytest.warns(sy.errors.SteelyardNote, match="0 is A, 2 is C"):
         assert sy.read_labelled(tmp_path / "run", score="none").correct.tolist() == [True, False]

@@ -51,7 +51,7 @@ def test_the_text_of_an_option_is_gold_for_responses_in_words_and_refused_for_le
     responses: list[str | None] = ["The answer is Rome.", "Answer: Paris", "B"]
     assert labels(responses[:2], "rome", "choice", "response") == [True, False]
     assert labels(responses, "B) Rome", "choice", "response") == [True, False, True]
-    with pytest.raises(sy.LabelError, match=r"1 gold answers are words, the first 'Rome'.*'B\) Rome'"):
+    with pytest.raises(sy.errors.LabelError, match=r"1 gold answers are words, the first 'Rome'.*'B\) Rome'"):
         labels(["B", "A"], "Rome", "choice")
 
 

@@ -94,7 +94,9 @@ def test_a_run_stores_how_answers_were_read_and_those_cut_off_have_none(tmp_path
 
 def test_a_run_that_marks_no_answers_says_that_they_are_last_numbers(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", response="I think that there are 3 of them")
-    with pytest.warns(sy.SteelyardNote, match="100.0 % of 32 responses mark no answer and were read only as the last"):
+    with pytest.warns(
+        sy.errors.SteelyardNote, match="100.0 % of 32 responses mark no answer and were read only as the last"
+    ):
         sy.read(run, score="none")
 
 

@@ -33,7 +33,7 @@ def test_simulate_writes_what_the_library_makes(tmp_path: Path) -> None:
         "simulate", "-o", tmp_path / "t.parquet", "--questions", 30, "--samples", 4, "--seed", 7, "--gap", 2
     )
     assert done.code == 0, done.err
-    made = sy.simulate(30, 4, seed=7, world=sy.World(gap=2))
+    made = sy.simulate(30, 4, seed=7, world=sy.testing.World(gap=2))
     assert pl.read_parquet(tmp_path / "t.parquet").equals(made)
 
 
@@ -89,7 +89,7 @@ def test_the_control_with_shuffled_scores_shows_the_leak_of_the_printed_optimum(
 def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
     done = steelyard("fit", file, "--method", "linear", "--set", "rule=grid", "--set", "points=11", "--n", 4, "--json")
     found = json.loads(done.out)
-    assert found["b"] == sy.LinearVote(rule="grid", points=11).fit(labelled(file), n=4).b
+    assert found["b"] == sy.paper.LinearVote(rule="grid", points=11).fit(labelled(file), n=4).b
     assert (found["n"], found["questions"], found["score"]) == (4, 120, "prm")
 
 
@@ -100,7 +100,7 @@ def test_fit_on_a_share_takes_the_split_of_evaluate(file: Path) -> None:
 
 
 def test_fit_with_an_infinite_offset_is_valid_json(tmp_path: Path) -> None:
-    sy.write(sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0)), tmp_path / "t.parquet")
+    sy.write(sy.simulate(80, 8, seed=3, world=sy.testing.World(gap=-6.0, easy_share=1.0)), tmp_path / "t.parquet")
     done = steelyard("fit", tmp_path / "t.parquet", "--method", "linear", "--set", "rule=exact", "--json")
     assert json.loads(done.out)["b"] == "-inf"
 
@@ -321,7 +321,7 @@ def test_running_the_module_is_running_the_command(file: Path) -> None:
 @pytest.mark.long
 def test_deciding_a_file_needs_memory_for_a_batch_not_for_the_file(tmp_path: Path) -> None:
     """A hundred times the rows of one batch; held whole, their text alone would take several times this."""
-    one = sy.simulate(3000, 32, seed=0, world=sy.World(unreadable=0.0)).drop("correct")
+    one = sy.simulate(3000, 32, seed=0, world=sy.testing.World(unreadable=0.0)).drop("correct")
     text = pl.col("answer") + "x" * 100
     sy.VanillaVote().save(tmp_path / "plan.json")
 

@@ -82,7 +82,7 @@ def test_report_mixes(file: Path, tmp_path: Path) -> None:
 
 
 def test_the_grid_takes_several_verifiers() -> None:
-    pool = sy.load_grid("smol-misled", "prm_soft:min+orm_last")
+    pool = sy.paper.load_grid("smol-misled", "prm_soft:min+orm_last")
     assert pool.origin.parts == ("orm_last:last", "prm_soft:min")
     assert steelyard("vote", "grid:smol-misled/orm_last+prm_hard", "--method", "vanilla", "--n", 2).code == 0
 

@@ -30,7 +30,7 @@ def test_the_stored_figures_are_measured_again(name: str) -> None:
     methods = ("majority", "best-of-n", "vanilla", "platt", "calibrated")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
-        again = summed(gains([Source("grid", name, sy.load_grid(llm, verifier))], methods))
+        again = summed(gains([Source("grid", name, sy.paper.load_grid(llm, verifier))], methods))
     stored = STORED.filter(pl.col("pool") == name, pl.col("group") == "grid", pl.col("method").is_in(methods))
     columns = ["calibration", "method", "gain", "better", "below", "cells"]
     for fresh, kept in zip(again[columns].iter_rows(), stored[columns].iter_rows(), strict=True):
@@ -41,7 +41,7 @@ def test_the_stored_figures_are_measured_again(name: str) -> None:
 @pytest.mark.long
 def test_the_stored_confidence_and_promises_are_measured_again() -> None:
     name = "smol-misled/prm_soft"
-    pool = sy.load_grid(*name.split("/"))
+    pool = sy.paper.load_grid(*name.split("/"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)
         again = {**trusted(pool, 200), **promised(pool)}
@@ -64,7 +64,7 @@ def test_standard_errors_are_over_questions_not_over_pools() -> None:
 
 
 def test_nothing_is_calibrated_on_a_test_question() -> None:
-    pool = sy.load_grid("smol-much", "probe")
+    pool = sy.paper.load_grid("smol-much", "probe")
     for seed in SEEDS:
         test, by_size = split(pool, seed)
         assert [cal.n_questions for cal in by_size.values()] == [50, 100, 200, 400]

@@ -16,8 +16,6 @@ from tests.running import steelyard
 ROOT = Path(__file__).parents[2]
 DOCS = [page for page in sorted((ROOT / "docs").glob("*.md")) if "template" not in page.name]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
-SOURCES = "".join(file.read_text() for file in (ROOT / "src").rglob("*.py"))
-ENTRY_POINT_GROUPS = set(re.findall(r'group ?= ?"steelyard(\.\w+)"', SOURCES))
 SLOW = ("methods.md", "scale.md")  # their commands take longest
 BLOCK = re.compile(r"<!-- run -->\n```(console|python)\n(.*?)```", re.DOTALL)
 
@@ -83,7 +81,8 @@ def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> No
     import steelyard as sy
 
     page = (ROOT / "docs" / "python.md").read_text()
-    functions = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) \|", page, re.MULTILINE))
+    verbs = page.split("## The names")[0]
+    functions = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) \|", verbs, re.MULTILINE))
     assert set(functions) == set(VERBS) - {"demo", "completion", "serve"}
     assert all(re.search(r"`sy\.\w+", said) for said in functions.values())
     assert set(re.findall(r"\bsy\.(\w+)", page)) <= set(dir(sy))
@@ -110,14 +109,19 @@ def test_every_path_that_is_mentioned_exists(page: Path) -> None:
         assert there.exists(), f"{page.name}: {path}"
 
 
+def entry_point_groups() -> set[str]:
+    """The groups of entry points, which are named like modules: methods of steelyard.methods."""
+    sources = (ROOT / "src" / "steelyard").rglob("*.py")
+    return {group for path in sources for group in re.findall(r'group ?= ?"steelyard\.(\w+)"', path.read_text())}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Path) -> None:
     import steelyard
 
+    groups = "|".join(entry_point_groups())
     text = page.read_text()
-    for dotted in re.findall(r"(?<![\w./-])steelyard(?!\.toml\b)((?:\.[A-Za-z_]\w*)+)", text):
-        if dotted in ENTRY_POINT_GROUPS:
-            continue
+    for dotted in re.findall(rf"(?<![\w./-])steelyard(?!\.(?:toml|{groups})\b)((?:\.[A-Za-z_]\w*)+)", text):
         thing: object = steelyard
         for name in dotted[1:].split("."):
             inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) else ""
@@ -126,8 +130,10 @@ def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Pat
             else:
                 assert hasattr(thing, name), f"{page.name}: steelyard{dotted}"
                 thing = getattr(thing, name)
-    for name in re.findall(r"\bsy\.([A-Za-z_]\w*)", text):
+    for name, inner in re.findall(r"\bsy\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?", text):
         assert _to_be_written(name) or hasattr(steelyard, name), f"{page.name}: sy.{name}"
+        topic = getattr(steelyard, name, None)
+        assert not (inner and isinstance(topic, ModuleType)) or hasattr(topic, inner), f"{page.name}: sy.{name}.{inner}"
 
 
 def test_the_index_links_every_page() -> None:

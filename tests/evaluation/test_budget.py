@@ -110,7 +110,7 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
 
 
 def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: RuleSearch) -> None:
-    with pytest.raises(sy.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
         shelf.choose(loss=0.003)
     used, correct = shelf.trajectories.under(shelf.choose(loss=0.004).rule)
     assert used.mean() <= 16
@@ -139,7 +139,7 @@ def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
 
 def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
     found = choose(crossfit_trajectories(sy.VanillaVote(), both[0], resamples=1), samples=4)
-    assert set(found.offers) == set(sy.rule_names()) - {"confidence"}
+    assert set(found.offers) == set(sy.evaluation.rule_names()) - {"confidence"}
 
 
 @pytest.mark.parametrize(
@@ -161,15 +161,15 @@ def test_what_cannot_be_aimed_for_is_refused(shelf: RuleSearch, asked: dict[str,
 
 
 def test_too_few_questions_and_oracles_are_refused(both: tuple[Labelled, Labelled]) -> None:
-    with pytest.raises(sy.CalibrationError, match="too few to choose a stopping rule: label 20"):
+    with pytest.raises(sy.errors.CalibrationError, match="too few to choose a stopping rule: label 20"):
         crossfit_trajectories(sy.CalibratedVote(), both[0].take(np.arange(19)))
     with pytest.raises(sy.SettingError, match="oracle"):
-        crossfit_trajectories(sy.PassAtN(), both[0])
+        crossfit_trajectories(sy.paper.PassAtN(), both[0])
 
 
 def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple[Labelled, Labelled]) -> None:
-    table = sy.frontier(*both, budgets=[2, 6], resamples=2, seed=3)
-    assert table["rule"].to_list() == sorted(sy.rule_names()) * 2
+    table = sy.evaluation.frontier(*both, budgets=[2, 6], resamples=2, seed=3)
+    assert table["rule"].to_list() == sorted(sy.evaluation.rule_names()) * 2
     assert table.group_by("budget").agg(pl.col("chosen").sum())["chosen"].to_list() == [1, 1]
     assert (table["low"] <= table["accuracy"]).all()
     assert (table["accuracy"] <= table["high"]).all()
@@ -178,13 +178,13 @@ def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple
     assert fixed["gain"].to_list() == [0, 0]
     test = trajectories(sy.CalibratedVote().fit(both[0]), both[1], resamples=2, seed=3)
     assert fixed["accuracy"].to_list() == pytest.approx([test.fixed(2).mean(), test.fixed(6).mean()])
-    assert table.equals(sy.frontier(*both, budgets=[2, 6], resamples=2, seed=3))
+    assert table.equals(sy.evaluation.frontier(*both, budgets=[2, 6], resamples=2, seed=3))
 
 
 def test_samples_needed_lie_within_their_interval_and_stopping_needs_fewer(both: tuple[Labelled, Labelled]) -> None:
-    table = sy.samples_needed(*both, resamples=2)
+    table = sy.evaluation.samples_needed(*both, resamples=2)
     by_way = {row["way"]: row for row in table.iter_rows(named=True)}
-    assert set(by_way) == {*sy.rule_names(), "chosen"}
+    assert set(by_way) == {*sy.evaluation.rule_names(), "chosen"}
     vanilla = sy.accuracy(sy.VanillaVote().fit(both[0]).predict(both[1].unlabelled()), both[1])
     for row in by_way.values():
         assert row["target"] == pytest.approx(vanilla)
@@ -195,8 +195,8 @@ def test_samples_needed_lie_within_their_interval_and_stopping_needs_fewer(both:
 
 
 def test_a_target_out_of_reach_needs_no_number_of_samples(both: tuple[Labelled, Labelled]) -> None:
-    table = sy.samples_needed(*both, sy.MajorityVote(), target=1.0, resamples=1)
-    assert set(table["way"]) == {*sy.rule_names(), "chosen"} - {"confidence"}
+    table = sy.evaluation.samples_needed(*both, sy.MajorityVote(), target=1.0, resamples=1)
+    assert set(table["way"]) == {*sy.evaluation.rule_names(), "chosen"} - {"confidence"}
     assert table["samples"].null_count() == table.height
     assert (table["reached"] == 0.0).all()
 
@@ -217,7 +217,9 @@ def test_plan_budget_prints_an_aligned_frontier_and_writes_the_rule(file: Path, 
     start = lines[head].index("accuracy %")
     rows = lines[head + 1 : lines.index("", head)]
     assert all(row[start].isdigit() and row[start - 2 : start] == "  " for row in rows)
-    assert {line[lines[head].index("buys") :].split()[0].rstrip(":") for line in rows} == set(sy.rule_names())
+    assert {line[lines[head].index("buys") :].split()[0].rstrip(":") for line in rows} == set(
+        sy.evaluation.rule_names()
+    )
     assert "Plan written to" in done.out
     plan = sy.load(tmp_path / "plan.json")
     assert plan.stopping_ is not None
@@ -247,7 +249,7 @@ def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: 
     done = steelyard("plan-budget", file, "--budget", 3, "--plan", tmp_path / "plan.json", "-o", tmp_path / "new.json")
     assert done.code == 0, done.err
     after = json.loads((tmp_path / "new.json").read_text())
-    assert after.pop("stopping")["rule"] in sy.rule_names()
+    assert after.pop("stopping")["rule"] in sy.evaluation.rule_names()
     assert after == before
     assert json.loads((tmp_path / "plan.json").read_text()) == before
 

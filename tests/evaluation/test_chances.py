@@ -93,7 +93,7 @@ def test_curves_of_best_of_n_and_pass_at_n_draw_nothing(test: Labelled, monkeypa
     for name in ("count_by_adding", "count_by_voting"):
         monkeypatch.setattr(f"steelyard.evaluation.subset_accuracy.{name}", lambda *_, **__: pytest.fail("drawn"))
     sizes = np.array([1, 2, 5, 16])
-    methods: list[sy.Method | None] = [sy.BestOfN(), sy.PassAtN()]
+    methods: list[sy.Method | None] = [sy.BestOfN(), sy.paper.PassAtN()]
     share, _ = shares_right([methods] * 4, test, sizes, resamples=1, seed=0)
     assert share[..., 0] == pytest.approx(best_of_n(test, sizes))
     assert share[..., 1] == pytest.approx(pass_at_n(test, sizes))

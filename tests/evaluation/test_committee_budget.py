@@ -213,12 +213,12 @@ def test_a_source_that_hardly_answered_is_refused_by_name() -> None:
     table = scored_committee(GOOD, {"ant": 4.0})
     few = table.filter((pl.col("llm") == "ant") | pl.col("question").str.ends_with("3"))
     pool = sy.read_labelled(few, source="llm", answers="exact", score="score", tokens=True)
-    with pytest.raises(sy.CalibrationError, match=r"bee answered \d+ of 60 questions.*leave its responses out"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"bee answered \d+ of 60 questions.*leave its responses out"):
         plan(pool, **ONE, price_score=1, budget=4)
 
 
 def test_too_few_questions_and_a_method_that_weighs_no_sources_are_refused() -> None:
-    with pytest.raises(sy.CalibrationError, match="15 questions"):
+    with pytest.raises(sy.errors.CalibrationError, match="15 questions"):
         plan(told().take(np.arange(30)), **ONE, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="plan with the method committee"):
         plan_committee_budget(told(), sy.CalibratedVote(), price_sample=1, price_score=1, budget=4)

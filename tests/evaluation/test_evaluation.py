@@ -51,11 +51,11 @@ def test_one_question_has_no_standard_error() -> None:
 
 def test_paired_differences_are_paired(cal: Labelled, test: Labelled) -> None:
     a, b = sy.LogitVote().fit(cal).predict(test), sy.VanillaVote().fit(cal).predict(test)
-    difference = sy.paired_difference(a, b, test)
+    difference = sy.evaluation.paired_difference(a, b, test)
     assert difference == pytest.approx(sy.accuracy(a, test) - sy.accuracy(b, test))
     unpaired = math.hypot(sy.accuracy(a, test).se, sy.accuracy(b, test).se)
     assert 0 < difference.se < unpaired
-    assert float(sy.paired_difference(a, a, test)) == 0.0
+    assert float(sy.evaluation.paired_difference(a, a, test)) == 0.0
 
 
 def test_evaluate_is_tidy_and_the_first_n_are_the_first_n(cal: Labelled, test: Labelled) -> None:
@@ -67,7 +67,9 @@ def test_evaluate_is_tidy_and_the_first_n_are_the_first_n(cal: Labelled, test: L
     assert [row[key] for key in ("se", "low", "high")] == pytest.approx([expected.se, expected.low, expected.high])
     assert row["accuracy"] == expected
     majority = sy.MajorityVote().predict(test.first(4))
-    assert row["gain"] == pytest.approx(sy.paired_difference(logit.predict(test.first(4)), majority, test.first(4)))
+    assert row["gain"] == pytest.approx(
+        sy.evaluation.paired_difference(logit.predict(test.first(4)), majority, test.first(4))
+    )
     assert set(table.filter(method="majority")["gain"]) == {0.0}
 
 
@@ -110,7 +112,7 @@ def test_a_baseline_outside_the_list_is_measured_but_not_listed(cal: Labelled, t
     table = sy.evaluate(["logit"], cal, test, n=[16], baseline="vanilla")
     a, b = sy.LogitVote().fit(cal).predict(test), sy.VanillaVote().fit(cal).predict(test)
     assert table["method"].to_list() == ["logit"]
-    assert table["gain"][0] == pytest.approx(float(sy.paired_difference(a, b, test)))
+    assert table["gain"][0] == pytest.approx(float(sy.evaluation.paired_difference(a, b, test)))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_impossible_wishes_are_refused(cal: Labelled, test: Labelled, options: d
 
 
 def test_evaluate_needs_labels(cal: Labelled, test: Labelled) -> None:
-    with pytest.raises(sy.LabelError):
+    with pytest.raises(sy.errors.LabelError):
         sy.evaluate(["logit"], cal, test.unlabelled())  # type: ignore[call-overload]
 
 
@@ -164,7 +166,9 @@ def test_an_estimate_survives_pickle_and_copy() -> None:
 
 
 def test_where_the_first_samples_teach_nothing_it_is_the_majority_vote_and_the_rest_is_there() -> None:
-    pool = labelled(sy.simulate(150, 16, seed=1, world=sy.World(easy=(60.0, 1.0), easy_share=1.0, unreadable=0.0)))
+    pool = labelled(
+        sy.simulate(150, 16, seed=1, world=sy.testing.World(easy=(60.0, 1.0), easy_share=1.0, unreadable=0.0))
+    )
     cal, test = pool.split(0.3, seed=2)
     with pytest.warns(sy.SteelyardWarning, match="every scored response to the 4. calibration questions is correct"):
         table = sy.evaluate(["logit"], cal.take(np.flatnonzero(cal.correct[cal.starts[:-1]])), test, n=[1, 16])

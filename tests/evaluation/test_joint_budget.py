@@ -20,7 +20,7 @@ from steelyard.voting.on_demand.rule import replay
 from tests.building import Labelled, labelled
 from tests.running import steelyard
 
-WORLD = sy.World(gap=2.0)
+WORLD = sy.testing.World(gap=2.0)
 BOTH = ("--price", "sample=1,score=1")
 
 
@@ -146,5 +146,5 @@ def test_a_method_that_weighs_sources_is_refused_for_one_llm() -> None:
 
 def test_too_few_questions_are_refused() -> None:
     few = good()[0].take(np.arange(30))
-    with pytest.raises(sy.CalibrationError, match="15 questions"):
+    with pytest.raises(sy.errors.CalibrationError, match="15 questions"):
         plan_joint_budget(few, sy.VanillaVote(), price_sample=1, price_score=1, budget=4)

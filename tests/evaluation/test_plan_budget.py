@@ -25,7 +25,7 @@ from tests.scored_committees import scored_committee, scored_pool
 
 @cache
 def one() -> Labelled:
-    return labelled(sy.simulate(80, 4, seed=5, world=sy.World(gap=2.0)))
+    return labelled(sy.simulate(80, 4, seed=5, world=sy.testing.World(gap=2.0)))
 
 
 @cache
@@ -172,7 +172,7 @@ def test_a_fit_forgets_how_many_samples_to_draw() -> None:
 
 
 def test_the_command_plans_scores_without_a_budget(tmp_path: Path) -> None:
-    sy.simulate(80, 4, seed=5, world=sy.World(gap=2.0)).write_parquet(tmp_path / "r.parquet")
+    sy.simulate(80, 4, seed=5, world=sy.testing.World(gap=2.0)).write_parquet(tmp_path / "r.parquet")
     words = ("--method", "vanilla", "--price", "score=0.001", "-o", tmp_path / "plan.json", "--json")
     done = steelyard("plan-budget", tmp_path / "r.parquet", *words)
     assert done.code == 0, done.err

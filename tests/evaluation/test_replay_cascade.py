@@ -34,7 +34,7 @@ def evaluate(folder: Path, *words: object, file: str = "same.parquet") -> Done:
 
 
 def test_on_its_own_file_it_says_what_plan_budget_said_of_the_questions_it_was_tested_on(found: BudgetPlan) -> None:
-    again = sy.replay_cascade(pool(table(200)), found.plan)
+    again = sy.evaluation.replay_cascade(pool(table(200)), found.plan)
     cascade, everyone = again.rows.to_dicts()
     assert (again.questions, again.left_out) == (found.test_questions, found.calibration_questions)
     for name in ("accuracy", "se", "cost"):
@@ -46,7 +46,7 @@ def test_on_its_own_file_it_says_what_plan_budget_said_of_the_questions_it_was_t
 
 
 def test_the_costs_of_the_sources_add_up_and_the_shares_are_of_questions(found: BudgetPlan) -> None:
-    again = sy.replay_cascade(pool(table(200)), found.plan)
+    again = sy.evaluation.replay_cascade(pool(table(200)), found.plan)
     asked = dict(again.asked.select("source", "asked").iter_rows())
     assert asked["poor"] == 0
     assert 0 < asked["wise"] < 1
@@ -56,7 +56,7 @@ def test_the_costs_of_the_sources_add_up_and_the_shares_are_of_questions(found: 
 
 def test_it_is_what_a_ballot_by_the_plan_does_question_by_question(found: BudgetPlan) -> None:
     other = table(40, seed=7).with_columns(question="new" + pl.col("question"))
-    again = sy.replay_cascade(pool(other), found.plan)
+    again = sy.evaluation.replay_cascade(pool(other), found.plan)
     assert again.left_out == 0
     right, asked = 0, 0
     for _, rows in other.group_by("question"):
@@ -74,25 +74,27 @@ def test_it_is_what_a_ballot_by_the_plan_does_question_by_question(found: Budget
 def test_a_file_with_nothing_but_questions_it_was_learned_on_is_refused(found: BudgetPlan) -> None:
     labelled = pool(table(200))
     learned = cascade_of(found).origin.learned_on(labelled.questions.to_list())
-    with pytest.raises(sy.CalibrationError, match="learned on every one of these questions"):
-        sy.replay_cascade(labelled.take(np.flatnonzero(learned)), found.plan)
+    with pytest.raises(sy.errors.CalibrationError, match="learned on every one of these questions"):
+        sy.evaluation.replay_cascade(labelled.take(np.flatnonzero(learned)), found.plan)
 
 
 def test_a_plan_that_does_not_say_what_it_was_learned_on_is_told(found: BudgetPlan) -> None:
     method = sy.clone(found.plan).fit(pool(table(200)))
     method.cascade_ = replace(cascade_of(found), origin=CascadeOrigin(PRICES))
     with pytest.warns(sy.SteelyardWarning, match="does not say which questions"):
-        assert sy.replay_cascade(pool(table(200)), method).questions == 200
+        assert sy.evaluation.replay_cascade(pool(table(200)), method).questions == 200
 
 
 def test_a_source_of_the_cascade_that_the_table_does_not_have_is_refused(found: BudgetPlan) -> None:
     with pytest.raises(sy.SettingError, match="asks wise, and nobody of that name"):
-        sy.replay_cascade(pool(table(200).filter(pl.col("llm") != "wise")), found.plan)
+        sy.evaluation.replay_cascade(pool(table(200).filter(pl.col("llm") != "wise")), found.plan)
 
 
 def test_other_prices_change_the_cost_and_nothing_else(found: BudgetPlan) -> None:
-    usual = sy.replay_cascade(pool(table(200)), found.plan)
-    twice = sy.replay_cascade(pool(table(200)), found.plan, {name: 2 * price for name, price in PRICES.items()})
+    usual = sy.evaluation.replay_cascade(pool(table(200)), found.plan)
+    twice = sy.evaluation.replay_cascade(
+        pool(table(200)), found.plan, {name: 2 * price for name, price in PRICES.items()}
+    )
     assert twice.rows["cost"].to_list() == pytest.approx((2 * usual.rows["cost"]).to_list())
     assert twice.rows["accuracy"].to_list() == usual.rows["accuracy"].to_list()
 
@@ -102,7 +104,7 @@ def test_a_price_per_response_stays_one_where_tokens_are_known_later() -> None:
     with pytest.warns(sy.SteelyardWarning, match="each counts as a million"):
         made = planned(bare, budget="80%")
     with pytest.warns(sy.SteelyardWarning, match="each counts as a million"):
-        again = sy.replay_cascade(pool(table(100)), made.plan)
+        again = sy.evaluation.replay_cascade(pool(table(100)), made.plan)
     assert again.rows["cost"][0] == pytest.approx(made.figures["cost"])
 
 

@@ -48,7 +48,7 @@ def test_adding_is_voting_bit_for_bit(pool: Labelled, sizes: Any, seed: int, sca
     pool = replace(pool, scores=pool.known_scores * scale)
     vanilla = sy.VanillaVote()
     vanilla.prior_ = 0.25
-    fixed = [sy.MajorityVote(), vanilla, sy.PassAtN(), *(Shifted(0.5, size) for size in SCALES)]
+    fixed = [sy.MajorityVote(), vanilla, sy.paper.PassAtN(), *(Shifted(0.5, size) for size in SCALES)]
     voters = [[*fixed, Shifted(n / 8, 1.0), Shifted(scale * n / 8, 2.0**-10), None] for n in sizes.tolist()]
     voters[0][1] = None
     keys = keys_of(pool, seed)
@@ -72,7 +72,13 @@ def test_adding_is_voting_where_all_scores_are_equal_or_there_are_none(pool: Lab
 def test_fitted_methods_are_added_as_they_vote(cal: Labelled, test: Labelled) -> None:
     rng = np.random.default_rng(0)
     coarse = replace(test, scores=np.where(rng.random(test.n_responses) < 0.1, np.nan, test.known_scores.round(1)))
-    methods = [sy.MajorityVote(), sy.VanillaVote(), sy.LinearVote(), sy.LogitVote(), sy.KDEVote(reliability="fitted")]
+    methods = [
+        sy.MajorityVote(),
+        sy.VanillaVote(),
+        sy.paper.LinearVote(),
+        sy.LogitVote(),
+        sy.paper.KDEVote(reliability="fitted"),
+    ]
     sizes = np.array([1, 2, 3, 8, 15])
     voters = [[type(m)(**m.settings()).fit(cal, n=n) for m in methods] for n in sizes.tolist()]
     assert all(m.by_response() for row in voters for m in row)
@@ -115,9 +121,9 @@ def test_a_method_that_weighs_in_its_own_way_does_not_inherit_that_its_weights_h
             return np.asarray(pool.spread(pool.m), np.float64)
 
     assert sy.MajorityVote().by_response()
-    assert sy.PassAtN().by_response()
+    assert sy.paper.PassAtN().by_response()
     assert not Own().by_response()
-    assert not sy.KDEVote().by_response()
+    assert not sy.paper.KDEVote().by_response()
     assert not sy.VanillaVote().by_response()  # never fitted: a missing score weighs the mean of its question
     assert not configured("kde-optimal-prm", {"reliability": "fitted"}).by_response()
 
@@ -140,7 +146,7 @@ def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> 
 
 
 def test_the_sd_over_resamples_is_that_of_the_resampled_accuracies(cal: Labelled, test: Labelled) -> None:
-    methods = [sy.MajorityVote().fit(cal), sy.KDEVote().fit(cal)]
+    methods = [sy.MajorityVote().fit(cal), sy.paper.KDEVote().fit(cal)]
     sizes = np.array([4])
     _, sd = shares_right([methods], test, sizes, resamples=300, seed=3)
     pool = test.resampled(keys_of(test, 1), 0, 1000).first(4)
@@ -156,7 +162,7 @@ def test_subsets_depend_on_the_ids_not_on_the_order_of_the_file(cal: Labelled) -
     pool = labelled(table)
     order = np.random.default_rng(0).permutation(40)
     method = sy.LogitVote().fit(cal)
-    for voter in (method, sy.KDEVote().fit(cal)):
+    for voter in (method, sy.paper.KDEVote().fit(cal)):
         one, _ = shares_right([[voter]], pool, np.array([4]), resamples=5, seed=0)
         two, _ = shares_right([[voter]], pool.take(order), np.array([4]), resamples=5, seed=0)
         assert np.array_equal(one[order], two)

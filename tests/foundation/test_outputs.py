@@ -156,9 +156,9 @@ def test_results_of_reproduce_go_where_nothing_else_is(here: Path) -> None:
     (here / "out").mkdir()
     (here / "out" / "grid.csv").write_text("mine")
     with pytest.raises(sy.SettingError, match=r"out/grid\.csv: the file that is there is not a result of"):
-        sy.reproduce("grid", quick=True, output="out", cached=False)
-    sy.reproduce("grid", quick=True, output="out", cached=False, overwrite=True)
-    sy.reproduce("grid", quick=True, output="out", cached=False)
+        sy.paper.reproduce("grid", quick=True, output="out", cached=False)
+    sy.paper.reproduce("grid", quick=True, output="out", cached=False, overwrite=True)
+    sy.paper.reproduce("grid", quick=True, output="out", cached=False)
 
 
 def test_the_demo_refuses_before_it_begins(here: Path) -> None:

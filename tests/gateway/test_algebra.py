@@ -115,7 +115,7 @@ def test_a_deadline_holds_although_the_algebra_does_not_end(
     plan = tmp_path / "plan.json"
     voter = sy.MajorityVote().fit(labelled(sy.simulate(40, 8, seed=1)))
     if rule:
-        voter.stopping_ = sy.rule_class("beta")(cap=8, least=4, threshold=0.999)
+        voter.stopping_ = sy.evaluation.rule_class("beta")(cap=8, least=4, threshold=0.999)
     voter.save(plan)
 
     def check(seconds: float) -> None:

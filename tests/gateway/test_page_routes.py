@@ -44,7 +44,7 @@ def frugal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert method.fitted_on_ is not None
     low = tuple(-3 + i / 50 for i in range(50))
     method.fitted_on_ = replace(method.fitted_on_, score="self_logprob", reference_scores=low)
-    method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.7)
+    method.stopping_ = sy.evaluation.rule_class("beta")(cap=8, least=2, threshold=0.7)
     method.save(path)
     return path
 
@@ -153,7 +153,7 @@ def test_with_a_rule_the_samples_of_several_upstreams_count_by_their_places(
     upstream: FaultUpstream, tmp_path: Path
 ) -> None:
     method = sy.MajorityVote().fit(sy.read_labelled(sy.simulate(60, 8)))
-    method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.999)
+    method.stopping_ = sy.evaluation.rule_class("beta")(cap=8, least=2, threshold=0.999)
     method.save(tmp_path / "plan.json")
 
     def check(seconds: float) -> None:

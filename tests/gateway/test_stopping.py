@@ -18,7 +18,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A majority vote that stops as soon as two samples of at least two agree strongly."""
     path = tmp_path_factory.mktemp("plans") / "frugal.json"
     method = sy.MajorityVote().fit(sy.read_labelled(sy.simulate(40, 8)))
-    method.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.7)
+    method.stopping_ = sy.evaluation.rule_class("beta")(cap=8, least=2, threshold=0.7)
     method.save(path)
     return path
 

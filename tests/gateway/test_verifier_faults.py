@@ -114,7 +114,7 @@ def test_a_failure_beyond_the_stop_changes_nothing_whichever_sample_comes_first(
     plan = tmp_path / "frugal.json"
     drawn = sy.simulate(40, 8, seed=1).rename({"score": "p-true"})
     voter = sy.VanillaVote().fit(labelled(drawn, score="p-true"))
-    voter.stopping_ = sy.rule_class("beta")(cap=8, least=2, threshold=0.6)
+    voter.stopping_ = sy.evaluation.rule_class("beta")(cap=8, least=2, threshold=0.6)
     voter.save(plan)
     found = []
     for delays in ("+".join(["0.6", *["0"] * 7]), "+".join([*["0"] * 7, "0.5"])):

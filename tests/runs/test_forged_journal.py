@@ -97,7 +97,9 @@ RESTS = [
 def test_a_front_that_is_not_ours_is_one_line_with_its_number(run: Path, body: str) -> None:
     forge(run, body)
     for look in (status, fresh_table, lambda folder: Run.open(folder, write=True)):
-        with pytest.raises(sy.RunError, match=r"journal\.jsonl, line 5 is no record of a run .*sed -i 5d") as refused:
+        with pytest.raises(
+            sy.errors.RunError, match=r"journal\.jsonl, line 5 is no record of a run .*sed -i 5d"
+        ) as refused:
             look(run)
         assert "\n" not in str(refused.value)
         assert len(str(refused.value)) < 600
@@ -106,11 +108,11 @@ def test_a_front_that_is_not_ours_is_one_line_with_its_number(run: Path, body: s
 @pytest.mark.parametrize("body", RESTS, ids=lambda body: body[:80])
 def test_a_record_with_something_else_in_it_is_one_line_with_its_number(run: Path, body: str) -> None:
     forge(run, body, first=True)
-    with pytest.raises(sy.RunError, match=r"journal\.jsonl, line 1 is no record of a run .*sed -i 1d"):
+    with pytest.raises(sy.errors.RunError, match=r"journal\.jsonl, line 1 is no record of a run .*sed -i 1d"):
         fresh_table(run)
     assert not (run / "table.parquet").exists()
     if '"sample"' in body[:20]:
-        with pytest.raises(sy.RunError, match="line 1 is no record"), Run.open(run) as opened:
+        with pytest.raises(sy.errors.RunError, match="line 1 is no record"), Run.open(run) as opened:
             list(opened.samples())
 
 
@@ -146,5 +148,5 @@ def test_what_is_ours_is_read_however_it_is_spelled(run: Path) -> None:
 def test_a_manifest_with_something_else_in_it_is_one_line(run: Path, changes: dict[str, Any]) -> None:
     path = run / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-    with pytest.raises(sy.RunError, match=r"manifest\.json is damaged"):
+    with pytest.raises(sy.errors.RunError, match=r"manifest\.json is damaged"):
         status(run)

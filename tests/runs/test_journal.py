@@ -52,7 +52,7 @@ def test_any_flip_before_the_last_record_is_refused_with_its_line(
     content = bytearray(WHOLE)
     content[position] ^= 1 << bit
     number = WHOLE[:position].count(b"\n") + 1
-    with pytest.raises(sy.RunError, match=f"line {number} is damaged .*sed -i {number}d"):
+    with pytest.raises(sy.errors.RunError, match=f"line {number} is damaged .*sed -i {number}d"):
         _journal(tmp_path_factory.mktemp("flip"), bytes(content))
 
 
@@ -61,7 +61,7 @@ def test_a_flip_in_the_last_record_never_gives_another_record(tmp_path: Path) ->
         for bit in range(8):
             content = bytearray(WHOLE)
             content[position] ^= 1 << bit
-            with pytest.raises(sy.RunError, match=f"line {len(RECORDS)} is damaged"):
+            with pytest.raises(sy.errors.RunError, match=f"line {len(RECORDS)} is damaged"):
                 _journal(tmp_path, bytes(content))
 
 
@@ -76,7 +76,7 @@ def test_the_command_in_the_message_takes_the_damage_out(tmp_path: Path) -> None
     content = bytearray(WHOLE)
     content[len(encode(RECORDS[0])) + 30] ^= 4
     (folder := tmp_path / "my run").mkdir()
-    with pytest.raises(sy.RunError) as refused:
+    with pytest.raises(sy.errors.RunError) as refused:
         _journal(folder, bytes(content))
     command = str(refused.value).partition("with '")[2].partition("' and run")[0]
     assert os.system(command) == 0
@@ -90,7 +90,7 @@ def test_the_command_in_the_message_takes_the_damage_out(tmp_path: Path) -> None
     ids=["byte order mark", "carriage returns", "empty line", "text", "plain json", "zero"],
 )
 def test_what_no_journal_holds_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(sy.RunError, match="line 1 is damaged"):
+    with pytest.raises(sy.errors.RunError, match="line 1 is damaged"):
         _journal(tmp_path, content)
 
 
@@ -183,9 +183,9 @@ def test_two_event_loops_in_two_threads_write_one_journal(tmp_path: Path) -> Non
 def test_a_closed_journal_says_so(tmp_path: Path) -> None:
     journal = Journal(_journal(tmp_path)[1])
     journal.close()
-    with pytest.raises(sy.RunError, match="is closed"):
+    with pytest.raises(sy.errors.RunError, match="is closed"):
         journal.append([b"x\n"])
-    with pytest.raises(sy.RunError, match="is closed"):
+    with pytest.raises(sy.errors.RunError, match="is closed"):
         asyncio.run(journal.add(b"x\n"))
 
 

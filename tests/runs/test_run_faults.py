@@ -248,7 +248,7 @@ def test_a_disk_too_full_for_the_table_leaves_the_old_table(small_disk: Path) ->
         noise = [sample("q01", i) | {"response": "".join(rng.choices("abcdefgh", k=14_000))} for i in range(8)]
         run.add_now(noise)
         (small_disk / "ballast").write_bytes(bytes(shutil.disk_usage(small_disk).free - 16_384))
-        with pytest.raises(sy.RunError, match=r"cannot write .*table\.parquet.*bytes free"):
+        with pytest.raises(sy.errors.RunError, match=r"cannot write .*table\.parquet.*bytes free"):
             run.write_table()
         assert (small_disk / "run" / "table.parquet").read_bytes() == old
         (small_disk / "ballast").unlink()
@@ -261,7 +261,7 @@ def test_a_second_process_is_refused_at_once_with_who_has_the_run(tmp_path: Path
         until(lambda: any(word == "safe" for word, _ in ledger(tmp_path)))
         assert holder(tmp_path / "run") == {"pid": first.pid, "host": socket.gethostname()}
         assert TRIES * PAUSE < 1  # seconds until it is refused
-        with pytest.raises(sy.RunError, match=f"in use by process {first.pid} on {socket.gethostname()}"):
+        with pytest.raises(sy.errors.RunError, match=f"in use by process {first.pid} on {socket.gethostname()}"):
             Run.start(tmp_path / "run", MANIFEST, QUESTIONS)
         assert status(tmp_path / "run")["writer"]["pid"] == first.pid  # who only looks is welcome
         assert finish(writer(tmp_path))[0] == 2

@@ -131,7 +131,7 @@ def test_a_damaged_seal_only_means_that_the_table_is_made_again(run: Path, conte
 def test_damaged_questions_are_refused_and_the_same_command_mends_them(run: Path) -> None:
     good = (run / "questions.parquet").read_bytes()
     (run / "questions.parquet").write_bytes(good[:100] + bytes([good[100] ^ 1]) + good[101:])
-    with pytest.raises(sy.RunError, match=r"questions\.parquet is missing or damaged .*generate"):
+    with pytest.raises(sy.errors.RunError, match=r"questions\.parquet is missing or damaged .*generate"):
         Run.open(run)
     Run.start(run, MANIFEST, QUESTIONS).close()
     assert (run / "questions.parquet").read_bytes() == good
@@ -157,7 +157,7 @@ def test_a_manifest_that_is_none_is_one_line(run: Path, content: str, said: str)
 
 def test_a_run_wants_a_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("do not touch")
-    with pytest.raises(sy.RunError, match=r"holds other files \(thesis.tex"):
+    with pytest.raises(sy.errors.RunError, match=r"holds other files \(thesis.tex"):
         Run.start(tmp_path, MANIFEST, QUESTIONS)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -178,7 +178,7 @@ def test_a_start_that_was_killed_half_way_starts_again(run: Path) -> None:
     ],
 )
 def test_questions_that_cannot_make_a_run_are_one_line(tmp_path: Path, questions: pl.DataFrame, said: str) -> None:
-    with pytest.raises(sy.RunError, match=said):
+    with pytest.raises(sy.errors.RunError, match=said):
         Run.start(tmp_path / "run", MANIFEST, questions)
     Run.start(tmp_path / "run", MANIFEST, QUESTIONS).close()
 
@@ -202,7 +202,7 @@ def test_a_fork_takes_along_what_is_the_same_question(run: Path) -> None:
 def test_a_fork_with_another_model_begins_empty(run: Path) -> None:
     with fork(run, run.with_name("new"), Manifest("ab" * 32, "other", 2), QUESTIONS) as new:
         assert len(list(new.missing())) == 6
-    with pytest.raises(sy.RunError, match="cannot be forked into itself"):
+    with pytest.raises(sy.errors.RunError, match="cannot be forked into itself"):
         fork(run, run, MANIFEST, QUESTIONS)
 
 
@@ -232,7 +232,7 @@ def test_a_run_without_samples_is_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_a_run_open_for_reading_refuses_to_be_written(run: Path) -> None:
-    with Run.open(run) as opened, pytest.raises(sy.RunError, match="open it with write=True"):
+    with Run.open(run) as opened, pytest.raises(sy.errors.RunError, match="open it with write=True"):
         opened.add_now([sample("c", 1)])
 
 

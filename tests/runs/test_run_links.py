@@ -66,7 +66,7 @@ def test_a_journal_or_a_lock_that_is_a_link_is_refused_and_left_alone(run: Path,
     elsewhere.write_bytes(content) if there else elsewhere.unlink()
     for name in ("journal.jsonl", "lock"):
         link(run / name, elsewhere)
-        with pytest.raises(sy.RunError, match=rf"{name} is a link"):
+        with pytest.raises(sy.errors.RunError, match=rf"{name} is a link"):
             Run.open(run, write=True)
         assert elsewhere.exists() == there
         assert not there or elsewhere.read_bytes() == content
@@ -78,7 +78,7 @@ def test_a_journal_that_is_a_pipe_or_a_folder_is_refused_at_once(run: Path) -> N
     (run / "journal.jsonl").unlink()
     os.mkfifo(run / "journal.jsonl")
     for look in (status, fresh_table):
-        with pytest.raises(sy.RunError, match="is a link or no file"):
+        with pytest.raises(sy.errors.RunError, match="is a link or no file"):
             look(run)
 
 
@@ -107,5 +107,7 @@ def test_a_disk_without_room_for_another_name_says_so(run: Path, monkeypatch: py
         raise OSError(28, "")
 
     monkeypatch.setattr("steelyard.foundation.files.tempfile.mkstemp", full)
-    with pytest.raises(sy.RunError, match=r"table\.parquet: No space left on device \(ENOSPC\) \(.* bytes free\)"):
+    with pytest.raises(
+        sy.errors.RunError, match=r"table\.parquet: No space left on device \(ENOSPC\) \(.* bytes free\)"
+    ):
         fresh_table(run)

@@ -65,7 +65,7 @@ def test_a_shortened_journal_is_refused_with_what_is_missing(run: Path, part: fl
     before = derived(run)
     cut(run, part)
     for _ in range(2):
-        with pytest.raises(sy.RunError, match=r"of 32 (samples|scores of prm).* bytes.*left as it is"):
+        with pytest.raises(sy.errors.RunError, match=r"of 32 (samples|scores of prm).* bytes.*left as it is"):
             sy.read(run, score="prm")
     assert derived(run) == before
 
@@ -75,7 +75,7 @@ def test_the_table_or_its_seal_alone_still_tells_that_something_is_lost(run: Pat
     (run / gone).unlink()
     before = derived(run)
     cut(run, 0.25)
-    with pytest.raises(sy.RunError, match="of 32 samples"):
+    with pytest.raises(sy.errors.RunError, match="of 32 samples"):
         fresh_table(run)
     assert derived(run) == before
 
@@ -87,7 +87,7 @@ def test_a_damaged_seal_does_not_let_a_shorter_journal_pass(run: Path, seal: str
     good = (run / "table.parquet").read_bytes()
     (run / "table.json").write_text(seal)
     cut(run, 0.25)
-    with pytest.raises(sy.RunError, match="of 32 samples"):
+    with pytest.raises(sy.errors.RunError, match="of 32 samples"):
         fresh_table(run)
     Run.open(run, write=True).close()
     assert (run / "table.parquet").read_bytes() == good
@@ -102,10 +102,10 @@ def test_a_command_that_asks_again_replaces_the_table_only_when_there_is_as_much
         assert len(list(opened.missing())) == 32
         records = [json.loads(line[line.index(b"{") :]) for line in whole]
         opened.add_now(records[:31])
-        with pytest.raises(sy.RunError, match="31 of 32 samples, 0 of 32 scores of prm"):
+        with pytest.raises(sy.errors.RunError, match="31 of 32 samples, 0 of 32 scores of prm"):
             opened.write_table()
         opened.add_now(records[31:32])
-        with pytest.raises(sy.RunError, match="0 of 32 scores of prm"):
+        with pytest.raises(sy.errors.RunError, match="0 of 32 scores of prm"):
             opened.write_table()
         assert derived(run) == before
         opened.add_now(records[32:])
@@ -116,7 +116,7 @@ def test_a_command_that_asks_again_replaces_the_table_only_when_there_is_as_much
 def test_a_line_taken_out_as_the_message_says_leaves_the_table_until_it_is_asked_again(run: Path) -> None:
     before, whole = derived(run), lines(run)
     (run / "journal.jsonl").write_bytes(b"".join([*whole[:3], *whole[4:]]))
-    with pytest.raises(sy.RunError, match="31 of 32 rows, 31 of 32 samples"):
+    with pytest.raises(sy.errors.RunError, match="31 of 32 rows, 31 of 32 samples"):
         fresh_table(run)
     assert derived(run) == before
     (run / "journal.jsonl").write_bytes(b"".join([*whole[:3], *whole[4:], whole[3]]))
@@ -142,7 +142,7 @@ def test_what_is_left_makes_a_table_once_the_old_one_is_taken_away(run: Path) ->
 def test_a_lost_journal_does_not_free_the_run_for_other_settings(run: Path) -> None:
     questions = pl.read_parquet(run / "questions.parquet")
     (run / "journal.jsonl").unlink()
-    with pytest.raises(sy.RunError, match="made with other settings"):
+    with pytest.raises(sy.errors.RunError, match="made with other settings"):
         Run.start(run, Manifest("0" * 64, "another", 8), questions)
 
 
@@ -161,5 +161,5 @@ def test_a_run_without_its_manifest_says_that_the_table_can_still_be_read(run: P
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"{run / 'table.parquet'}" in done.err
         assert "can still be read" in done.err
-    with pytest.raises(sy.RunError, match="holds other files"):
+    with pytest.raises(sy.errors.RunError, match="holds other files"):
         Run.start(run, Manifest("0" * 64, "m", 8), pl.DataFrame({"question": ["a"], "prompt": ["b"]}))

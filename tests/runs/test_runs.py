@@ -121,7 +121,7 @@ def test_a_changed_configuration_is_refused_with_what_differs(tmp_path: Path, wa
     with Run.start(tmp_path / "run", MANIFEST, QUESTIONS) as run:
         run.add_now([sample("q0", 0)])
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
-    with pytest.raises(sy.RunError, match="made with other settings") as refused:
+    with pytest.raises(sy.errors.RunError, match="made with other settings") as refused:
         Run.start(tmp_path / "run", wanted, QUESTIONS)
     assert said in str(refused.value)
     assert "--fork NEW" in str(refused.value)

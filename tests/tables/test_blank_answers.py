@@ -64,7 +64,7 @@ def test_an_unquoted_empty_field_of_a_csv_file_is_missing(tmp_path: Path) -> Non
     pool = sy.read_labelled(tmp_path / "t.csv", score="none", answers="exact")
     assert pool.answer.tolist() == [-1, 0, 1]
     (tmp_path / "t.csv").write_text("question,answer,gold\na,x,\na,y,\n")
-    with pytest.raises(sy.LabelError, match='the empty text is written ""'):
+    with pytest.raises(sy.errors.LabelError, match='the empty text is written ""'):
         sy.read_labelled(tmp_path / "t.csv", score="none", answers="exact")
 
 

@@ -67,7 +67,7 @@ def test_decision_2_best_of_n_breaks_a_tie_at_the_top_by_votes_then_by_order() -
 
 def test_decision_3_negative_totals_are_fine() -> None:
     pool = make([(0, 0, 0.5, False), (0, 1, 0.5, False), (0, 1, 0.5, False)])
-    verdicts = sy.tally(pool, [-1.0, -1.0, -1.0])
+    verdicts = sy.evaluation.tally(pool, [-1.0, -1.0, -1.0])
     assert (verdicts.code.tolist(), verdicts.total.tolist(), verdicts.margin.tolist()) == ([0], [-1.0], [1.0])
     assert verdicts.weight_share.tolist() == verdicts.share.tolist() == [1 / 3]
 
@@ -88,7 +88,7 @@ def test_decision_5_scores_are_clipped_and_the_plan_says_where(cal: Labelled, tm
 def test_decision_6_m_counts_distinct_readable_answers_and_a_lone_answer_wins(cal: Labelled) -> None:
     pool = make([(0, 0, 0.1, False), (0, 2, 0.1, False), (0, -1, 0.1, False), (1, 1, 0.0, False), (1, 1, 0.0, False)])
     assert pool.m.tolist() == [2, 1]
-    for method in (sy.LogitVote(), sy.LinearVote(), sy.KDEVote()):
+    for method in (sy.LogitVote(), sy.paper.LinearVote(), sy.paper.KDEVote()):
         assert method.fit(cal).predict(pool).code[1] == 1
 
 

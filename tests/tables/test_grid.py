@@ -68,7 +68,7 @@ def test_texts_stand_in_the_order_of_the_grid(grid: pl.DataFrame) -> None:
 
 
 def test_a_pair_is_read_with_its_reducer() -> None:
-    pool = sy.load_grid("smol-misled", "prm_soft:min")
+    pool = sy.paper.load_grid("smol-misled", "prm_soft:min")
     assert (pool.n_questions, pool.n, pool.origin.score) == (1000, 64, "prm_soft:min")
     assert pool.origin.llm == "smol-misled"
 
@@ -87,7 +87,7 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
     assert "did you mean 'probe'" in steelyard("evaluate", "grid:smol-much/prob").err
     assert "several columns could be the score" in steelyard("evaluate", "grid:smol-much").err
     with pytest.raises(sy.TableError, match="no language model 'x'"):
-        sy.load_grid("x", "probe")
+        sy.paper.load_grid("x", "probe")
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,9 @@ def test_a_question_with_a_field_that_no_model_reads_is_refused_with_its_row(
     columns = layout.get(name, {"question": ["a", "b"], "prompt": ["p", "q"], "gold": ["1", "2"]})
     path = tmp_path / f"q{suffix}"
     WRITERS[suffix](pl.DataFrame({**columns, name: ["1", long]}), path)
-    with pytest.raises(sy.ColumnError, match=rf"row 2 has a text of 1,048,577 bytes in '{name}', more than") as refused:
+    with pytest.raises(
+        sy.errors.ColumnError, match=rf"row 2 has a text of 1,048,577 bytes in '{name}', more than"
+    ) as refused:
         read_questions(path)
     assert len(str(refused.value)) < 400
 
@@ -113,7 +115,7 @@ def test_a_question_with_a_field_that_no_model_reads_is_refused_with_its_row(
 def test_options_that_no_model_reads_are_refused(tmp_path: Path) -> None:
     table = {"question": ["q"], "options": [["a", "b" * LONGEST_TEXT]], "answer": ["A"]}
     pl.DataFrame(table).write_parquet(tmp_path / "q.parquet")
-    with pytest.raises(sy.ColumnError, match="row 1 has a text of"):
+    with pytest.raises(sy.errors.ColumnError, match="row 1 has a text of"):
         read_questions(tmp_path / "q.parquet")
 
 

@@ -36,7 +36,7 @@ def test_an_answer_gets_the_label_of_most_of_its_responses_and_a_tie_is_incorrec
 
 
 def test_strict_labels_refuse_the_file() -> None:
-    with pytest.raises(sy.LabelError, match="'q00': the answer '7' is labelled correct and incorrect"):
+    with pytest.raises(sy.errors.LabelError, match="'q00': the answer '7' is labelled correct and incorrect"):
         sy.read_labelled(_noisy(), labels="strict")
     with pytest.raises(sy.SettingError, match="strict"):
         sy.read_labelled(_noisy(), labels="strickt")
@@ -48,7 +48,7 @@ def test_spellings_of_one_answer_are_counted_together() -> None:
     with pytest.warns(sy.SteelyardWarning, match=r"1 answer is .* \(1 correct, 2 incorrect\)"):
         pool = sy.read_labelled(pl.DataFrame(rows), score="none")
     assert pool.correct.tolist() == [False, False, False, True]
-    with pytest.raises(sy.LabelError):
+    with pytest.raises(sy.errors.LabelError):
         sy.read_labelled(pl.DataFrame(rows), score="none", labels="strict")
 
 
@@ -78,7 +78,7 @@ def test_arrays_follow_the_same_rule() -> None:
         pool = sy.Pool.from_arrays(**arrays)
     assert isinstance(pool, sy.LabelledPool)
     np.testing.assert_array_equal(pool.correct, [True, True, True, False, False])
-    with pytest.raises(sy.LabelError, match="labelled correct and incorrect"):
+    with pytest.raises(sy.errors.LabelError, match="labelled correct and incorrect"):
         sy.Pool.from_arrays(**arrays, labels="strict")
 
 

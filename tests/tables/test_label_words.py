@@ -52,5 +52,5 @@ def test_a_correct_that_holds_the_correct_answer_is_refused_with_fixes(tmp_path:
 
 def test_another_word_among_labels_is_refused() -> None:
     rows = labelled("correct", "correct", "maybe")
-    with pytest.raises(sy.LabelError, match="12 responses have no label that is true or false"):
+    with pytest.raises(sy.errors.LabelError, match="12 responses have no label that is true or false"):
         sy.read(pl.DataFrame(rows), score="none")

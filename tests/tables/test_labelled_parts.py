@@ -35,5 +35,5 @@ def test_a_question_with_some_labels_is_not_taken_for_one_with_fewer_responses(t
     partition(table.with_columns(gold=none.otherwise("gold")), tmp_path / "parts", 2)
     rows = labelled_questions(tmp_path / "parts")
     assert sorted(rows["question"].unique()) == ["q0", "q1", "q2", "q3"]
-    with pytest.raises(sy.LabelError, match="3 responses have no gold answer"):
+    with pytest.raises(sy.errors.LabelError, match="3 responses have no gold answer"):
         sy.read(rows)

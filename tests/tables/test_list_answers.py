@@ -56,5 +56,5 @@ def test_one_row_per_question_with_the_answers_as_json_is_still_wide(tmp_path: P
 
 def test_objects_that_are_no_text_are_refused_with_the_fix() -> None:
     rows = [{"question": "a", "answer": [{"name": "f", "x": i}], "correct": i == 1} for i in range(3)]
-    with pytest.raises(sy.ColumnError, match="write each value as JSON text"):
+    with pytest.raises(sy.errors.ColumnError, match="write each value as JSON text"):
         sy.read(rows, score="none", answers="json")

@@ -46,7 +46,7 @@ def test_percentages_are_read_as_shares_and_this_is_noted(tmp_path: Path, suffix
     path = tmp_path / f"t.{suffix}"
     written = table(score=["87 %", "12.5%", None])
     written.write_csv(path) if suffix == "csv" else written.write_ndjson(path)
-    with pytest.warns(sy.SteelyardNote, match="'score' read as percent"):
+    with pytest.warns(sy.errors.SteelyardNote, match="'score' read as percent"):
         found = sy.read(path).scores
     assert found is not None
     assert np.allclose(found[:3], [0.87, 0.125, np.nan], equal_nan=True)
@@ -81,21 +81,21 @@ def test_log_probabilities_are_read_with_exp(tmp_path: Path) -> None:
 
 
 def test_exp_of_other_numbers_is_refused() -> None:
-    with pytest.raises(sy.ScoreError, match=r"exp\(score\) runs from .* only log-probabilities"):
+    with pytest.raises(sy.errors.ScoreError, match=r"exp\(score\) runs from .* only log-probabilities"):
         sy.read(table(score=[0.5, 1.5, 2.0]), score="exp(score)")
 
 
 @pytest.mark.parametrize("verifier", ["logprob", "p-true", "math-shepherd"])
 def test_the_score_of_a_run_is_the_verifiers(verifier: str) -> None:
     recorded = table(**{"self_logprob": [0.5, 0.25, 0.125], verifier: [[0.75], [0.5], [0.25]]})
-    with pytest.warns(sy.SteelyardNote, match=f"the score is '{verifier}', the verifier's; 'self_logprob'"):
+    with pytest.warns(sy.errors.SteelyardNote, match=f"the score is '{verifier}', the verifier's; 'self_logprob'"):
         assert scores(recorded) == [0.75, 0.5, 0.25]
-    with pytest.raises(sy.ScoreError, match="several columns could be the score"):
+    with pytest.raises(sy.errors.ScoreError, match="several columns could be the score"):
         sy.read(recorded.with_columns(prm=0.5))
 
 
 def test_two_columns_that_are_called_as_scores_are_not_chosen_from() -> None:
-    with pytest.raises(sy.ScoreError, match=r"several columns could be the score.* prm, rm"):
+    with pytest.raises(sy.errors.ScoreError, match=r"several columns could be the score.* prm, rm"):
         sy.read(table(prm=[0.5, 0.5, 0.5], rm=[0.25, 0.5, 0.75]))
 
 

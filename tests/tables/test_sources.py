@@ -56,11 +56,11 @@ def test_several_llms_without_a_source_are_told_that_they_could_be_a_committee()
     table = committee({"ant": 0.8, "bee": 0.6}, 60).drop("sample").with_columns(score=0.5)
     told = "make them a committee, .* with source='llm' .--source llm."
     with pytest.warns(sy.SteelyardWarning, match=told):
-        sy.PlattVote().fit(sy.read(table, answers="exact"))
+        sy.paper.PlattVote().fit(sy.read(table, answers="exact"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sy.CommitteeVote().fit(pool(table))
-        sy.PlattVote().fit(sy.read(table.with_columns(llm=pl.lit("ant")), answers="exact"))
+        sy.paper.PlattVote().fit(sy.read(table.with_columns(llm=pl.lit("ant")), answers="exact"))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_several_llms_without_a_source_are_told_that_they_could_be_a_committee()
 )
 def test_a_column_that_cannot_be_the_source_is_one_line(source: str, words: str) -> None:
     table = TABLE.with_columns(part=pl.when(pl.col("llm") == "ant").then(pl.lit("x")))
-    with pytest.raises(sy.ColumnError, match=words):
+    with pytest.raises(sy.errors.ColumnError, match=words):
         sy.read(table, source=source, score="none", answers="exact")
 
 

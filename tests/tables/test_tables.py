@@ -139,7 +139,7 @@ def test_labels_may_be_numbers_or_words(values: list[Any]) -> None:
 def test_step_scores_are_reduced_by_name(score: str, expected: float | None) -> None:
     table = pl.DataFrame({"question": ["a"], "answer": ["1"], "prm": [[0.75, 0.5, 0.25]]})
     if expected is None:
-        with pytest.raises(sy.ColumnError, match="did you mean 'last'"):
+        with pytest.raises(sy.errors.ColumnError, match="did you mean 'last'"):
             sy.read(table, score=score)
     else:
         pool = sy.read(table, score=score)
@@ -246,9 +246,9 @@ def test_a_score_of_which_less_is_better_is_turned_around() -> None:
     assert sy.read(table, score="1 - steps:min").known_scores.tolist() == [0.5, 1.0]
     assert sy.read(table, score="1-risk/2").known_scores.tolist() == [0.875, 0.5]
     assert sy.read(table, score="1-sigmoid(risk)").known_scores.tolist() == pytest.approx([0.4378235, 0.2689414])
-    with pytest.raises(sy.ScoreError, match=r"score='1-loss/100'"):
+    with pytest.raises(sy.errors.ScoreError, match=r"score='1-loss/100'"):
         sy.read(table.with_columns(loss=pl.Series([90.0, 20.0])), score="1-loss")
-    with pytest.raises(sy.ColumnError, match="no score column 'rsk'"):
+    with pytest.raises(sy.errors.ColumnError, match="no score column 'rsk'"):
         sy.read(table, score="1-rsk")
 
 
@@ -322,7 +322,7 @@ def test_the_order_is_settled_before_the_first_pool_is_made(monkeypatch: pytest.
     with pytest.raises(sy.TableError, match="has sample 5 more than once"):
         next(pools_of(twice))
     nobody = table.with_columns(question=pl.when(pl.int_range(pl.len()) < 59).then("question"))
-    with pytest.raises(sy.ColumnError, match="no question id"):
+    with pytest.raises(sy.errors.ColumnError, match="no question id"):
         next(pools_of(nobody))
 
 

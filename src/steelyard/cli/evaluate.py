@@ -108,7 +108,7 @@ def run(
     """Fit every method on a part of the questions and measure it on the others."""
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
-    from steelyard.evaluation.curves import all_methods
+    from steelyard.evaluation.accuracy_curves import all_methods
     from steelyard.evaluation.frugal import evaluate_frugal
     from steelyard.tables.columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run

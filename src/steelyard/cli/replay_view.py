@@ -11,7 +11,7 @@ from steelyard.evaluation.percentages import percent, points
 from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
-    from steelyard.evaluation.replay_cascade import CascadeReplay
+    from steelyard.evaluation.cascade_replay import CascadeReplay
 
 
 def refuse_beside_plan(**given: object) -> None:
@@ -26,8 +26,8 @@ def refuse_beside_plan(**given: object) -> None:
 def replay(files: list[Path], plan: Path, price: list[str] | None, *, seed: int, **options: Any) -> CascadeReplay:
     """Read the labelled file as the plan needs it, and replay the plan's cascade."""
     import steelyard as sy
+    from steelyard.evaluation.cascade_replay import cascade_of
     from steelyard.evaluation.price_table import PriceTable, parse_prices
-    from steelyard.evaluation.replay_cascade import cascade_of
     from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 
     voter = sy.load(plan)
@@ -46,7 +46,7 @@ def replay(files: list[Path], plan: Path, price: list[str] | None, *, seed: int,
             source_of(files), score=score, source=column, tokens=table.column or True, need_score=voter.reads_scores(),
             progress=progress, **options,
         )  # fmt: skip
-    return sy.replay_cascade(pool, voter, table.sources or None, costs=table.column is not None, seed=seed)
+    return sy.evaluation.replay_cascade(pool, voter, table.sources or None, costs=table.column is not None, seed=seed)
 
 
 def show_replay(found: CascadeReplay, json: bool) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def settings_from(method: type[Method], pairs: list[str] | None) -> dict[str, Any]:
     """Read the settings of a method, each in a text of its own.
 
-    >>> from steelyard import KDEVote
+    >>> from steelyard.paper import KDEVote
     >>> settings_from(KDEVote, ["bins=20", "bandwidth=none"])
     {'bins': 20, 'bandwidth': None}
     """

@@ -44,9 +44,10 @@ def run(
     import steelyard as sy
     from steelyard.tables.known_outputs import SIMULATED
     from steelyard.tables.writing import check_output, put
+    from steelyard.voting.pools.simulated import World
 
     check_output(output, SIMULATED, overwrite=overwrite)
-    world = sy.World(
+    world = World(
         easy_share=easy_share, rivals=rivals, zipf=zipf, dominating=dominating, gap=gap, bias=bias,
         inconsistency=inconsistency, saturated=saturated, unreadable=unreadable, bf16=bf16,
     )  # fmt: skip

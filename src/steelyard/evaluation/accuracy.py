@@ -70,7 +70,7 @@ def paired_difference(a: Verdicts, b: Verdicts, labelled: LabelledPool, *, seed:
 
     >>> import steelyard as sy
     >>> pool = sy.read_labelled(sy.simulate(200, 8))
-    >>> ceiling, majority = sy.PassAtN().predict(pool), sy.MajorityVote().predict(pool)
+    >>> ceiling, majority = sy.paper.PassAtN().predict(pool), sy.MajorityVote().predict(pool)
     >>> paired_difference(ceiling, majority, pool) > 0
     True
     """

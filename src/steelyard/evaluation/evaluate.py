@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.evaluation.accuracy import estimates
-from steelyard.evaluation.curves import Curves, all_methods, curves
+from steelyard.evaluation.accuracy_curves import Curves, all_methods, curves
 from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from steelyard.evaluation.accuracy import need_labels
+from steelyard.evaluation.accuracy_curves import default_sizes
 from steelyard.evaluation.budget_plan import BudgetPlan, difference
-from steelyard.evaluation.curves import default_sizes
-from steelyard.evaluation.frontier import frontier_of, measured
+from steelyard.evaluation.cost_frontier import frontier_of, measured
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
 from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories

@@ -17,7 +17,7 @@ QUESTIONS, N = 120, 8
 
 def responses(seed: int) -> pl.DataFrame:
     """Responses of one model in three domains, with two verifiers and a self-assessment."""
-    table = sy.simulate(QUESTIONS, N, seed=seed, world=sy.World(gap=3.0)).rename({"score": "prm_a"})
+    table = sy.simulate(QUESTIONS, N, seed=seed, world=sy.testing.World(gap=3.0)).rename({"score": "prm_a"})
     rng = np.random.default_rng(seed)
     noisy = {name: (0.6 * table["prm_a"] + 0.4 * rng.random(table.height)) for name in ("prm_b", "self_p")}
     kind = pl.col("question").str.slice(1).cast(pl.Int64) % 3

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.accuracy_curves import default_sizes
 from steelyard.evaluation.paper.experiment import experiment
 from tests.building import labelled
 from tests.evaluation.paper.grids import QUESTIONS, N, one, plain_splits, responses, share_right
@@ -45,7 +45,7 @@ def test_table_self_reads_the_self_assessments_only(rows: dict[str, pl.DataFrame
     assert "self_p" not in set(rows["table1"]["verifier"])
     sets = plain_splits(labelled(responses(2), score="self_p"))
     cell = one(rows["table-self"], llm="beta", method="linear")
-    assert cell["accuracy"] == pytest.approx(np.mean([share_right(sy.LinearVote(), *pair) for pair in sets]))
+    assert cell["accuracy"] == pytest.approx(np.mean([share_right(sy.paper.LinearVote(), *pair) for pair in sets]))
 
 
 def test_table_ablation_replaces_one_term(rows: dict[str, pl.DataFrame], pool: sy.LabelledPool) -> None:
@@ -63,9 +63,9 @@ def test_table_domains_and_transfer_stay_within_and_leave_the_domain(rows: dict[
     )
     cal, test = inside.split(1 / 3, seed=3)
     cell = one(rows["table-domains"], llm="alpha", domain="d1", method="linear")
-    assert cell["accuracy"] == pytest.approx(share_right(sy.LinearVote(), cal, test))
+    assert cell["accuracy"] == pytest.approx(share_right(sy.paper.LinearVote(), cal, test))
     cell = one(rows["table-transfer"], llm="alpha", domain="d1", method="linear")
-    assert cell["accuracy"] == pytest.approx(share_right(sy.LinearVote(), inside, outside))
+    assert cell["accuracy"] == pytest.approx(share_right(sy.paper.LinearVote(), inside, outside))
     assert cell["questions"] == outside.n_questions
 
 
@@ -86,13 +86,13 @@ def test_table_pseudo_keeps_the_scores_of_each_kind(rows: dict[str, pl.DataFrame
 
 def test_table_compute_and_fig_scaling_follow_the_curves(rows: dict[str, pl.DataFrame], pool: sy.LabelledPool) -> None:
     cal, test = plain_splits(pool)[0]
-    found = sy.curves(["vanilla", "logit"], cal, test, n=sy.fine_sizes(N), resamples=4, seed=3)
-    match = sy.compute_to_match(found, "logit", "vanilla", seed=3)
+    found = sy.evaluation.curves(["vanilla", "logit"], cal, test, n=sy.evaluation.fine_sizes(N), resamples=4, seed=3)
+    match = sy.evaluation.compute_to_match(found, "logit", "vanilla", seed=3)
     cell = one(rows["table-compute"], llm="alpha", verifier="prm_a", method="logit", baseline="vanilla")
     assert (cell["fraction"], cell["low"]) == pytest.approx((match.fraction, match.fraction_low), abs=1e-9)
     assert cell["break_even"] == pytest.approx(match.break_even(cal.n_responses), abs=1e-9)
     curve = rows["fig-scaling"]
-    assert curve.filter(method="logit")["n"].to_list() == sy.fine_sizes(N)
+    assert curve.filter(method="logit")["n"].to_list() == sy.evaluation.fine_sizes(N)
     assert curve.filter(method="kde")["n"].to_list() == default_sizes(N)
     tests = [
         labelled(responses(seed), score=name).split(0.4, seed=3)[1] for seed in (1, 2) for name in ("prm_a", "prm_b")

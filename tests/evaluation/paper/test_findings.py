@@ -32,7 +32,7 @@ def test_every_experiment_is_made_and_says_what_it_found(name: str, made: Reprod
 
 @pytest.mark.experiments
 def test_where_verifiers_discriminate_the_main_findings_hold_and_on_noise_they_do_not() -> None:
-    pools = [labelled(sy.simulate(400, 16, seed=seed, world=sy.World(gap=2.5))) for seed in (1, 2)]
+    pools = [labelled(sy.simulate(400, 16, seed=seed, world=sy.testing.World(gap=2.5))) for seed in (1, 2)]
     strong = Grid.of({(f"m{i}", "v"): (pool, None) for i, pool in enumerate(pools)})
     noise = Grid.of({(f"m{i}", "v"): (pool.with_shuffled_scores(0), None) for i, pool in enumerate(pools)})
     for name in ("table1", "table-compute", "fig-offset"):
@@ -61,7 +61,9 @@ def test_the_page_in_the_docs_is_made_from_the_stored_results() -> None:
 def test_the_stored_results_are_those_of_the_bundled_grid() -> None:
     stored = next(result for result in results() if result.name == "table1").rows
     llm, verifier = stored.row(0)[:2]
-    found = pl.DataFrame(accuracies(Pair(llm, verifier, sy.load_grid(llm, verifier)), ALL, Settings(), stored["n"][0]))
+    found = pl.DataFrame(
+        accuracies(Pair(llm, verifier, sy.paper.load_grid(llm, verifier)), ALL, Settings(), stored["n"][0])
+    )
     kept = stored.filter((pl.col("llm") == llm) & (pl.col("verifier") == verifier))
     for name in ("accuracy", "sd", "se"):
         assert kept[name].to_numpy() == pytest.approx(found[name].to_numpy()), "run 'python -m docs.reproduction'"

@@ -22,7 +22,7 @@ def test_table_variance_is_the_error_between_scaled_functions(
 ) -> None:
     cal, test = plain_splits(pool)[0]
     scores = np.linspace(0.01, 0.99, 99)
-    vote = sy.KDEVote().fit(cal)
+    vote = sy.paper.KDEVote().fit(cal)
     whole = np.array([vote.weight(p) for p in scores])
     errors = []
     for q in range(test.n_questions):
@@ -58,7 +58,9 @@ def test_fig_offset_is_the_accuracy_of_the_vote_with_that_offset(rows: dict[str,
         cal = labelled(responses(1), score=cell["verifier"]).split(0.4, seed=3)[0]
         p = cal.known_scores.astype(float)
         weights = p - b if form == "linear" else clipped_logit(p) - logit(b)
-        assert cell["accuracy"] == pytest.approx(sy.tally(cal, weights).correct(cal).mean(), abs=1.5 / cal.n_questions)
+        assert cell["accuracy"] == pytest.approx(
+            sy.evaluation.tally(cal, weights).correct(cal).mean(), abs=1.5 / cal.n_questions
+        )
 
 
 def test_fig_weights_has_densities_of_area_one_and_a_true_zero(rows: dict[str, pl.DataFrame]) -> None:
@@ -66,14 +68,14 @@ def test_fig_weights_has_densities_of_area_one_and_a_true_zero(rows: dict[str, p
     for _, part in table.filter(pl.col("kind") != "weight").group_by("pair", "kind"):
         assert part["value"].to_numpy().sum() / 25 == pytest.approx(1.0)
     shown = table.filter(pl.col("pair") == "alpha · prm_a")
-    vote = sy.KDEVote().fit(plain_splits(labelled(responses(1), score="prm_a"))[0][0])
+    vote = sy.paper.KDEVote().fit(plain_splits(labelled(responses(1), score="prm_a"))[0][0])
     assert vote.weight(shown["zero"][0] - 0.02) < 0 < vote.weight(shown["zero"][0] + 0.02)
 
 
 def test_fig_question_weights_draws_the_global_function(rows: dict[str, pl.DataFrame]) -> None:
     table = rows["fig-question-weights"].filter(function="all questions")
     pool = labelled(responses(1 if table["llm"][0] == "alpha" else 2), score=table["verifier"][0])
-    vote = sy.KDEVote().fit(plain_splits(pool)[0][0])
+    vote = sy.paper.KDEVote().fit(plain_splits(pool)[0][0])
     assert table["weight"][10] == pytest.approx(vote.weight(table["score"][10]))
 
 

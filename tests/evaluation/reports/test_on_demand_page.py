@@ -90,7 +90,7 @@ def test_another_plan_proves_nothing_about_scores_that_were_not_asked_by_it(
     made: dict[str, Any], tmp_path: Path
 ) -> None:
     other = tmp_path / "other.json"
-    sy.LinearVote().fit(sy.read_labelled(made["folder"] / "all", score="logprob")).save(other)
+    sy.paper.LinearVote().fit(sy.read_labelled(made["folder"] / "all", score="logprob")).save(other)
     text = page(made["run"], "--plan", other, "-o", tmp_path / "page.html")
     assert "could change a verdict." in text
     assert "No score that was not asked could change" not in text

@@ -82,16 +82,16 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
     cal, test = labelled(made["file"]).split(0.3, seed=0)
     vote = sy.CalibratedVote().fit(cal)
     mine, majority = vote.predict(test), sy.MajorityVote().predict(test)
-    gain = sy.paired_difference(mine, majority, test)
+    gain = sy.evaluation.paired_difference(mine, majority, test)
     words = shown(made["plain"])
     assert f"answers {100 * sy.accuracy(mine, test):.1f} % of 105 test questions correctly" in words
     assert f"{points(gain)} points (95 % interval {points(gain.low)} to {points(gain.high)})" in words
-    curves = sy.curves(["majority", "calibrated"], cal, test, n=sy.fine_sizes(8), resamples=100)
+    curves = sy.evaluation.curves(["majority", "calibrated"], cal, test, n=sy.evaluation.fine_sizes(8), resamples=100)
     rows = stored(made["plain"], "chart-curves-0-0")["datasets"]
     found = {(r["method"], r["n"]): r["accuracy"] for data in rows.values() for r in data if "accuracy" in r}
     for i, n in enumerate(curves.sizes):
         assert found["calibrated", n] == pytest.approx(curves.accuracy[i, 1], abs=1e-5)
-    saved = sy.compute_to_match(curves, "calibrated", "majority")
+    saved = sy.evaluation.compute_to_match(curves, "calibrated", "majority")
     assert saved.samples is not None
     assert f"with about {saved.samples:.0f} samples ({100 * (saved.fraction or 0):.1f} %" in words
 
@@ -171,7 +171,7 @@ def test_the_weight_and_the_offset_meet_at_b(made: dict[str, Path]) -> None:
 
 
 def test_without_a_signal_the_page_says_that_calibration_does_not_help() -> None:
-    pool = labelled(sy.simulate(300, 8, seed=1, world=sy.World(gap=0.0, inconsistency=0.0)))
+    pool = labelled(sy.simulate(300, 8, seed=1, world=sy.testing.World(gap=0.0, inconsistency=0.0)))
     found = summarise(open_case("noise", pool, "logit", share=0.3, seed=0), share=0.3, seed=0)
     assert re.search("no clear difference|hurts|changes nothing", headline(found))
     assert re.search("saves none|no saving to count on", " ".join(answer(found)))

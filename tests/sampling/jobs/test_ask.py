@@ -142,7 +142,7 @@ def test_a_plans_stopping_rule_ends_the_asking_in_sample_order(
     upstream: FaultUpstream, plan: Path, tmp_path: Path
 ) -> None:
     voter = sy.load(plan)
-    voter.stopping_ = sy.rule_class("fixed")(cap=3)
+    voter.stopping_ = sy.evaluation.rule_class("fixed")(cap=3)
     voter.save(tmp_path / "stop.json")
     words = ("--upstream", upstream.url, "--model", "m", "-n", 8, "--plan", tmp_path / "stop.json", "--json")
     done = steelyard("ask", QUESTION, *words)

@@ -54,7 +54,7 @@ def batch(method: sy.Method, given: Samples) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("answer", "confidence", "share", "margin", "votes", "responses"))
 
 
-def told(now: sy.Standing) -> tuple[Any, ...]:
+def told(now: sy.evaluation.Standing) -> tuple[Any, ...]:
     return now.verdict, now.confidence, now.share, now.margin, now.votes, now.samples
 
 
@@ -149,16 +149,16 @@ def test_a_sample_that_comes_again_is_ignored_and_one_that_changed_refused() -> 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        (("4", float("nan")), sy.ScoreError, "NaN"),
-        (("4", 1.5), sy.ScoreError, "outside"),
-        (("4", -1e-9), sy.ScoreError, "outside"),
-        (("4", float("inf")), sy.ScoreError, "outside"),
-        (("4", "0.5"), sy.ScoreError, "not a number"),
-        (("4", True), sy.ScoreError, "not a number"),
-        (("4", [0.5]), sy.ScoreError, "not a number"),
-        ((4, 0.5), sy.ColumnError, "not text"),
-        ((b"4", 0.5), sy.ColumnError, "not text"),
-        (("\ud800", 0.5), sy.ColumnError, "half a character"),
+        (("4", float("nan")), sy.errors.ScoreError, "NaN"),
+        (("4", 1.5), sy.errors.ScoreError, "outside"),
+        (("4", -1e-9), sy.errors.ScoreError, "outside"),
+        (("4", float("inf")), sy.errors.ScoreError, "outside"),
+        (("4", "0.5"), sy.errors.ScoreError, "not a number"),
+        (("4", True), sy.errors.ScoreError, "not a number"),
+        (("4", [0.5]), sy.errors.ScoreError, "not a number"),
+        ((4, 0.5), sy.errors.ColumnError, "not text"),
+        ((b"4", 0.5), sy.errors.ColumnError, "not text"),
+        (("\ud800", 0.5), sy.errors.ColumnError, "half a character"),
         (("4", 0.5, -1), sy.SettingError, "0, 1, 2"),
         (("4", 0.5, 1.0), sy.SettingError, "0, 1, 2"),
         (("4", 0.5, True), sy.SettingError, "0, 1, 2"),
@@ -181,8 +181,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 def test_an_oracle_and_an_unfitted_method_are_refused_before_any_sample() -> None:
     with pytest.raises(sy.SettingError, match="oracle"):
-        sy.Ballot(sy.PassAtN())
-    with pytest.raises(sy.CalibrationError, match="learned nothing yet"):
+        sy.Ballot(sy.paper.PassAtN())
+    with pytest.raises(sy.errors.CalibrationError, match="learned nothing yet"):
         sy.Ballot(sy.LogitVote())
 
 

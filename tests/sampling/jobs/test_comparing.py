@@ -28,7 +28,7 @@ def test_methods_are_fitted_on_one_part_and_compared_on_the_other(file: Path) ->
     assert found.table.height == 140
     assert found.accuracies() == (sy.accuracy(logit, test), sy.accuracy(majority, test))
     difference = found.difference(seed=3)
-    expected = sy.paired_difference(logit, majority, test, seed=3)
+    expected = sy.evaluation.paired_difference(logit, majority, test, seed=3)
     assert (difference, difference.low, difference.high) == (expected, expected.low, expected.high)
     assert found.differing().height == int((logit.code != majority.code).sum())
 
@@ -47,7 +47,7 @@ def test_a_plan_and_a_file_of_verdicts_say_the_same_as_the_method(file: Path, tm
 
 
 def test_two_files_of_responses_are_voted_on_by_a_method(file: Path, tmp_path: Path) -> None:
-    sy.write(sy.simulate(200, 8, seed=5, world=sy.World(gap=0.1)), tmp_path / "weak.parquet")
+    sy.write(sy.simulate(200, 8, seed=5, world=sy.testing.World(gap=0.1)), tmp_path / "weak.parquet")
     found = compare(str(file), str(tmp_path / "weak.parquet"), method="vanilla", n=4)
     test = labelled(file).split(0.3, seed=0)[1]
     assert found.accuracies()[0] == sy.accuracy(sy.VanillaVote().predict(test.first(4)), test.first(4))
@@ -59,7 +59,7 @@ def test_verdicts_without_labels_only_differ(tmp_path: Path) -> None:
     sy.write(pl.DataFrame(rows | {"answer": ["0.5", "3", None, None]}), tmp_path / "b.parquet")
     found = compare(str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"))
     assert found.differing()["question"].to_list() == ["b", "d"]
-    with pytest.raises(sy.LabelError, match="--on FILE"):
+    with pytest.raises(sy.errors.LabelError, match="--on FILE"):
         found.difference()
     shown = steelyard("compare", tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert (shown.code, "They differ on 2" in shown.out) == (0, True)
@@ -147,7 +147,7 @@ def test_responses_with_labels_and_verdicts_without_have_no_accuracy(file: Path,
     found = compare(a, b, method="majority")
     assert not found.labelled
     for figure in (found.difference, found.accuracies):
-        with pytest.raises(sy.LabelError, match="--on FILE"):
+        with pytest.raises(sy.errors.LabelError, match="--on FILE"):
             figure()
     shown = json.loads(steelyard("compare", a, b, "--method", "majority", "--json").out)
     assert (shown["questions"], "difference" in shown) == (140, False)

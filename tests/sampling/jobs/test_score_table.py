@@ -242,10 +242,10 @@ def test_a_manifest_with_impossible_columns_is_refused(here: Path) -> None:
     whole = manifest.read_text()
     manifest.write_text(whole.replace('"list of numbers"', '"anything"'))
     (here / "mine.scored" / "table.json").unlink()
-    with pytest.raises(sy.RunError, match="is damaged"):
+    with pytest.raises(sy.errors.RunError, match="is damaged"):
         sy.read("mine.scored", score="logprob")
     manifest.write_text(whole.replace('"rows": 120', '"rows": "many"'))
-    with pytest.raises(sy.RunError, match="is damaged"):
+    with pytest.raises(sy.errors.RunError, match="is damaged"):
         sy.status("mine.scored")
     manifest.write_text(whole)
     assert sy.read("mine.scored", score="logprob").n_responses == 120

@@ -60,10 +60,10 @@ def test_a_score_that_the_file_lacks_and_the_method_does_not_need_is_left_out(tm
 def test_what_a_method_refuses_is_said_with_the_name_of_the_file(tmp_path: Path) -> None:
     class Refusing(sy.MajorityVote):
         def predict(self, pool: sy.Pool) -> sy.Verdicts:
-            raise sy.ScoreError("these scores will not do")
+            raise sy.errors.ScoreError("these scores will not do")
 
     pl.DataFrame(sy.simulate(3, 4)).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(sy.ScoreError, match=rf"{tmp_path}/t.parquet: these scores will not do"):
+    with pytest.raises(sy.errors.ScoreError, match=rf"{tmp_path}/t.parquet: these scores will not do"):
         sy.vote(tmp_path / "t.parquet", Refusing())
 
 
@@ -104,7 +104,7 @@ def test_what_is_neither_a_plan_nor_a_name_is_refused_in_one_line(given: dict[st
 
 
 def test_an_empty_name_of_a_score_is_not_taken_for_none() -> None:
-    with pytest.raises(sy.ColumnError, match="no score column ''"):
+    with pytest.raises(sy.errors.ColumnError, match="no score column ''"):
         sy.vote(sy.simulate(20, 8, seed=2), method="vanilla", score="")
 
 

@@ -38,7 +38,7 @@ def test_the_promised_error_rate_holds_on_held_out_questions(worlds: int) -> Non
         vote = sy.CommitteeVote(reserve=0.5).fit(drawn(400, seed))
         try:
             held = vote.risk_control(RISK, SURE)
-        except sy.CalibrationError:
+        except sy.errors.CalibrationError:
             continue
         verdicts = vote.predict(test.unlabelled())
         answered = verdicts.confidence >= held.threshold
@@ -64,12 +64,14 @@ def test_reserved_questions_teach_a_committee_nothing() -> None:
 
 
 def test_a_committee_without_reserved_questions_says_how_to_have_some() -> None:
-    with pytest.raises(sy.CalibrationError, match=r"reserved no questions.*--set reserve=0.5"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"reserved no questions.*--set reserve=0.5"):
         sy.CommitteeVote().fit(drawn(100, seed=1)).risk_control(0.1)
 
 
 def test_too_large_a_reserve_is_refused() -> None:
-    with pytest.raises(sy.CalibrationError, match=r"reserve=0.9 leaves 4 of 40 questions to fit on: .* 10 are left"):
+    with pytest.raises(
+        sy.errors.CalibrationError, match=r"reserve=0.9 leaves 4 of 40 questions to fit on: .* 10 are left"
+    ):
         sy.CommitteeVote(reserve=0.9).fit(drawn(40, seed=1))
     with pytest.raises(sy.SettingError, match=r"reserve must lie between 0 and 0.9"):
         sy.CommitteeVote(reserve=0.95).fit(drawn(40, seed=1))
@@ -106,5 +108,5 @@ def test_a_plan_made_before_committees_could_reserve_votes_as_it_did(tmp_path: P
     (tmp_path / "old.json").write_text(json.dumps(plan))
     old = sy.load(tmp_path / "old.json")
     assert old.predict(made).to_polars().equals(vote.predict(made).to_polars())
-    with pytest.raises(sy.CalibrationError, match=r"reserved no questions"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"reserved no questions"):
         old.risk_control(0.1)

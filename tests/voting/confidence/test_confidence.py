@@ -96,7 +96,7 @@ def test_the_answer_that_is_judged_is_the_verdict_also_on_ties() -> None:
 
 
 def test_questions_with_few_samples_do_not_speak_for_those_with_many() -> None:
-    pool = sy.load_grid("smol-misled", "probe")
+    pool = sy.paper.load_grid("smol-misled", "probe")
     cal, test = pool.split(0.4, seed=0)
     question = cal.spread(np.arange(400))
     keep = (np.arange(cal.n_responses) - cal.spread(cal.starts[:-1]) < 4) | (question >= 320)

@@ -85,7 +85,7 @@ def test_a_vote_made_by_hand_controls_no_risk() -> None:
     pool = sy.Pool.from_arrays(question=[0, 0], answer=[4, 9], scores=[0.1, 0.9])
     vote = sy.CalibratedVote.of(votes=1.0)
     assert np.isnan(vote.predict(pool).confidence).all()
-    with pytest.raises(sy.CalibrationError, match="no probability was learned"):
+    with pytest.raises(sy.errors.CalibrationError, match="no probability was learned"):
         vote.risk_control(0.1)
 
 

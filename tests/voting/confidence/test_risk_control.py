@@ -41,7 +41,7 @@ def test_a_promise_is_broken_no_more_often_than_said() -> None:
     for seed in range(400):
         try:
             held = control_risk(drawn(200, seed), drawn(200, 10_000 + seed), risk=0.2, confidence_level=0.9)
-        except sy.CalibrationError:
+        except sy.errors.CalibrationError:
             continue
         t = held.threshold  # the true error above it, for confidence ~ Beta(2, 1): density 2c
         error = 1 - (2 / 3) * (1 - t**3) / (1 - t**2)
@@ -52,17 +52,17 @@ def test_a_promise_is_broken_no_more_often_than_said() -> None:
 
 
 def test_a_promise_that_cannot_be_kept_is_refused() -> None:
-    with pytest.raises(sy.CalibrationError, match="even without a mistake it takes 22"):
+    with pytest.raises(sy.errors.CalibrationError, match="even without a mistake it takes 22"):
         control_risk(drawn(200, 0), drawn(20, 1), risk=0.1)
     useless = np.full(200, 0.5), np.arange(200) % 2 == 0
-    with pytest.raises(sy.CalibrationError, match="no threshold holds the error at 10%"):
+    with pytest.raises(sy.errors.CalibrationError, match="no threshold holds the error at 10%"):
         control_risk(useless, useless, risk=0.1)
     with pytest.raises(sy.SettingError, match="risk must lie between 0 and 1"):
         control_risk(drawn(200, 0), drawn(200, 1), risk=0.0)
 
 
 def test_only_a_plan_with_reserved_questions_promises(cal: Labelled) -> None:
-    with pytest.raises(sy.CalibrationError, match="reserved no questions"):
+    with pytest.raises(sy.errors.CalibrationError, match="reserved no questions"):
         sy.CalibratedVote().fit(cal).risk_control(0.1)
 
 

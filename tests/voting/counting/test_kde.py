@@ -47,7 +47,7 @@ def test_constant_and_lonely_scores_have_a_finite_density(z: list[float]) -> Non
 
 def test_the_kde_vote_is_the_formula_of_the_paper(cal: Labelled, test: Labelled) -> None:
     """Recompute w = log f1 - log f0 + log q - log(1 - q) + log(m - 1) response by response."""
-    vote = sy.KDEVote(reliability="printed").fit(cal)
+    vote = sy.paper.KDEVote(reliability="printed").fit(cal)
     known = cal.readable
     z_cal, correct = logit.clipped_logit(cal.known_scores[known]), cal.correct[known]
     p_cal = cal.known_scores[known]
@@ -70,15 +70,15 @@ def test_the_kde_vote_is_the_formula_of_the_paper(cal: Labelled, test: Labelled)
 
 
 def test_the_default_term_is_the_printed_one_kept_from_turning_negative(cal: Labelled, test: Labelled) -> None:
-    printed = sy.KDEVote(reliability="printed").fit(cal).llm_term(test)
+    printed = sy.paper.KDEVote(reliability="printed").fit(cal).llm_term(test)
     assert printed.min() < 0
-    np.testing.assert_array_equal(sy.KDEVote().fit(cal).llm_term(test), np.maximum(printed, 0))
+    np.testing.assert_array_equal(sy.paper.KDEVote().fit(cal).llm_term(test), np.maximum(printed, 0))
 
 
 def test_the_fitted_constant_shifts_every_weight_alike(cal: Labelled, test: Labelled) -> None:
-    vote = sy.KDEVote(reliability="fitted").fit(cal)
+    vote = sy.paper.KDEVote(reliability="fitted").fit(cal)
     np.testing.assert_allclose(vote.weigh(test), vote.prm_term(test) - vote.offset_, atol=1e-9)
-    plain = sy.KDEVote().fit(cal)
+    plain = sy.paper.KDEVote().fit(cal)
     assert vote.weight(0.5) == pytest.approx(plain.weight(0.5) - vote.offset_)
 
 
@@ -92,7 +92,7 @@ def test_the_printed_optimal_vote_beats_majority_on_noise_and_the_crossfit_one_d
 
 
 def test_the_ablations_replace_one_term_each(cal: Labelled, test: Labelled) -> None:
-    kde, optimal = sy.KDEVote(reliability="printed").fit(cal), sy.OptimalVote()
+    kde, optimal = sy.paper.KDEVote(reliability="printed").fit(cal), sy.paper.OptimalVote()
     llm = sy.method_class("kde-optimal-llm")().fit(cal)
     prm = configured("kde-optimal-prm", {"reliability": "printed"}).fit(cal)
     np.testing.assert_allclose(llm.weigh(test) + prm.weigh(test), kde.weigh(test) + optimal.weigh(test), atol=1e-9)
@@ -108,7 +108,7 @@ def test_the_printed_oracle_uses_each_questions_own_densities_and_accuracy(test:
     ]
     q_m = correct.mean()
     odds = np.log(q_m / (1 - q_m)) + np.log(pool.m[0] - 1)
-    np.testing.assert_allclose(sy.OptimalVote().weigh(pool)[use], (np.log(f[1]) - np.log(f[0]) + odds)[use])
+    np.testing.assert_allclose(sy.paper.OptimalVote().weigh(pool)[use], (np.log(f[1]) - np.log(f[0]) + odds)[use])
 
 
 def test_the_crossfit_oracle_never_scores_a_response_with_a_density_that_saw_it(test: Labelled) -> None:
@@ -131,8 +131,8 @@ def test_the_fitted_constant_reaches_the_majority_vote() -> None:
     """On noise the best constant is the limit: one vote a response, and every score worth the same."""
     limits = 0
     for seed in range(8):
-        pool = labelled(sy.simulate(30, 8, seed=seed, world=sy.World(gap=0.0, inconsistency=2.0)))
-        vote = sy.KDEVote(reliability="fitted").fit(pool)
+        pool = labelled(sy.simulate(30, 8, seed=seed, world=sy.testing.World(gap=0.0, inconsistency=2.0)))
+        vote = sy.paper.KDEVote(reliability="fitted").fit(pool)
         if np.isinf(vote.offset_):
             limits += 1
             assert vote.weight(0.5) == 1.0

@@ -34,7 +34,7 @@ def _evidence(pool: Labelled) -> NDArray[np.float64]:
 
 def _votes_right(pool: Labelled, beta: float) -> int:
     """How many questions the real vote answers right with the weights z - beta."""
-    return int(sy.tally(pool, shifted(_evidence(pool), beta)).correct(pool).sum())
+    return int(sy.evaluation.tally(pool, shifted(_evidence(pool), beta)).correct(pool).sum())
 
 
 def _between(curve: Curve) -> list[float]:
@@ -72,7 +72,7 @@ def test_voting_at_the_chosen_point_answers_the_most_questions(pool: Labelled, i
     z = quantize(clipped_logit(_evidence(pool))) if in_logits else _evidence(pool)
     curve = exact(lines(pool, z, pool.known_scores))
     assert curve.chosen < np.inf
-    correct = sy.tally(pool, shifted(z, float(quantize(curve.chosen)))).correct(pool).sum()
+    correct = sy.evaluation.tally(pool, shifted(z, float(quantize(curve.chosen)))).correct(pool).sum()
     assert correct == curve.best
     assert curve.at(curve.chosen) == correct / pool.n_questions
 
@@ -85,11 +85,11 @@ def test_a_limit_that_would_break_ties_the_wrong_way_is_not_taken() -> None:
     assert vote.fitted_on_.accuracy == 1.0
 
 
-@pytest.mark.parametrize("kind", [sy.LogitVote, sy.LinearVote])
+@pytest.mark.parametrize("kind", [sy.LogitVote, sy.paper.LinearVote])
 def test_no_rule_but_the_papers_grid_lets_fewer_votes_win(kind: type[sy.LogitVote]) -> None:
     """With equal scores and a majority that is mostly wrong, the vote is still the majority's."""
     for seed in range(6):
-        table = sy.simulate(100, 4, seed=seed, world=sy.World(easy_share=0.0, dominating=1.0))
+        table = sy.simulate(100, 4, seed=seed, world=sy.testing.World(easy_share=0.0, dominating=1.0))
         pool = labelled(table.with_columns(score=pl.lit(0.7)))
         vote = kind().fit(pool)
         assert vote.offset_ == -np.inf
@@ -123,10 +123,10 @@ def test_the_curve_of_one_question_read_by_hand() -> None:
     assert curve.chosen == 0.25
 
 
-@pytest.mark.parametrize("kind", [sy.LogitVote, sy.LinearVote])
+@pytest.mark.parametrize("kind", [sy.LogitVote, sy.paper.LinearVote])
 def test_the_majority_limit_is_reached_without_overflow(kind: type[sy.LogitVote]) -> None:
     """Where the verifier is turned upside down the best offset is the limit: ignore it."""
-    table = sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0))
+    table = sy.simulate(80, 8, seed=3, world=sy.testing.World(gap=-6.0, easy_share=1.0))
     pool = labelled(table)
     vote = kind(rule="exact").fit(pool)
     assert vote.offset_ == -np.inf
@@ -136,12 +136,12 @@ def test_the_majority_limit_is_reached_without_overflow(kind: type[sy.LogitVote]
 
 
 def test_the_grid_reaches_the_majority_vote_at_b_zero() -> None:
-    table = sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0))
+    table = sy.simulate(80, 8, seed=3, world=sy.testing.World(gap=-6.0, easy_share=1.0))
     vote = sy.LogitVote(rule="grid").fit(labelled(table))
     assert vote.b == 0.0
 
 
-@pytest.mark.parametrize("kind", [sy.LogitVote, sy.LinearVote])
+@pytest.mark.parametrize("kind", [sy.LogitVote, sy.paper.LinearVote])
 def test_exact_is_never_worse_than_a_grid_on_the_calibration_set(kind: type[sy.LogitVote]) -> None:
     for seed in range(5):
         pool = labelled(sy.simulate(100, 16, seed=seed))
@@ -212,13 +212,13 @@ def test_bad_settings_are_named(cal: Labelled) -> None:
         (sy.LogitVote(rule="exakt"), "did you mean 'exact'"),
         (sy.LogitVote(points=1), "points"),
         (sy.LogitVote(clip=0.0), "clip"),
-        (sy.KDEVote(bandwidth=0.0), "bandwidth"),
-        (sy.KDEVote(bins=0), "bins"),
-        (sy.KDEVote(bandwidth=1e-4), "bandwidth"),
+        (sy.paper.KDEVote(bandwidth=0.0), "bandwidth"),
+        (sy.paper.KDEVote(bins=0), "bins"),
+        (sy.paper.KDEVote(bandwidth=1e-4), "bandwidth"),
         (sy.LogitVote(seed=-1), "seed"),
-        (sy.OptimalVote(clip=0.9), "clip"),
-        (sy.KDEVote(clip=0.7), "clip"),
-        (sy.KDEVote(reliability="floord"), "did you mean 'floored'"),
+        (sy.paper.OptimalVote(clip=0.9), "clip"),
+        (sy.paper.KDEVote(clip=0.7), "clip"),
+        (sy.paper.KDEVote(reliability="floord"), "did you mean 'floored'"),
     ):
         with pytest.raises(sy.SettingError, match=word):
             method.fit(cal)

@@ -84,7 +84,7 @@ def test_two_scores_are_refused_in_one_line(tmp_path: Path) -> None:
     assert steelyard("fit", tmp_path / "t.parquet", *words, "v0").code == 2
     wrong = steelyard("fit", tmp_path / "t.parquet", "--method", "vanilla", "--set", "mix=covarianc", "--score", "v0")
     assert (wrong.code, "did you mean 'covariance'" in wrong.err) == (2, True), wrong.err
-    with pytest.raises(sy.CalibrationError, match="fit it first"):
+    with pytest.raises(sy.errors.CalibrationError, match="fit it first"):
         sy.VanillaVote(mix="covariance").predict(pool(questions=20))
 
 

@@ -22,7 +22,7 @@ from steelyard.voting.fitting.within_question import WithinQuestionLogit
 from steelyard.voting.pools.arrays import mean_score
 from tests.building import Labelled, labelled, pools
 
-LEARNING = [sy.CalibratedVote, sy.LogitVote, sy.LinearVote, sy.KDEVote]
+LEARNING = [sy.CalibratedVote, sy.LogitVote, sy.paper.LinearVote, sy.paper.KDEVote]
 learning = pytest.mark.parametrize("kind", LEARNING, ids=lambda kind: kind.name)
 
 
@@ -154,7 +154,7 @@ def test_a_method_votes_by_the_mixed_probability(kind: Any) -> None:
     assert vote.fitted_on_.accuracy == float(sy.accuracy(alone.predict(plain), plain))
 
 
-@pytest.mark.parametrize("kind", [sy.VanillaVote, sy.BestOfN, sy.MajorityVote, sy.OptimalVote])
+@pytest.mark.parametrize("kind", [sy.VanillaVote, sy.BestOfN, sy.MajorityVote, sy.paper.OptimalVote])
 def test_a_method_that_learns_nothing_reads_the_mean(kind: Any) -> None:
     pool = read()
     mean = replace(pool, parts=None)
@@ -215,7 +215,7 @@ def test_beside_constant_scores_one_part_ranks_as_it_does_alone(kind: Any) -> No
 
 def test_one_part_alone_is_the_plain_score() -> None:
     assert labelled(table(), score="good").parts is None
-    with pytest.raises(sy.ScoreError, match="nothing to mix"):
+    with pytest.raises(sy.errors.ScoreError, match="nothing to mix"):
         read().with_parts({"good": read().known_scores})
 
 
@@ -267,12 +267,14 @@ def test_missing_parts_are_mixed_from_what_is_known(kind: Any) -> None:
 def test_a_part_that_is_missing_everywhere_is_an_error_that_names_it() -> None:
     pool = read(table(gone=pl.lit(None, pl.Float64)), "gone+good")
     assert sy.VanillaVote().predict(pool).code.shape == (120,)
-    with pytest.raises(sy.ScoreError, match=r"every score of 'gone' is missing: leave it out of score='gone\+good'"):
+    with pytest.raises(
+        sy.errors.ScoreError, match=r"every score of 'gone' is missing: leave it out of score='gone\+good'"
+    ):
         sy.LogitVote().fit(pool)
 
 
 def test_scores_of_different_length_are_refused() -> None:
-    with pytest.raises(sy.ColumnError, match=r"b has shape \(2,\): give one entry for each of 960 responses"):
+    with pytest.raises(sy.errors.ColumnError, match=r"b has shape \(2,\): give one entry for each of 960 responses"):
         read().with_parts({"a": read().known_scores, "b": [0.1, 0.2]})
 
 
@@ -335,7 +337,7 @@ def test_plans_for_one_score_hold_no_mix_and_fitting_again_forgets_one(tmp_path:
 
 def test_curves_of_a_mix_are_those_of_its_verdicts() -> None:
     cal, test = read().split(0.5, seed=0)
-    found = sy.curves(["majority", "logit", "calibrated"], cal, test, n=[4, 8], resamples=3)
+    found = sy.evaluation.curves(["majority", "logit", "calibrated"], cal, test, n=[4, 8], resamples=3)
     for k, kind in enumerate((sy.LogitVote, sy.CalibratedVote), 1):
         assert np.array_equal(found.correct[:, 1, k], answers_correctly(kind().fit(cal, n=8), test))
     assert np.isfinite(found.correct).all()

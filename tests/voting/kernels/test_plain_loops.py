@@ -68,11 +68,11 @@ def test_plain_and_compiled_loops_agree_to_the_last_bit(
 def test_plain_and_compiled_tallies_agree_whatever_the_size_of_weights(sizes: list[float], answers: list[int]) -> None:
     pool = sy.Pool.from_arrays(question=np.zeros(len(answers), int), answer=np.array(answers))
     weights = np.resize(sizes, len(answers))
-    compiled = sy.tally(pool, weights).total.tobytes()
+    compiled = sy.evaluation.tally(pool, weights).total.tobytes()
     with pytest.MonkeyPatch.context() as patched:
         for module, name in LOOPS:
             patched.setattr(module, name, plain(getattr(module, name).py_func))
-        assert sy.tally(pool, weights).total.tobytes() == compiled
+        assert sy.evaluation.tally(pool, weights).total.tobytes() == compiled
 
 
 def test_a_process_that_chose_plain_loops_votes_the_same_without_numba(

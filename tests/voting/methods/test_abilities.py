@@ -27,7 +27,7 @@ class SilentBest(sy.BestOfN):
 
 @every_method
 def test_only_a_method_that_reserved_questions_promises_anything(kind: type[sy.Method], cal: Labelled) -> None:
-    with pytest.raises(sy.CalibrationError, match=r"reserve=0\.5"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"reserve=0\.5"):
         kind().fit(cal).risk_control(0.1)
 
 
@@ -43,7 +43,7 @@ def test_the_votes_with_an_offset_show_their_accuracy_over_it(kind: type[sy.Meth
 def test_a_formula_holds_for_the_class_that_claims_it_and_not_for_what_is_derived(
     cal: Labelled, test: Labelled
 ) -> None:
-    found = sy.curves([sy.BestOfN(), CopyOfBest(), SilentBest()], cal, test, n=[4], resamples=3)
+    found = sy.evaluation.curves([sy.BestOfN(), CopyOfBest(), SilentBest()], cal, test, n=[4], resamples=3)
     exact, copied, drawn = found.correct[:, 0].T
     assert np.array_equal(exact, copied)
     assert np.array_equal(drawn * 3, np.round(drawn * 3))  # counted in three draws

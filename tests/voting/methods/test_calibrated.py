@@ -179,7 +179,7 @@ def test_a_response_that_counts_against_its_answer_would_be_better_away() -> Non
 
 
 def test_explain_says_what_was_fitted_and_what_to_expect() -> None:
-    pool = sy.load_grid("smol-misled", "prm_soft").take(np.arange(200))
+    pool = sy.paper.load_grid("smol-misled", "prm_soft").take(np.arange(200))
     vote = sy.CalibratedVote().fit(pool)
     assert vote.explain().startswith("Fitted on 200 questions at N = 64: ")
     told = vote.assess(pool).explain()
@@ -207,7 +207,9 @@ def test_a_constant_score_is_said_to_be_of_no_help(cal: Labelled) -> None:
 
 
 def test_reserving_nearly_all_questions_is_refused(cal: Labelled) -> None:
-    with pytest.raises(sy.CalibrationError, match=r"reserve=0.9 leaves 1 of 12 questions to fit on: reserve less"):
+    with pytest.raises(
+        sy.errors.CalibrationError, match=r"reserve=0.9 leaves 1 of 12 questions to fit on: reserve less"
+    ):
         sy.CalibratedVote(reserve=0.9).fit(cal.take(np.arange(12)))
 
 
@@ -240,7 +242,7 @@ def test_settings_that_cannot_work(setting: dict[str, Any], words: str, cal: Lab
 
 
 def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None:
-    vote = sy.PlattVote().fit(cal)
+    vote = sy.paper.PlattVote().fit(cal)
     known = cal.readable
     x = (logit.clipped_logit(cal.known_scores[known]) - vote.centre_) / vote.scale_
     y = cal.correct[known]
@@ -254,12 +256,12 @@ def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None
 
 
 def test_the_isotonic_curve_rises_and_reads_missing_scores_as_the_prior(cal: Labelled) -> None:
-    vote = sy.PlattVote(curve="isotonic").fit(cal)
+    vote = sy.paper.PlattVote(curve="isotonic").fit(cal)
     curve = vote.probability(np.linspace(0, 1, 50))
     assert (np.diff(curve) >= 0).all()
     assert vote.probability(np.array([np.nan]))[0] == vote.prior_
     with pytest.raises(sy.SettingError, match="unknown curve 'cubic'"):
-        sy.PlattVote(curve="cubic").fit(cal)
+        sy.paper.PlattVote(curve="cubic").fit(cal)
 
 
 def test_the_share_counts_only_beside_the_sum(cal: Labelled) -> None:
@@ -278,7 +280,7 @@ def test_scores_near_0_are_finite_evidence(clip: float, cal: Labelled) -> None:
 
 
 def test_a_plan_of_two_samples_counts_votes_when_there_are_more() -> None:
-    cal, test = sy.load_grid("smol-misled", "probe").split(0.4, seed=0)
+    cal, test = sy.paper.load_grid("smol-misled", "probe").split(0.4, seed=0)
     correct = sy.CalibratedVote().fit(cal, n=2).predict(test.unlabelled()).correct(test)
     plain = sy.MajorityVote().predict(test.unlabelled()).correct(test)
     assert correct.mean() > plain.mean() - 0.05
@@ -313,7 +315,9 @@ def test_questions_left_without_a_score_by_the_reserve_are_refused(cal: Labelled
     some = cal.take(np.arange(40))
     order = np.random.default_rng(0).permutation(40)[some.rank]
     scores = np.where(some.spread(order < 20), some.known_scores, np.nan)
-    with pytest.raises(sy.CalibrationError, match=r"reserve less, or label more, so that \d+ with scores are left"):
+    with pytest.raises(
+        sy.errors.CalibrationError, match=r"reserve less, or label more, so that \d+ with scores are left"
+    ):
         sy.CalibratedVote(reserve=0.5).fit(replace(some, scores=scores))
 
 
@@ -334,11 +338,11 @@ def test_random_scores_leave_the_majority_vote_in_95_of_100_files() -> None:
 
 
 def test_a_useful_verifier_passes_the_guard_with_50_labels() -> None:
-    cal, test = sy.load_grid("smol-misled", "prm_soft").first(16).split(0.05, seed=0)
+    cal, test = sy.paper.load_grid("smol-misled", "prm_soft").first(16).split(0.05, seed=0)
     vote = sy.CalibratedVote().fit(cal)
     assert not vote.votes_by_majority
     assert vote.changed_ == (vote.predict(cal).code != sy.MajorityVote().predict(cal).code).sum()
-    gain = sy.paired_difference(vote.predict(test), sy.MajorityVote().predict(test), test)
+    gain = sy.evaluation.paired_difference(vote.predict(test), sy.MajorityVote().predict(test), test)
     assert float(gain) > 0.1
 
 

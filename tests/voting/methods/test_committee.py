@@ -98,7 +98,7 @@ def test_a_copy_is_found_with_few_labels_too() -> None:
 
 
 def test_a_curve_of_a_committee_knows_every_source_at_every_n(recwarn: pytest.WarningsRecorder) -> None:
-    found = sy.curves(["majority", "committee"], CAL, TEST, resamples=2)
+    found = sy.evaluation.curves(["majority", "committee"], CAL, TEST, resamples=2)
     assert found.of("committee")[:, -1].mean() > found.of("majority")[:, -1].mean()
     assert not [str(each.message) for each in recwarn if "does not know" in str(each.message)]
 

@@ -110,7 +110,7 @@ def test_a_plan_with_anything_in_one_place_is_refused_in_one_line_or_votes(
                 )
                 repr(loaded)
                 json.dumps(loaded.summary(), allow_nan=False)
-            except (sy.PlanError, sy.CalibrationError):
+            except (sy.PlanError, sy.errors.CalibrationError):
                 continue  # for another score, or fitted on nothing
             except Exception as error:
                 raise AssertionError(f"{what}: {error!r}") from error
@@ -170,7 +170,7 @@ def test_what_a_fit_makes_of_odd_scores_is_within_the_bounds_of_a_plan(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = configured(name, {}).fit(pool)
-    except (sy.CalibrationError, sy.ScoreError):
+    except (sy.errors.CalibrationError, sy.errors.ScoreError):
         return
     fitted.save(tmp_path / "plan.json")
     assert np.array_equal(sy.load(tmp_path / "plan.json").predict(pool).code, fitted.predict(pool).code)

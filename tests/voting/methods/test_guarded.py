@@ -10,11 +10,11 @@ import steelyard as sy
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.foundation.errors import NothingToLearnError
 
-METHODS = (sy.LogitVote, sy.LinearVote, sy.PlattVote, sy.KDEVote)
+METHODS = (sy.LogitVote, sy.paper.LinearVote, sy.paper.PlattVote, sy.paper.KDEVote)
 
 
 def split(verifier: str) -> tuple[Any, Any]:
-    return sy.load_grid("smol-misled", verifier).first(16).split(0.1, seed=0)
+    return sy.paper.load_grid("smol-misled", verifier).first(16).split(0.1, seed=0)
 
 
 @pytest.mark.parametrize("kind", METHODS)

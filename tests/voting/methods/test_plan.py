@@ -86,7 +86,7 @@ def test_a_damaged_plan_is_refused_with_a_reason(plan: Path, changes: dict[str, 
     ],
 )
 def test_a_damaged_kde_plan_is_refused(cal: Labelled, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    sy.KDEVote().fit(cal).save(tmp_path / "plan.json")
+    sy.paper.KDEVote().fit(cal).save(tmp_path / "plan.json")
     with pytest.raises(sy.PlanError, match=message):
         sy.load(_edit(tmp_path / "plan.json", **changes))
 
@@ -134,8 +134,8 @@ def test_a_plan_votes_on_arrays_that_name_no_score(plan: Path) -> None:
 
 
 def test_the_majority_limit_survives_json(tmp_path: Path) -> None:
-    pool = labelled(sy.simulate(80, 8, seed=3, world=sy.World(gap=-6.0, easy_share=1.0)))
-    for method in (sy.LogitVote(rule="exact"), sy.LinearVote(rule="exact")):
+    pool = labelled(sy.simulate(80, 8, seed=3, world=sy.testing.World(gap=-6.0, easy_share=1.0)))
+    for method in (sy.LogitVote(rule="exact"), sy.paper.LinearVote(rule="exact")):
         method.fit(pool).save(tmp_path / "plan.json")
         loaded = sy.load(tmp_path / "plan.json")
         assert isinstance(loaded, type(method))
@@ -151,15 +151,15 @@ def test_the_accuracy_curve_survives_json(cal: Labelled, plan: Path) -> None:
 
 
 def test_an_unfitted_plan_can_be_saved_but_not_vote(tmp_path: Path, test: Labelled) -> None:
-    sy.KDEVote(bins=5).save(tmp_path / "plan.json")
-    with pytest.raises(sy.CalibrationError, match="learned nothing yet"):
+    sy.paper.KDEVote(bins=5).save(tmp_path / "plan.json")
+    with pytest.raises(sy.errors.CalibrationError, match="learned nothing yet"):
         sy.load(tmp_path / "plan.json").predict(test)
 
 
 def test_an_unfitted_vote_says_so_everywhere(test: Labelled) -> None:
     vote = sy.LogitVote()
     for ask in (lambda: vote.predict(test), lambda: vote.weight(0.5), lambda: vote.b, lambda: vote.curve_):
-        with pytest.raises(sy.CalibrationError, match="learned nothing yet"):
+        with pytest.raises(sy.errors.CalibrationError, match="learned nothing yet"):
             ask()
 
 
@@ -171,7 +171,7 @@ def test_a_fitted_value_that_is_nan_is_never_written(cal: Labelled, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", [sy.CalibratedVote, sy.PlattVote], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [sy.CalibratedVote, sy.paper.PlattVote], ids=lambda kind: kind.name)
 def test_a_plan_with_the_names_of_before_votes_as_it_did(
     kind: type[sy.Method], cal: Labelled, test: Labelled, tmp_path: Path
 ) -> None:

@@ -64,8 +64,9 @@ def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
     """The votes of a pair of the grid, fitted with another machine's log and exp, in Python and in compiled loops."""
     code = (
         "import tests.nudging, numpy as np, math, steelyard as sy, json\n"
-        "cal, test = sy.load_grid('smol-misled', 'prm_hard').first(16).split(0.2, seed=0)\n"
-        "votes = [vote.fit(cal) for vote in (sy.CalibratedVote(), sy.LogitVote(), sy.KDEVote(), sy.PlattVote())]\n"
+        "cal, test = sy.paper.load_grid('smol-misled', 'prm_hard').first(16).split(0.2, seed=0)\n"
+        "from steelyard.paper import KDEVote, PlattVote\n"
+        "votes = [vote.fit(cal) for vote in (sy.CalibratedVote(), sy.LogitVote(), KDEVote(), PlattVote())]\n"
         "verdicts = [vote.predict(test) for vote in votes]\n"
         f"raw = [float(getattr(m, name)(0.3)) for name in {NAMES!r} for m in (np, math)]\n"
         "print(json.dumps([raw, votes[0].mean_, [v.answer.tolist() for v in verdicts],"
@@ -79,7 +80,9 @@ def test_a_nudged_process_computes_otherwise_and_finds_the_same() -> None:
     assert plain[3] == pytest.approx(np.array(nudged[3]), rel=TOLERANCE)
 
 
-@pytest.mark.parametrize("vote", [sy.OptimalVote(), sy.OptimalCrossfitVote(), sy.KDEVote(reliability="printed")])
+@pytest.mark.parametrize(
+    "vote", [sy.paper.OptimalVote(), sy.paper.OptimalCrossfitVote(), sy.paper.KDEVote(reliability="printed")]
+)
 def test_a_weight_that_is_0_up_to_rounding_is_0(vote: sy.Method) -> None:
     """Equal scores and q_M = 1 / m: both terms vanish, and no rounding may break the tie."""
     answers = np.tile(np.repeat(np.arange(3), 3), 20)

@@ -114,7 +114,7 @@ def test_a_method_without_bounds_is_refused_with_the_rule_that_is_possible() -> 
 def test_an_oracle_is_not_sent_to_a_rule_that_refuses_it_too() -> None:
     pool = sy.read_labelled(sy.simulate(60, 8, seed=3))
     with pytest.raises(sy.SettingError, match=r"pass-at-n gives no bounds.*use a plan of calibrated") as refused:
-        replay(asking_rule("exact"), sy.PassAtN(), pool)
+        replay(asking_rule("exact"), sy.paper.PassAtN(), pool)
     assert "'expected'" not in str(refused.value)
 
 

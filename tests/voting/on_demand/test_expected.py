@@ -20,7 +20,7 @@ from steelyard.voting.on_demand.rule import replay
 from tests.running import steelyard
 from tests.scored_committees import scored_pool
 
-WORLD = sy.World(gap=2.0)
+WORLD = sy.testing.World(gap=2.0)
 
 
 @cache

@@ -28,7 +28,7 @@ def test_sorted_questions_and_small_codes_are_not_copied() -> None:
 )
 def test_any_codes_in_any_order_vote_as_they_would_by_hand(rows: list[tuple[int, int]]) -> None:
     pool = sy.Pool.from_arrays(question=[q for q, _ in rows], answer=[a for _, a in rows])
-    verdicts = sy.tally(pool, np.ones(len(rows)))
+    verdicts = sy.evaluation.tally(pool, np.ones(len(rows)))
     for question, answer in zip(verdicts.question, verdicts.answer, strict=True):
         votes = [a for q, a in rows if q == question and a >= 0]
         assert answer == (max(dict.fromkeys(votes), key=votes.count) if votes else -1)
@@ -37,7 +37,7 @@ def test_any_codes_in_any_order_vote_as_they_would_by_hand(rows: list[tuple[int,
 def test_text_ids_work_too() -> None:
     pool = sy.Pool.from_arrays(question=["b", "a", "b"], answer=[1, 1, 0])
     assert pool.questions.tolist() == ["b", "a"]
-    assert sy.tally(pool, [1, 2, 1]).to_polars().rows()[0][:2] == ("b", 0)  # the pool's order: b, b, a
+    assert sy.evaluation.tally(pool, [1, 2, 1]).to_polars().rows()[0][:2] == ("b", 0)  # the pool's order: b, b, a
 
 
 def test_labels_reach_every_response_with_the_answer() -> None:
@@ -75,18 +75,18 @@ def test_what_cannot_be_a_pool_is_refused(arrays: dict[str, Any], message: str) 
 
 def test_a_vote_that_needs_scores_says_what_to_do_without() -> None:
     pool = sy.Pool.from_arrays(question=[0], answer=[0])
-    with pytest.raises(sy.ScoreError, match="majority"):
+    with pytest.raises(sy.errors.ScoreError, match="majority"):
         sy.VanillaVote().predict(pool)
 
 
 def test_verdicts_do_not_take_the_labels_of_other_questions(test: Labelled) -> None:
     verdicts = sy.MajorityVote().predict(test)
-    with pytest.raises(sy.LabelError, match="other questions"):
+    with pytest.raises(sy.errors.LabelError, match="other questions"):
         sy.accuracy(verdicts, test.take(np.arange(test.n_questions - 1)))
 
 
 def test_accuracy_needs_labels(test: Labelled) -> None:
-    with pytest.raises(sy.LabelError, match="'correct'"):
+    with pytest.raises(sy.errors.LabelError, match="'correct'"):
         sy.accuracy(sy.MajorityVote().predict(test), test.unlabelled())  # type: ignore[arg-type]
 
 
@@ -118,7 +118,7 @@ def test_labels_of_other_questions_with_the_same_layout_are_refused() -> None:
     one = sy.Pool.from_arrays(question=[0, 0, 1, 1], answer=[0, 1, 0, 1], correct=[1, 0, 1, 0])
     two = sy.Pool.from_arrays(question=[7, 7, 8, 8], answer=[0, 1, 0, 1], correct=[0, 1, 0, 1])
     assert isinstance(two, Labelled)
-    with pytest.raises(sy.LabelError, match="other questions"):
+    with pytest.raises(sy.errors.LabelError, match="other questions"):
         sy.MajorityVote().predict(one).correct(two)
 
 

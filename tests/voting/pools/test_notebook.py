@@ -85,7 +85,7 @@ def test_a_ballot_shows_how_the_question_stands() -> None:
 
 
 def test_curves_show_accuracy_by_method_and_n(cal: Labelled, test: Labelled) -> None:
-    found = sy.curves(["majority", "logit"], cal, test, n=[4, 16], resamples=2)
+    found = sy.evaluation.curves(["majority", "logit"], cal, test, n=[4, 16], resamples=2)
     text = shown(found).text
     assert "method|4|16|majority|" in text
     assert f"|{100 * found.accuracy[1, 1]:.1f} ± {100 * found.se[1, 1]:.1f}|" in text

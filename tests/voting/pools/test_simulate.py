@@ -18,12 +18,12 @@ def test_scores_are_bfloat16_in_the_unit_interval_and_some_saturate() -> None:
 
 
 def test_rounding_to_bfloat16_can_be_left_out() -> None:
-    score = sy.simulate(50, 16, seed=0, world=sy.World(bf16=False))["score"].to_numpy()
+    score = sy.simulate(50, 16, seed=0, world=sy.testing.World(bf16=False))["score"].to_numpy()
     assert np.any(score.view(np.uint32) & 0xFFFF)
 
 
 def test_unreadable_answers_are_null_and_wrong() -> None:
-    table = sy.simulate(200, 16, seed=0, world=sy.World(unreadable=0.2))
+    table = sy.simulate(200, 16, seed=0, world=sy.testing.World(unreadable=0.2))
     null = table.filter(pl.col("answer").is_null())
     assert null.height / table.height == pytest.approx(0.2, abs=0.03)
     assert not null["correct"].any()
@@ -31,7 +31,7 @@ def test_unreadable_answers_are_null_and_wrong() -> None:
 
 def test_a_dominating_mistake_makes_majority_votes_worse() -> None:
     def majority(**knobs: float) -> float:
-        pool = labelled(sy.simulate(1000, 16, seed=0, world=sy.World(**knobs)))  # type: ignore[arg-type]
+        pool = labelled(sy.simulate(1000, 16, seed=0, world=sy.testing.World(**knobs)))  # type: ignore[arg-type]
         return float(sy.accuracy(sy.MajorityVote().predict(pool), pool))
 
     assert majority(dominating=0.0) > majority(dominating=0.25) > majority(dominating=1.0)
@@ -42,11 +42,12 @@ def test_without_inconsistency_scores_follow_two_distributions_whatever_the_ques
     """The pseudo-PRM: between questions, mean scores of correct responses differ by chance only."""
 
     def spread(inconsistency: float) -> float:
-        table = sy.simulate(400, 64, seed=0, world=sy.World(inconsistency=inconsistency, easy_share=1.0))
+        table = sy.simulate(400, 64, seed=0, world=sy.testing.World(inconsistency=inconsistency, easy_share=1.0))
         means = table.filter("correct").group_by("question").agg(pl.col("score").mean(), pl.len())
         return float(means.filter(pl.col("len") > 30)["score"].std())  # type: ignore[arg-type]
 
-    within = float(sy.simulate(400, 64, seed=0, world=sy.World(inconsistency=0.0)).filter("correct")["score"].std())  # type: ignore[arg-type]
+    consistent = sy.simulate(400, 64, seed=0, world=sy.testing.World(inconsistency=0.0))
+    within = float(consistent.filter("correct")["score"].std())  # type: ignore[arg-type]
     assert spread(0.0) < 1.2 * within / np.sqrt(31)
     assert spread(1.0) > 3 * spread(0.0)
 

@@ -55,12 +55,12 @@ def test_names_that_differ_only_by_case_are_two_sources_and_that_is_said() -> No
     ],
 )
 def test_a_source_that_is_missing_is_one_line(source: list[object], words: str) -> None:
-    with pytest.raises(sy.ColumnError, match=words):
+    with pytest.raises(sy.errors.ColumnError, match=words):
         made(source=np.array(source, object))
 
 
 def test_more_sources_than_a_plan_can_name_are_refused() -> None:
-    with pytest.raises(sy.ColumnError, match="at most 1,000 sources"):
+    with pytest.raises(sy.errors.ColumnError, match="at most 1,000 sources"):
         sy.Pool.from_arrays(question=np.zeros(1001), answer=np.zeros(1001, int), source=np.arange(1001))
 
 

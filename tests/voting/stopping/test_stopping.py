@@ -22,7 +22,7 @@ from steelyard.voting.stopping.rules.confidence import Confidence
 from steelyard.voting.stopping.rules.fixed import Fixed
 from tests.building import Labelled, labelled, pools
 
-RULES = [sy.rule_class(name) for name in sy.rule_names()]
+RULES = [sy.evaluation.rule_class(name) for name in sy.evaluation.rule_names()]
 every_rule = pytest.mark.parametrize("kind", RULES, ids=lambda kind: kind.name)
 
 
@@ -52,7 +52,7 @@ def test_a_walk_says_what_predict_says_of_every_prefix(pool: Labelled) -> None:
 @every_rule
 @given(pool=pools(), least=st.integers(1, 4), more=st.integers(0, 6))
 def test_a_rule_stops_at_the_first_prefix_that_is_ready(
-    kind: type[sy.Rule], pool: Labelled, least: int, more: int
+    kind: type[sy.evaluation.Rule], pool: Labelled, least: int, more: int
 ) -> None:
     rule = kind(least + more, least)
     seen = replace(prefix_votes(sy.MajorityVote(), pool), learned=True)
@@ -66,7 +66,7 @@ def test_a_rule_stops_at_the_first_prefix_that_is_ready(
 
 @every_rule
 def test_a_rule_never_looks_beyond_the_sample_it_stops_at(
-    kind: type[sy.Rule], vote: sy.CalibratedVote, test: Labelled
+    kind: type[sy.evaluation.Rule], vote: sy.CalibratedVote, test: Labelled
 ) -> None:
     rule = kind(12)
     stops = rule.stops(prefix_votes(vote, test))
@@ -161,7 +161,7 @@ def test_impossible_settings_are_refused(settings: dict[str, Any], message: str)
 
 @every_rule
 def test_a_plan_keeps_its_rule_bit_for_bit(
-    kind: type[sy.Rule], vote: sy.CalibratedVote, test: Labelled, tmp_path: Path
+    kind: type[sy.evaluation.Rule], vote: sy.CalibratedVote, test: Labelled, tmp_path: Path
 ) -> None:
     rule = replace(kind(12, 2), threshold=0.1 + 0.2)
     vote.stopping_ = rule

@@ -1,4 +1,4 @@
-"""The whole reproduction in one call: measured, drawn, written. `steelyard reproduce`, `sy.reproduce`."""
+"""The whole reproduction in one call: measured, drawn, written. `steelyard reproduce`, `sy.paper.reproduce`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reproduce(
     `overwrite`. `progress` is called with the share that is measured, then `drawing` with the share that is drawn.
 
     >>> import steelyard as sy
-    >>> made = sy.reproduce("grid", quick=True, output="made", cached=False)
+    >>> made = sy.paper.reproduce("grid", quick=True, output="made", cached=False)
     >>> [result.name for result in made.results], made.problems
     (['grid'], [])
     """

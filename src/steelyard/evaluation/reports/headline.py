@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.evaluation import percentages
 from steelyard.evaluation.accuracy import Estimate
-from steelyard.evaluation.compute_to_match import ComputeToMatch
+from steelyard.evaluation.matching_compute import ComputeToMatch
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.reports.summary import Summary
 from steelyard.voting.methods import method_class

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.evaluation.curves import Curves
+from steelyard.evaluation.accuracy_curves import Curves
 from steelyard.evaluation.reports.style import HEIGHT, WIDTH, colour, colour_of, styled
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.methods.base.offset_vote import OffsetVote
@@ -20,7 +20,7 @@ def plot(what: Curves | OffsetVote) -> alt.LayerChart:
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> chart = sy.plot(sy.curves(["majority", "logit"], cal, test, resamples=5))
+    >>> chart = sy.plot(sy.evaluation.curves(["majority", "logit"], cal, test, resamples=5))
     >>> chart.save("curves.html")
     >>> type(sy.plot(sy.LogitVote().fit(cal))).__name__
     'LayerChart'

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.accuracy_curves import default_sizes
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.plan_changes import plan_changes
 from steelyard.evaluation.reports import charts, details, score_charts, titles

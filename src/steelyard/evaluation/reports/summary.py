@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_labels, paired_difference
-from steelyard.evaluation.compute_to_match import ComputeToMatch, compute_to_match, fine_sizes
-from steelyard.evaluation.curves import Curves, curves
+from steelyard.evaluation.accuracy_curves import Curves, curves
+from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match, fine_sizes
 from steelyard.foundation.errors import LabelError, SettingError
 from steelyard.voting.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.voting.fitting.auroc import auroc, auroc_within

@@ -54,7 +54,7 @@ class ConsensusVote(SourceVote):
     colour: ClassVar[str | None] = "#c3a6ee"
     added: ClassVar[tuple[str, ...]] = ("rule", "log_priors_", "log_confusion_")
 
-    rule: str = setting("agreement", "agreement; for a closed set of answers also one-coin and dawid-skene")
+    rule: str = setting("agreement", "agreement; for a closed set of answers also one-coin and dawid-skene", RULES)
 
     log_priors_: dict[str, float] = field(default_factory=dict, init=False)  # by answer of the closed set
     log_confusion_: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)  # [K * K] by source

@@ -54,7 +54,7 @@ class KDEVote(Guarded):
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> vote = sy.KDEVote().fit(cal)
+    >>> vote = sy.paper.KDEVote().fit(cal)
     >>> vote.weight(0.9) > vote.weight(0.1)
     True
     """
@@ -65,7 +65,7 @@ class KDEVote(Guarded):
 
     bandwidth: float | None = setting(None, "bandwidth in logits; none: Silverman's rule, for each class")
     bins: int = setting(BINS, "bins of the scores by which the LLM's reliability is learned")
-    reliability: str = setting("floored", "the LLM's term: floored, printed (as in the paper) or fitted")
+    reliability: str = setting("floored", "the LLM's term: floored, printed (as in the paper) or fitted", RELIABILITIES)
     clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
 
     low_: float = field(default=0.0, init=False)

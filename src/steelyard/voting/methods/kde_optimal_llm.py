@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from steelyard.voting.fitting.question_oracle import question_odds
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.kde import KDEVote
+from steelyard.voting.methods.kde import RELIABILITIES, KDEVote
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 
@@ -23,7 +23,7 @@ class KDEOptimalLLMVote(KDEVote):
     colour: ClassVar[str | None] = "#e3a9c9"
     oracle: ClassVar[bool] = True
 
-    reliability: str = setting("printed", "the LLM's term: floored, printed (as in the paper) or fitted")
+    reliability: str = setting("printed", "the LLM's term: floored, printed (as in the paper) or fitted", RELIABILITIES)
 
     def llm_term(self, pool: Pool) -> NDArray[np.float64]:
         return question_odds(cast(LabelledPool, pool))

@@ -19,7 +19,7 @@ class LinearVote(OffsetVote):
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> vote = sy.LinearVote(rule="exact").fit(cal)
+    >>> vote = sy.paper.LinearVote(rule="exact").fit(cal)
     >>> round(vote.weight(0.9) - vote.weight(0.4), 6)
     0.5
     """

@@ -27,7 +27,7 @@ class OptimalVote(Method):
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> best = sy.accuracy(sy.OptimalVote().fit(cal).predict(test), test)
+    >>> best = sy.accuracy(sy.paper.OptimalVote().fit(cal).predict(test), test)
     >>> best > sy.accuracy(sy.MajorityVote().predict(test), test)
     True
     """

@@ -17,8 +17,8 @@ class OptimalCrossfitVote(OptimalVote):
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> honest = sy.accuracy(sy.OptimalCrossfitVote().fit(cal).predict(test), test)
-    >>> honest <= sy.accuracy(sy.OptimalVote().fit(cal).predict(test), test)
+    >>> honest = sy.accuracy(sy.paper.OptimalCrossfitVote().fit(cal).predict(test), test)
+    >>> honest <= sy.accuracy(sy.paper.OptimalVote().fit(cal).predict(test), test)
     True
     """
 

@@ -43,7 +43,7 @@ class PlattVote(Guarded):
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> vote = sy.PlattVote().fit(cal)
+    >>> vote = sy.paper.PlattVote().fit(cal)
     >>> vote.weight(0.9) > vote.weight(0.1)
     True
     """
@@ -52,7 +52,7 @@ class PlattVote(Guarded):
     colour: ClassVar[str | None] = "#f0a070"
     learns: ClassVar[bool] = True
 
-    curve: str = setting("platt", "how a score becomes a probability: platt or isotonic")
+    curve: str = setting("platt", "how a score becomes a probability: platt or isotonic", CURVES)
     folds: int = setting(10, "parts of the cross-validation that chooses the threshold")
     se_tolerance: float = setting(1.0, "how many standard errors of accuracy a smaller threshold is worth")
     clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")

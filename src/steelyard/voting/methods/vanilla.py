@@ -36,7 +36,9 @@ class VanillaVote(Method):
 
     added: ClassVar[tuple[str, ...]] = ("mix",)
 
-    mix: str = setting("mean", "several scores made one: mean (of logits), or covariance, by what they have in common")
+    mix: str = setting(
+        "mean", "several scores made one: mean (of logits), or covariance, by what they have in common", MIXES
+    )
 
     prior_: float | None = field(default=None, init=False)
 

@@ -27,7 +27,7 @@ class Rule(ABC):
     """A rule that says, after every sample, whether the question needs another.
 
     >>> import steelyard as sy
-    >>> sy.rule_class("beta")(cap=16, least=2, threshold=0.95)
+    >>> sy.evaluation.rule_class("beta")(cap=16, least=2, threshold=0.95)
     Beta(cap=16, least=2, threshold=0.95)
     """
 

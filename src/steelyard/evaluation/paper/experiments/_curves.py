@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from steelyard.evaluation.compute_to_match import fine_sizes
-from steelyard.evaluation.curves import Curves, curves, default_sizes
+from steelyard.evaluation.accuracy_curves import Curves, curves, default_sizes
+from steelyard.evaluation.matching_compute import fine_sizes
 from steelyard.evaluation.paper.measuring import quiet, splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
 from steelyard.evaluation.paper.settings import Settings

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.evaluation.compute_to_match import ComputeToMatch, compute_to_match
-from steelyard.evaluation.curves import Curves
+from steelyard.evaluation.accuracy_curves import Curves
+from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._curves import all_curves
 from steelyard.evaluation.paper.figures_in_words import count

@@ -39,7 +39,7 @@ class OffsetVote(Guarded):
 
     learns: ClassVar[bool] = True
 
-    rule: str = setting("bagged", "what places b: bagged, exact, grid, likelihood or likelihood-slope")
+    rule: str = setting("bagged", "what places b: bagged, exact, grid, likelihood or likelihood-slope", RULES)
     points: int = setting(101, "points that the rule grid tries")
     seed: int = setting(0, "seed of every random choice of the fit")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -11,9 +12,9 @@ from steelyard.voting.methods.base.stored import Stored
 T = TypeVar("T")
 
 
-def setting(default: T, meaning: str) -> T:
-    """A field of a method that users set; `meaning` is what `steelyard methods NAME` says of it."""
-    return field(default=default, metadata={"help": meaning})
+def setting(default: T, meaning: str, choices: Sequence[T] = ()) -> T:
+    """A field of a method that users set; `meaning` is its line in `steelyard methods NAME`, `choices` its values."""
+    return field(default=default, metadata={"help": meaning, "choices": tuple(choices)})
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Setting:
     kinds: tuple[Any, ...]  # types, NoneType among them where None is allowed
     default: Any
     meaning: str  # empty: its author says nothing
+    choices: tuple[Any, ...] = ()  # every allowed value, where the author lists them
 
     @property
     def told(self) -> str:
@@ -41,7 +43,13 @@ def settings_of(method: type[Stored]) -> tuple[Setting, ...]:
     """All settings of a method, in the order of its constructor."""
     hints, defaults = get_type_hints(method), method().settings()
     return tuple(
-        Setting(each.name, _kinds(hints[each.name]), defaults[each.name], str(each.metadata.get("help", "")))
+        Setting(
+            each.name,
+            _kinds(hints[each.name]),
+            defaults[each.name],
+            str(each.metadata.get("help", "")),
+            tuple(each.metadata.get("choices", ())),
+        )
         for each in fields(method)
         if each.init
     )

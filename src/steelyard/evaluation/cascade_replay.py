@@ -37,7 +37,7 @@ class CascadeReplay:
     >>> both = pl.concat([table, sy.simulate(120, 1, seed=0).with_columns(llm=pl.lit("phi"))])
     >>> pool = sy.read_labelled(both.with_columns(tokens=pl.lit(1000)), source="llm", tokens=True, score="none")
     >>> plan = sy.plan_budget(pool, prices={"gpt": 10, "phi": 0.5}, budget="100%").plan
-    >>> sy.replay_cascade(pool, plan).rows["policy"].to_list()
+    >>> sy.evaluation.replay_cascade(pool, plan).rows["policy"].to_list()
     ['cascade', 'everyone']
     """
 
@@ -68,7 +68,7 @@ def replay_cascade(
     >>> pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
     >>> pool = replace(pool, tokens=np.full(240, 1000.0))
     >>> found = sy.plan_budget(pool, prices={"gpt": 10, "phi": 0.5}, budget="10%")
-    >>> replayed = sy.replay_cascade(pool, found.plan)
+    >>> replayed = sy.evaluation.replay_cascade(pool, found.plan)
     >>> replayed.questions, replayed.left_out, replayed.asked.drop("cost").rows()
     (60, 60, [('gpt', 0.0), ('phi', 1.0)])
     """

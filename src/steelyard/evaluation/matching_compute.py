@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import LEVEL, bootstrapped
-from steelyard.evaluation.curves import Curves
+from steelyard.evaluation.accuracy_curves import Curves
 from steelyard.foundation.errors import SettingError
 
 CLOSE = 1e-12  # accuracies that differ by rounding alone are equal
@@ -83,7 +83,7 @@ def compute_to_match(
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> found = sy.curves(["vanilla", "logit"], cal, test, n=[1, 2, 4, 8], resamples=5)
+    >>> found = sy.evaluation.curves(["vanilla", "logit"], cal, test, n=[1, 2, 4, 8], resamples=5)
     >>> matched = compute_to_match(found)
     >>> matched.method, matched.baseline, matched.n
     ('logit', 'vanilla', 8)

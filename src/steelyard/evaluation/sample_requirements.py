@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import LEVEL, bootstrapped, need_labels
-from steelyard.evaluation.compute_to_match import fine_sizes, first_reached
+from steelyard.evaluation.matching_compute import fine_sizes, first_reached
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.subset_counts import answers_correctly
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
@@ -44,7 +44,7 @@ def samples_needed(
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> table = sy.samples_needed(cal, test, sy.MajorityVote(), target=0.4, resamples=2)
+    >>> table = sy.evaluation.samples_needed(cal, test, sy.MajorityVote(), target=0.4, resamples=2)
     >>> table["way"].to_list()[0], table["way"].to_list()[-1]
     ('beta', 'chosen')
     """

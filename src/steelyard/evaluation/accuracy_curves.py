@@ -37,7 +37,7 @@ class Curves:
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> found = sy.curves(["majority", "logit"], cal, test, n=[2, 8], resamples=5)
+    >>> found = sy.evaluation.curves(["majority", "logit"], cal, test, n=[2, 8], resamples=5)
     >>> found, found.accuracy.shape
     (Curves(majority, logit; n = 2, 8; 100 questions), (2, 2))
     """
@@ -109,7 +109,7 @@ def curves(
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> found = sy.curves(["majority"], cal, test, resamples=5)
+    >>> found = sy.evaluation.curves(["majority"], cal, test, resamples=5)
     >>> found.sizes
     (1, 2, 4, 8)
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate, estimates, need_labels
-from steelyard.evaluation.curves import default_sizes
+from steelyard.evaluation.accuracy_curves import default_sizes
 from steelyard.evaluation.rule_for_budget import RuleSearch
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.voting.methods import default_method, method_class
@@ -40,7 +40,7 @@ def frontier(
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
-    >>> table = sy.frontier(cal, test, sy.MajorityVote(), budgets=[4], resamples=2)
+    >>> table = sy.evaluation.frontier(cal, test, sy.MajorityVote(), budgets=[4], resamples=2)
     >>> table["budget"].unique().to_list(), int(table["chosen"].sum())
     ([4.0], 1)
     """

@@ -1,0 +1,15 @@
+from steelyard.foundation.errors import CalibrationError as CalibrationError
+from steelyard.foundation.errors import ColumnError as ColumnError
+from steelyard.foundation.errors import LabelError as LabelError
+from steelyard.foundation.errors import NothingToLearnError as NothingToLearnError
+from steelyard.foundation.errors import PlanError as PlanError
+from steelyard.foundation.errors import RunError as RunError
+from steelyard.foundation.errors import ScoreError as ScoreError
+from steelyard.foundation.errors import SettingError as SettingError
+from steelyard.foundation.errors import SteelyardError as SteelyardError
+from steelyard.foundation.errors import SteelyardNote as SteelyardNote
+from steelyard.foundation.errors import SteelyardWarning as SteelyardWarning
+from steelyard.foundation.errors import StoreError as StoreError
+from steelyard.foundation.errors import TableError as TableError
+from steelyard.foundation.errors import UpstreamError as UpstreamError
+from steelyard.foundation.errors import VerifierError as VerifierError

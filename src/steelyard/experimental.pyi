@@ -1,0 +1,1 @@
+from steelyard.evaluation.frugal import evaluate_frugal as evaluate_frugal

@@ -1,0 +1,29 @@
+"""Public names that are declared in a stub file and imported when they are first used: importing stays quick."""
+
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+DECLARATION = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
+
+
+def attach_stub(module: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a module, as its stub declares them.
+
+    Every line of the stub is `from MODULE import NAME as NAME`, which type checkers read as well; where MODULE is the
+    module itself, NAME is one of its submodules.
+    """
+    homes = {name: home for home, name in DECLARATION.findall(Path(file).with_suffix(".pyi").read_text())}
+    names = sorted(homes)
+
+    def get(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        home = homes[name]
+        value = import_module(f"{home}.{name}") if home == module else getattr(import_module(home), name)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return get, lambda: list(names), names

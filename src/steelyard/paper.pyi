@@ -1,0 +1,10 @@
+from steelyard.evaluation.paper.reproduce import reproduce as reproduce
+from steelyard.tables.grid_pools import load_grid as load_grid
+from steelyard.tables.sources.bundled_grid import grid_names as grid_names
+from steelyard.voting.fitting.offsets.exact import Curve as Curve
+from steelyard.voting.methods.kde import KDEVote as KDEVote
+from steelyard.voting.methods.linear import LinearVote as LinearVote
+from steelyard.voting.methods.optimal import OptimalVote as OptimalVote
+from steelyard.voting.methods.optimal_crossfit import OptimalCrossfitVote as OptimalCrossfitVote
+from steelyard.voting.methods.pass_at_n import PassAtN as PassAtN
+from steelyard.voting.methods.platt import PlattVote as PlattVote
