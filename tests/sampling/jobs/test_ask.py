@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.ask.ask import count, score_of
+from steelyard.sampling.ask.ask import Entered, count, outcome_of, score_of
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.llm.reply import Choice
 from steelyard.tables.questions.prompts import read_template
@@ -90,6 +90,16 @@ def test_without_log_probabilities_the_majority_decides_and_says_so(upstream: Fa
     assert f"Verdict: {verdict.answer[0]} " in done.out
     assert "No plan and no scores: each response counts once (majority vote)." in done.out
     assert json.loads(steelyard(*words, "--json").out)["method"] == "majority"
+
+
+def test_answers_that_tie_in_the_vote_show_the_same_weight() -> None:
+    scores = [0.1, 0.2, 0.3, 0.3, 0.2, 0.1]  # 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in binary
+    table = pl.DataFrame({"question": ["q"] * 6, "answer": ["4"] * 3 + ["9"] * 3, "score": scores})
+    entered = [Entered(sample, "", score) for sample, score in enumerate(scores)]
+    outcome = outcome_of(sy.read(table), sy.VanillaVote(), entered)
+    assert outcome.margin == 0.0
+    assert outcome.answers[0].weight == outcome.answers[1].weight
+    assert [answer.votes for answer in outcome.answers] == [3, 3]
 
 
 def test_a_plan_weighs_the_samples_by_what_it_learned(upstream: FaultUpstream, plan: Path) -> None:

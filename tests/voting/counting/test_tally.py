@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
+from steelyard.voting.counting.tally import answer_totals
 from tests.building import Labelled, make, plain_vote, pools
 
 
@@ -37,6 +38,19 @@ def test_the_number_of_threads_changes_nothing(pool: Labelled, threads: int) -> 
     one, many = sy.evaluation.tally(pool, weights, threads=1), sy.evaluation.tally(pool, weights, threads=threads)
     assert one.code.tolist() == many.code.tolist()
     assert one.total.tobytes() == many.total.tobytes()
+
+
+@given(pools(), st.integers(0, 2**32 - 1), st.sampled_from((1.0, 2.0**-20, 2.0**20)))
+def test_the_totals_by_answer_are_those_of_the_verdicts(pool: Labelled, seed: int, size: float) -> None:
+    weights = np.random.default_rng(seed).normal(0, size, pool.n_responses)
+    verdicts = sy.tally(pool, weights)
+    total, votes = answer_totals(pool, weights)
+    first = np.cumsum(pool.width) - pool.width
+    won = verdicts.code >= 0
+    winner = (first + verdicts.code)[won]
+    assert total[winner].tobytes() == verdicts.total[won].tobytes()
+    assert votes[winner].tolist() == verdicts.votes[won].tolist()
+    assert [part.sum() for part in np.split(votes, first[1:])] == verdicts.cast.tolist()
 
 
 def test_tenths_that_do_not_add_up_in_binary_do_not_split_a_tie() -> None:

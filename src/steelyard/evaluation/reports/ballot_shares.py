@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.percentages import tenths
+from steelyard.voting.counting.tally import answer_totals
 from steelyard.voting.methods.abilities.response_losses import response_losses
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
@@ -70,9 +71,7 @@ def _paired(votes: NDArray[np.float64], shares: Sequence[int]) -> list[list[int]
 
 def _by_answer(pool: Pool, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The values of the readable responses added up by answer, question by question."""
-    begin = np.cumsum(pool.width)
-    place = (pool.spread(begin - pool.width) + pool.answer)[pool.readable]
-    return np.split(np.bincount(place, values[pool.readable], int(begin[-1])), begin[:-1])
+    return np.split(answer_totals(pool, values)[0], np.cumsum(pool.width)[:-1])
 
 
 def _by_question(pool: Pool, values: NDArray[np.float64]) -> list[list[float]]:

@@ -28,6 +28,7 @@ from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.standing import Standing
 from steelyard.tables import read
 from steelyard.tables.columns import NO_SCORE
+from steelyard.voting.counting.tally import answer_totals
 from steelyard.voting.methods import load, method_class
 from steelyard.voting.methods.abilities.response_losses import response_losses
 from steelyard.voting.methods.base.enough import listed
@@ -178,17 +179,13 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     weights, verdict = voter.weigh(pool).tolist(), voter.predict(pool)
     names = [] if pool.names is None else list(pool.names)
     codes = pool.answer.tolist()
-    held, total = [0] * len(names), [0.0] * len(names)
-    for code, weight in zip(codes, weights, strict=True):
-        if code >= 0:
-            held[code] += 1
-            total[code] += weight
+    total, votes = answer_totals(pool, weights)
     whole = pool.asked is None
     chances = voter.answer_probabilities(pool) if whole else None
     found = response_losses(voter, pool) if chances is not None and losses else None
     likely = [None] * len(names) if chances is None else chances.of(0).tolist()
     lost = [None] * len(entered) if found is None else found.tolist()
-    totals = [AnswerTotal(str(name), held[k], total[k], likely[k]) for k, name in enumerate(names)]
+    totals = [AnswerTotal(str(name), int(votes[k]), float(total[k]), likely[k]) for k, name in enumerate(names)]
     return Outcome(
         answer=None if verdict.code[0] < 0 else names[int(verdict.code[0])],
         confidence=None if verdict.p_correct is None else float(verdict.p_correct[0]),

@@ -13,10 +13,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.errors import SettingError
+from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
@@ -63,3 +64,22 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
     if not finite:
         raise SettingError("weights must be finite: clip the scores, or give missing ones the weight of the prior")
     return Verdicts(pool, code, total, margin, positive, votes, cast)
+
+
+def answer_totals(pool: Pool, weights: ArrayLike) -> tuple[NDArray[np.float64], Ints]:
+    """Return the summed weight and the votes of every answer [K], question by question in the order of the codes.
+
+    A winner's total is that of its verdict, to the last bit.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[3, 7, 7])
+    >>> total, votes = answer_totals(pool, [0.75, 0.5, 0.25])
+    >>> total[[3, 7]].tolist(), votes[[3, 7]].tolist()
+    ([0.75, 0.75], [1, 2])
+    """
+    from steelyard.voting import kernels
+
+    size = int(pool.width.sum())
+    total, votes = np.zeros(size), np.zeros(size, np.int64)
+    w = kernels.read_only(np.asarray(weights, np.float64))
+    kernels.answer_totals(pool.starts, np.cumsum(pool.width) - pool.width, pool.answer, w, total, votes)
+    return total, votes

@@ -25,13 +25,14 @@ from steelyard.voting.kernels.question_densities import question_ratios
 from steelyard.voting.kernels.read_only import read_only
 from steelyard.voting.kernels.runner_up import rivals
 from steelyard.voting.kernels.subset_votes import resample
-from steelyard.voting.kernels.voting import best_weights, tally
+from steelyard.voting.kernels.voting import answer_totals, best_weights, tally
 
 __all__ = [
     "QUANTIZER",
     "add_evidence",
     "add_up_answers",
     "agreement",
+    "answer_totals",
     "best_of",
     "best_weights",
     "code_keys",

@@ -68,6 +68,21 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
 
 
 @compiled
+def answer_totals(starts, offsets, answer, weights, total, votes):  # type: ignore[no-untyped-def]
+    """Sum the weights and count the votes of every answer as `tally` does; answer a of question q is offsets[q] + a."""
+    for q in range(len(starts) - 1):
+        largest = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            if answer[i] >= 0:
+                largest = max(largest, abs(weights[i]))
+        quantum = quantum_for(largest)
+        for i in range(starts[q], starts[q + 1]):
+            if answer[i] >= 0:
+                total[offsets[q] + answer[i]] += (weights[i] + quantum) - quantum
+                votes[offsets[q] + answer[i]] += 1
+
+
+@compiled
 def sum_again(first, last, answer, weights, quantum, sums):  # type: ignore[no-untyped-def]
     """Sum the weights of a question's answers with another quantum."""
     for i in range(first, last):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting.quantize import quantize
+from steelyard.voting.counting import tally
 from steelyard.voting.on_demand.readings import Readings
 from steelyard.voting.on_demand.rule import Voter
 from steelyard.voting.pools.arrays import Bools
@@ -20,6 +20,6 @@ def leading(voter: Voter, pool: Pool, found: Readings) -> Bools:
 
 def answer_totals(voter: Voter, pool: Pool, found: Readings) -> NDArray[np.float64]:
     """What every answer would total if what was not asked turned out as filled in [K]."""
-    weights = quantize(voter.weigh(voter.mixed(pool)))
-    totals = np.bincount(found.answer[found.of_row], weights[found.rows], len(found.begin))
-    return totals.astype(np.float64)
+    totals, _ = tally.answer_totals(pool, voter.weigh(voter.mixed(pool)))
+    chosen: NDArray[np.float64] = totals[(np.cumsum(pool.width) - pool.width)[found.question] + found.code]
+    return chosen
