@@ -81,7 +81,7 @@ def test_fitted_methods_are_added_as_they_vote(cal: Labelled, test: Labelled) ->
     ]
     sizes = np.array([1, 2, 3, 8, 15])
     voters = [[type(m)(**m.settings()).fit(cal, n=n) for m in methods] for n in sizes.tolist()]
-    assert all(m.by_response() for row in voters for m in row)
+    assert all(m.independent_weights() for row in voters for m in row)
     keys = keys_of(coarse, 0)
     hits = count_by_adding(voters, coarse, sizes, keys, 20)
     assert np.array_equal(hits, count_by_voting(voters, coarse, sizes, keys, 20))
@@ -120,12 +120,12 @@ def test_a_method_that_weighs_in_its_own_way_does_not_inherit_that_its_weights_h
         def weigh(self, pool: sy.Pool) -> NDArray[np.float64]:
             return np.asarray(pool.spread(pool.m), np.float64)
 
-    assert sy.MajorityVote().by_response()
-    assert sy.paper.PassAtN().by_response()
-    assert not Own().by_response()
-    assert not sy.paper.KDEVote().by_response()
-    assert not sy.VanillaVote().by_response()  # never fitted: a missing score weighs the mean of its question
-    assert not configured("kde-optimal-prm", {"reliability": "fitted"}).by_response()
+    assert sy.MajorityVote().independent_weights()
+    assert sy.paper.PassAtN().independent_weights()
+    assert not Own().independent_weights()
+    assert not sy.paper.KDEVote().independent_weights()
+    assert not sy.VanillaVote().independent_weights()  # never fitted: a missing score weighs the mean of its question
+    assert not configured("kde-optimal-prm", {"reliability": "fitted"}).independent_weights()
 
 
 def test_weights_that_are_not_finite_are_refused(test: Labelled) -> None:

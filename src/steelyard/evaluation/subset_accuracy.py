@@ -77,13 +77,13 @@ def _way(method: Method | None, n: int, test: LabelledPool, resamples: int) -> s
         return "none"
     if n == test.n or not resamples:
         return "vote"
-    counted = type(method)._decide is Method._decide
+    counted = method.ties_by_score
     formula = method.exact_subsets if method.exact_subsets in FORMULAS else None
     if n == 1 and (counted or formula):
         return "one sample"
     if formula:
         return formula
-    added = counted and method.by_response() and method.mix_ is None  # a mix breaks ties by scores of its own
+    added = counted and method.independent_weights() and method.mix_ is None  # a mix breaks ties by scores of its own
     return "add" if added else "vote again"
 
 

@@ -139,7 +139,7 @@ def _weighed(voters: Voters, pool: LabelledPool) -> tuple[NDArray[np.float64], I
                 continue
             visible = pool if method.oracle else bare
             method.check_pool(visible)
-            weights = method.weigh(visible)
+            weights = method.weights(visible)
             larger = [c for c in column[t + 1 :, k] if c >= 0]
             if larger and np.array_equal(weights, seen[larger[0]]):
                 column[t, k] = larger[0]

@@ -149,7 +149,7 @@ def test_a_method_votes_by_the_mixed_probability(kind: Any) -> None:
     vote = kind().fit(pool)
     plain = replace(Mix.fit(pool).apply(pool), origin=sy.Pool.from_arrays(question=[0], answer=[0]).origin)
     alone = kind().fit(replace(Mix.fit(pool).crossfit_scores(pool), origin=plain.origin))
-    assert np.array_equal(vote.weigh(pool), alone.weigh(plain))
+    assert np.array_equal(vote.weights(pool), alone.weights(plain))
     assert np.array_equal(vote.predict(pool).code, alone.predict(plain).code)
     assert vote.fitted_on_.accuracy == float(sy.accuracy(alone.predict(plain), plain))
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import steelyard as sy
 from steelyard.voting.methods.abilities.offset import with_offset
@@ -48,3 +49,13 @@ def test_a_formula_holds_for_the_class_that_claims_it_and_not_for_what_is_derive
     assert np.array_equal(exact, copied)
     assert np.array_equal(drawn * 3, np.round(drawn * 3))  # counted in three draws
     assert not np.array_equal(exact, drawn)
+
+
+def test_a_class_is_left_as_it_was_written() -> None:
+    def weigh(self: sy.Method, pool: sy.Pool) -> NDArray[np.float64]:
+        return np.full(pool.n_responses, 2.0)
+
+    own: type[sy.Method] = type("OwnVote", (sy.VanillaVote,), {"weigh": weigh})
+    assert own.name == "own-vote"
+    assert vars(own)["weigh"] is weigh
+    assert [name for name, value in vars(own).items() if callable(value) and not name.startswith("__")] == ["weigh"]

@@ -102,7 +102,7 @@ def test_a_text_is_read_once_however_often_it_was_sampled() -> None:
 def test_a_copy_of_a_text_that_was_asked_has_its_score() -> None:
     pool = sy.Pool.from_arrays(question=[0] * 4, answer=[4, 4, 9, 9], scores=[0.2, 0.2, 0.6, 0.6])
     half = replace(pool, text=np.array([1, 1, 2, 2])).only_asked(np.array([True, False, False, True]))
-    assert sy.VanillaVote().weigh(half).tolist() == [0.2, 0.2, 0.6, 0.6]
+    assert sy.VanillaVote().weights(half).tolist() == [0.2, 0.2, 0.6, 0.6]
 
 
 def test_a_method_without_bounds_is_refused_with_the_rule_that_is_possible() -> None:

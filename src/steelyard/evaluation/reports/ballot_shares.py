@@ -29,7 +29,7 @@ def kind_of(method: Method) -> Kind:
     """What the ballots of a fitted method show."""
     if method.answer_probabilities(NOTHING) is not None:
         return "probability"
-    return "weight" if method.by_response() else "share"
+    return "weight" if method.independent_weights() else "share"
 
 
 NOTHING = Pool.from_arrays(question=[0], answer=[-1], scores=[np.nan])
@@ -41,7 +41,7 @@ def entries(method: Method, pool: Pool) -> list[Entry]:
     votes = _by_answer(pool, np.ones(pool.n_responses))
     if kind == "probability":
         return _probabilities(method, pool, votes)
-    weights = method.weigh(pool)
+    weights = method.weights(pool)
     if kind == "weight":
         parts = (np.maximum(weights, 0), np.minimum(weights, 0))
         sums = [np.column_stack(columns) for columns in zip(votes, *(_by_answer(pool, w) for w in parts), strict=True)]

@@ -176,7 +176,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     Where a verifier was not asked for all of them, no answer has a probability of its own: the confidence in the
     verdict is what was learned for some scores.
     """
-    weights, verdict = voter.weigh(pool).tolist(), voter.predict(pool)
+    weights, verdict = voter.weights(pool).tolist(), voter.predict(pool)
     names = [] if pool.names is None else list(pool.names)
     codes = pool.answer.tolist()
     total, votes = answer_totals(pool, weights)

@@ -14,11 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting.tally import tally
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand.bounds import AnswerBounds
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.pools.verdicts import Verdicts
 
 
 @dataclass(repr=False, eq=False)
@@ -34,6 +32,7 @@ class BestOfN(Method):
     label: ClassVar[str | None] = "best-of-N"
     colour: ClassVar[str | None] = "#e69f00"
     exact_subsets: ClassVar[str | None] = "best-of-n"
+    ties_by_score: ClassVar[bool] = False
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return 1 where a response stands for an answer at the top score, else 0 [R]."""
@@ -47,6 +46,3 @@ class BestOfN(Method):
         known = np.nan_to_num(np.asarray(pool.known_scores, np.float64), nan=-1.0)  # never the best
         unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
         return AnswerBounds(known, np.where(unread, 1.0, known), by_best=True)
-
-    def _decide(self, pool: Pool) -> Verdicts:
-        return tally(pool, self.weigh(pool), by_score=False)

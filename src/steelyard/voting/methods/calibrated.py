@@ -56,6 +56,7 @@ from steelyard.voting.on_demand.bounds import AnswerBounds
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.logistic import expit
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.verdicts import Verdicts
 
 
 @dataclass(repr=False, eq=False)
@@ -140,21 +141,21 @@ class CalibratedVote(Assessable):
         z = logit.clipped_logit(p, self.clip)
         return quantize(np.where(np.isnan(z), self.prior_, z))
 
-    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:
+    def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
         if self.correctness_ is None:
             return None
+        pool = verdicts.pool
         answers = answer_features(pool, self._logits(pool.known_scores))
         return CorrectnessBySamples.of(self.correctness_).predict_p_correct(
             answers, choice_probabilities(answers, self.theta), pool.sizes
         )
 
-    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:
+    def _answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:
         if self.correctness_ is None:
             return None
-        mixed = self.mixed(pool)
-        answers = answer_features(mixed, self._logits(mixed.known_scores))
+        answers = answer_features(pool, self._logits(pool.known_scores))
         chance = choice_probabilities(answers, self.theta)
-        return answer_probabilities(CorrectnessBySamples.of(self.correctness_), answers, chance, mixed)
+        return answer_probabilities(CorrectnessBySamples.of(self.correctness_), answers, chance, pool)
 
     @property
     def theta(self) -> Theta:
@@ -170,9 +171,10 @@ class CalibratedVote(Assessable):
         self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
 
     def _test(self, apart: Pool) -> None:
-        self.reserved_confidence_ = self._p_correct(apart)
         labelled = cast(LabelledPool, apart)
-        self.reserved_correct_ = self._decide(labelled.unlabelled()).correct(labelled).astype(np.float64)
+        verdicts = self._decide(labelled.unlabelled())
+        self.reserved_confidence_ = self._p_correct(verdicts)
+        self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores

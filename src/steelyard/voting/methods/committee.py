@@ -206,16 +206,8 @@ class CommitteeVote(SourceVote, Assessable):
         self.out_of_fold_confidence_ = _p_correct(by_samples, decided)
         self.out_of_fold_correct_ = decided.correct(known).astype(np.float64)
 
-    def predict(self, pool: Pool) -> Verdicts:
-        """Decide every question of a pool."""
-        self.check_pool(pool)
-        verdicts = self._decide(self.mixed(pool))
-        if self.correctness_ is None:
-            return verdicts
-        p_correct = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
-        if self.asking_ is not None and pool.asked is not None:
-            p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
-        return verdicts.with_p_correct(p_correct)
+    def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
+        return None if self.correctness_ is None else _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +41,6 @@ from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
 P = TypeVar("P", bound=Pool)
-Weigh = Callable[[Any, Pool], NDArray[np.float64]]
 OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
 
 
@@ -66,6 +63,7 @@ class Method(Stored, ABC):
     scored: ClassVar[bool] = True  # reads scores
     fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
     weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
+    ties_by_score: ClassVar[bool] = True  # of answers with the same total, the higher total score wins
     exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
     label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
     colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve
@@ -77,12 +75,6 @@ class Method(Stored, ABC):
         for word in OF_ITSELF:
             if word not in vars(cls):
                 setattr(cls, word, None)
-        if "weigh" in vars(cls) and "by_response" not in vars(cls):
-            cls.by_response = Method.by_response  # type: ignore[method-assign]
-        if "weigh" in vars(cls) and "_bounds" not in vars(cls):  # those of another class may not hold
-            cls._bounds = Method._bounds  # type: ignore[method-assign]
-        if "weigh" in vars(cls):
-            cls.weigh = _of_mixed(cls.weigh)  # type: ignore[method-assign,assignment]
 
     def fit(self, labelled: Pool, *, n: int | None = None) -> Self:
         """Learn from a labelled pool, or from the first n samples of each of its questions.
@@ -138,9 +130,8 @@ class Method(Stored, ABC):
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
         self.check_pool(pool)
-        mixed = self.mixed(pool)
-        p_correct = self._p_correct(mixed)
-        verdicts = self._decide(mixed)
+        verdicts = self._decide(self.mixed(pool))
+        p_correct = self._p_correct(verdicts)
         if p_correct is not None and self.asking_ is not None and pool.asked is not None:
             p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
         return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
@@ -150,14 +141,26 @@ class Method(Stored, ABC):
         self.check_pool(pool)
         return self._decide(self.mixed(pool))
 
+    def weights(self, pool: Pool) -> NDArray[np.float64]:
+        """Return the weight that every response of a pool votes with [R]."""
+        return self.weigh(self.mixed(pool))
+
+    def independent_weights(self) -> bool:
+        """Whether each weight depends on its response alone, so that it is the same in every subset of a question."""
+        return _describes_weigh(type(self), "by_response") and self.by_response()
+
+    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:
+        """Return how likely each answer of a pool is the correct one, where the method has learned it."""
+        return self._answer_probabilities(self.mixed(pool))
+
     def mixed(self, pool: P) -> P:
         """The pool as this method reads it: several scores made one as it learned to, those not asked filled in."""
         one = self._one_score(pool)
         return one if one.asked is None else (self.asking_.filling if self.asking_ else Filling()).apply(one)
 
     def bounds(self, pool: Pool) -> AnswerBounds | None:
-        """Between what totals every answer must end, whatever is said of what was not asked; None: it cannot tell."""
-        return self._bounds(self._one_score(pool))
+        """Bounds on each answer's total over all possible values of the missing scores; None: the method has none."""
+        return self._bounds(self._one_score(pool)) if _describes_weigh(type(self), "_bounds") else None
 
     def _one_score(self, pool: P) -> P:
         return shared_by_copies(pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool))
@@ -206,7 +209,7 @@ class Method(Stored, ABC):
 
     @abstractmethod
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
-        """Return the weight of every response [R]; every one is finite."""
+        """Return the weight of every response [R], all finite, of a pool with one score per response."""
 
     def reads_scores(self) -> bool:
         """Whether the scores of a pool count, or only break ties."""
@@ -217,18 +220,18 @@ class Method(Stored, ABC):
         return np.full(pool.n_responses, self.reads_scores())
 
     def by_response(self) -> bool:
-        """Whether, once fitted, a weight depends on its response alone and so is the same in every subset.
+        """Whether, once fitted, `weigh` gives a response the same weight whatever is beside it.
 
-        A class that defines `weigh` says so itself; it does not inherit the answer.
+        The answer holds for the `weigh` of the same class, not for one that a subclass defines (`independent_weights`).
         """
         return False
 
-    def _p_correct(self, pool: Pool) -> NDArray[np.float64] | None:  # noqa: ARG002
+    def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Return the probability that each verdict is correct [Q], where the method has learned one."""
         return None
 
-    def answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:  # noqa: ARG002
-        """Return how likely each answer of a pool is the correct one, where the method has learned it."""
+    def _answer_probabilities(self, pool: Pool) -> AnswerProbabilities | None:  # noqa: ARG002
+        """The probabilities on a pool with one score per response, for methods that have them."""
         return None
 
     def _parted(self, pool: P) -> tuple[P, P | None]:
@@ -239,7 +242,7 @@ class Method(Stored, ABC):
         """Look at the questions that were kept apart."""
 
     def _decide(self, pool: Pool) -> Verdicts:
-        return tally(pool, self.weigh(pool))
+        return tally(pool, self.weigh(pool), by_score=self.ties_by_score)
 
     def _provenance(self, pool: Pool) -> Provenance:
         accuracy = error = None
@@ -255,11 +258,6 @@ class Method(Stored, ABC):
         return Provenance(*about, accuracy, error, reference, *read)
 
 
-def _of_mixed(weigh: Weigh) -> Weigh:
-    """Let a class weigh one score, whatever it is mixed from: it needs to know nothing of that."""
-
-    @wraps(weigh)
-    def weigh_mixed(self: Method, pool: Pool) -> NDArray[np.float64]:
-        return weigh(self, self.mixed(pool))
-
-    return weigh_mixed
+def _describes_weigh(kind: type, name: str) -> bool:
+    """Whether `name` is defined in the class that defines `weigh`, or below it: another class's may not hold."""
+    return next(name in vars(each) for each in kind.__mro__ if vars(each).keys() & {"weigh", name})
