@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import ClassVar
 
 import numpy as np
@@ -59,3 +62,16 @@ def test_a_class_is_left_as_it_was_written() -> None:
     assert own.name == "own-vote"
     assert vars(own)["weigh"] is weigh
     assert [name for name, value in vars(own).items() if callable(value) and not name.startswith("__")] == ["weigh"]
+
+
+def test_a_method_alone_loads_nothing_of_what_wraps_it() -> None:
+    code = (
+        "import json, sys; from steelyard.voting.methods.majority import MajorityVote; "
+        "from steelyard.voting.pools.pool import Pool; "
+        "MajorityVote().predict(Pool.from_arrays(question=[0, 0], answer=[4, 4])); "
+        "print(json.dumps([name for name in sys.modules if name.startswith('steelyard.voting.')]))"
+    )
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert "steelyard.voting.methods.base.method" in loaded
+    wrapping = ("fitting", "confidence", "stopping", "on_demand.filling", "on_demand.learned", "methods.base.stored")
+    assert [name for name in loaded if name.startswith(tuple(f"steelyard.voting.{part}" for part in wrapping))] == []

@@ -72,7 +72,7 @@ class Mix:
                 f"{pool.origin.parts[v]!r} is higher where responses are wrong: it is left out of the mix; "
                 "check whether it is upside down",
                 SteelyardWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         scale, intercept = _level(x @ c, correct)
         return cls(pool.origin.parts, scale * c, mean, spread, intercept)

@@ -98,6 +98,7 @@ def load(path: str | Path) -> Method:
     LogitVote(rule='exact')
     """
     from steelyard.voting.methods.base.plan import read_plan
+    from steelyard.voting.methods.base.stored import method_from_plan
 
     plan = read_plan(path)
     try:
@@ -107,6 +108,6 @@ def load(path: str | Path) -> Method:
                 f"it was made by {plan.made_by or 'Steelyard'}, and the method {plan.method!r} is now that of "
                 f"{kind.made_by() or 'Steelyard'}: register your class by an entry point with a name of its own"
             )
-        return kind.from_plan(plan)
+        return method_from_plan(kind, plan)
     except SteelyardError as error:
         raise PlanError(f"{path}: {error!s:.{SHOWN}}") from None

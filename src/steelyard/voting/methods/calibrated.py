@@ -26,7 +26,6 @@ from steelyard.voting.confidence.correctness_by_samples import (
     crossfit_probabilities,
     winners_correct,
 )
-from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.counting import logit_weight as logit
 from steelyard.voting.counting.quantize import quantize
 from steelyard.voting.fitting.answer_features import FEATURES, answer_features, answer_sums
@@ -42,11 +41,10 @@ from steelyard.voting.fitting.conditional_logit import (
 from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.fitting.score_evidence import GAIN, REPEATS, ScoreEvidence, score_evidence
 from steelyard.voting.methods.abilities.assessable import Assessable
-from steelyard.voting.methods.base.method import P
 from steelyard.voting.methods.base.plan import LARGE
-from steelyard.voting.methods.base.reserve import Pair, check_held_out, check_reserve, parted, risk_control_by
+from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.stored import (
+from steelyard.voting.methods.base.values import (
     FARTHEST,
     check_folds,
     check_seed,
@@ -60,7 +58,7 @@ from steelyard.voting.pools.verdicts import Verdicts
 
 
 @dataclass(repr=False, eq=False)
-class CalibratedVote(Assessable):
+class CalibratedVote(RiskControlled, Assessable):
     """Choose the answer that its votes and its scores together make most likely; the default.
 
     A missing score counts as the mean evidence of the calibration set.
@@ -162,19 +160,9 @@ class CalibratedVote(Assessable):
         """The coefficients, in the order of the features."""
         return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
-    def _parted(self, pool: P) -> tuple[P, P | None]:
-        return parted(pool, self.reserve, self.seed)
-
     def _learn(self, pool: Pool) -> None:
         self._fit_choice(cast(LabelledPool, pool))
         self.gains_ = {}
-        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
-
-    def _test(self, apart: Pool) -> None:
-        labelled = cast(LabelledPool, apart)
-        verdicts = self._decide(labelled.unlabelled())
-        self.reserved_confidence_ = self._p_correct(verdicts)
-        self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores
@@ -218,18 +206,6 @@ class CalibratedVote(Assessable):
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
         return float((adds < 0).sum() / max(1, pool.readable.sum()))
 
-    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
-        """Return from which confidence on to answer, so that the error stays within `risk`."""
-        learned, reserved = self._held_out()
-        return risk_control_by(learned, reserved, risk, confidence_level)
-
-    def _held_out(self) -> tuple[Pair, Pair]:
-        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
-        return (
-            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
-            (self.reserved_confidence_, self.reserved_correct_),
-        )
-
     @property
     def votes_by_majority(self) -> bool:
         """Whether the scores were found useless: the verdicts are those of the majority vote."""
@@ -250,9 +226,6 @@ class CalibratedVote(Assessable):
             f"votes and scores count together, {self.harmful_response_share_:.0%} of the calibration responses "
             f"count against their answer, and {changes}"
         )
-
-    def questions_reserved(self) -> int:
-        return 0 if self.reserved_confidence_ is None else len(self.reserved_confidence_)
 
     def check_settings(self) -> None:
         logit.check_clip(self.clip)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError
 from steelyard.voting.confidence.correctness_by_samples import CorrectnessBySamples
-from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.counting import logit_weight as logit
 from steelyard.voting.counting.tally import tally
 from steelyard.voting.fitting.committee_guard import better_rival, by_fold, held_out_weights
@@ -35,8 +34,7 @@ from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.fitting.newton import Vector
 from steelyard.voting.fitting.source_votes import SourceVotes
 from steelyard.voting.methods.abilities.assessable import Assessable
-from steelyard.voting.methods.base.method import P
-from steelyard.voting.methods.base.reserve import Pair, check_held_out, check_reserve, parted, risk_control_by
+from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.methods.base.source_vote import (
     Heard,
@@ -47,7 +45,7 @@ from steelyard.voting.methods.base.source_vote import (
     score_logits,
     sources_of,
 )
-from steelyard.voting.methods.base.stored import check_folds, check_seed, within
+from steelyard.voting.methods.base.values import check_folds, check_seed, within
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts
@@ -58,7 +56,7 @@ SURE = 14.0  # log-odds beyond which nothing is learned
 
 
 @dataclass(repr=False, eq=False)
-class CommitteeVote(SourceVote, Assessable):
+class CommitteeVote(RiskControlled, SourceVote, Assessable):
     """Weigh every source by what it adds to the others; the default where a pool has two sources or more.
 
     >>> rows = [(q, s) for q in range(60) for s in ("gpt", "llama", "dice")]
@@ -150,16 +148,6 @@ class CommitteeVote(SourceVote, Assessable):
         if self.learns_confidence:
             self._learn_confidence(some, its_fold, thetas)
         self.gains_ = {}
-        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
-
-    def _parted(self, pool: P) -> tuple[P, P | None]:
-        return parted(pool, self.reserve, self.seed)
-
-    def _test(self, apart: Pool) -> None:
-        labelled = cast(LabelledPool, apart)
-        verdicts = self._decide(labelled.unlabelled())
-        self.reserved_confidence_ = _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
-        self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
 
     def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
         """What the agreement of the sources says of each, and how many questions without labels said so."""
@@ -208,21 +196,6 @@ class CommitteeVote(SourceVote, Assessable):
 
     def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
         return None if self.correctness_ is None else _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
-
-    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
-        """Return from which confidence on to answer, so that the error stays within `risk`."""
-        learned, reserved = self._held_out()
-        return risk_control_by(learned, reserved, risk, confidence_level)
-
-    def questions_reserved(self) -> int:
-        return len(self.reserved_confidence_)
-
-    def _held_out(self) -> tuple[Pair, Pair]:
-        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
-        return (
-            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
-            (self.reserved_confidence_, self.reserved_correct_),
-        )
 
     def described(self) -> str:
         named = sorted(((weight, name) for name, weight in self.weights_.items()), reverse=True)

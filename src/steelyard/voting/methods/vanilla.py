@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, did_you_mean
-from steelyard.voting.fitting.covariance_mix import covariance_mix
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.stored import within
+from steelyard.voting.methods.base.values import within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.pool import Pool
 
@@ -75,6 +74,8 @@ class VanillaVote(Method):
 
     def _learn(self, pool: Pool) -> None:
         if self.mix == "covariance":
+            from steelyard.voting.fitting.covariance_mix import covariance_mix
+
             self.mix_ = covariance_mix(pool)
             pool = self.mixed(pool)
         p = np.asarray(pool.known_scores, np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from steelyard.voting.pools.logistic import expit
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
+P = TypeVar("P", bound=Pool)
 FAR = 1e6
 LEARNED, PROVEN = "expected", "exact"
 SURE = 1e-6
@@ -112,3 +113,8 @@ class Asking:
         if not positive or min(variances) < LEAST or not near:
             raise PlanError("what it learned about asking is damaged: fit it again with --frugal expected")
         return found
+
+
+def filled(pool: P, asking: Asking | None) -> P:
+    """Return a pool with a score for every response, those that were not asked filled in as a plan has learned to."""
+    return (asking.filling if asking else Filling()).apply(pool)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from inspect import signature
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 
 from steelyard.foundation.errors import SettingError, did_you_mean
+from steelyard.voting.methods.base.values import is_a
 
 
+@dataclass(repr=False, eq=False)
 class Configured:
     """A dataclass whose fields of the constructor are settings; it stores them as they are given."""
 
@@ -39,6 +41,14 @@ class Configured:
             vars(self).clear()
             vars(self).update(fresh)
         return self
+
+    def check_kinds(self) -> None:
+        """Refuse a setting that is not of the type of its field."""
+        types = get_type_hints(type(self))
+        for key, value in self.settings().items():
+            if not is_a(_plain(value), types[key]):
+                wanted = getattr(types[key], "__name__", str(types[key]))
+                raise SettingError(f"{key} is {value!r:.40}, which {self.name} cannot use: give it as {wanted}")
 
     def __repr__(self) -> str:
         """An expression that makes the method anew, unfitted: settings that are not the default."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from steelyard.foundation.errors import CalibrationError, LabelError, NothingToLearnError, ScoreError, SteelyardWarning
+from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 P = TypeVar("P", bound=Pool)
@@ -16,6 +17,23 @@ FEWEST_QUESTIONS = 10
 HALF = 0.5
 NAMED = 4  # LLMs in a message
 ENOUGH_QUESTIONS = 50
+
+
+def check_fit(pool: Pool, *, learns: bool, scored: bool, fits_majority: bool) -> None:
+    """Refuse a pool that a method with these properties cannot be fitted on; warn about what looks wrong."""
+    if scored:
+        check_all_asked(pool)
+    if learns:
+        try:
+            check_calibration(pool)
+        except NothingToLearnError as nothing:
+            if not fits_majority:
+                raise
+            warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
+    if scored and np.isnan(pool.known_scores).all():
+        raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
+    if scored and isinstance(pool, LabelledPool):
+        warn_of_suspicious_scores(pool)
 
 
 def check_calibration(pool: Pool) -> None:

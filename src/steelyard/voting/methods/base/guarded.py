@@ -42,7 +42,7 @@ class Guarded(Method, ABC):
         super()._fit(pool)
         if self.guard and not self.oracle and isinstance(pool, LabelledPool):
             self.helps_ = self._gains(pool)
-            self.fitted_on_ = self._provenance(self.mixed(pool))
+            self.fitted_on_ = self._provenance(pool)
 
     def _gains(self, pool: LabelledPool) -> bool:
         unguarded = type(self)(**{**self.settings(), "guard": False})

@@ -6,46 +6,40 @@ Those whose weight depends on the score alone also have `weight(score)`.
 from __future__ import annotations
 
 import re
-import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar, cast
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.errors import (
-    CalibrationError,
-    LabelError,
-    NothingToLearnError,
-    PlanError,
-    ScoreError,
-    SettingError,
-    SteelyardWarning,
-    TableError,
-)
-from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
-from steelyard.voting.confidence.drift import reference_scores
-from steelyard.voting.confidence.risk_control import RiskControl
+from steelyard.foundation.errors import CalibrationError, LabelError, PlanError, SettingError, TableError
 from steelyard.voting.counting.tally import tally
-from steelyard.voting.fitting.mixing import Mix
-from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
-from steelyard.voting.methods.base.enough import check_all_asked, check_calibration, first_samples
-from steelyard.voting.methods.base.plan import Provenance
-from steelyard.voting.methods.base.stored import Stored
-from steelyard.voting.on_demand.bounds import AnswerBounds
-from steelyard.voting.on_demand.filling import Filling
-from steelyard.voting.on_demand.readings import shared_by_copies
+from steelyard.voting.methods.base.configured import Configured
+from steelyard.voting.methods.base.plan import OPTIONAL, Plan, Provenance, write_plan
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
+if TYPE_CHECKING:
+    from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
+    from steelyard.voting.confidence.risk_control import RiskControl
+    from steelyard.voting.fitting.mixing import Mix
+    from steelyard.voting.on_demand.bounds import AnswerBounds
+    from steelyard.voting.on_demand.learned import Asking
+    from steelyard.voting.stopping.cascade import Cascade
+    from steelyard.voting.stopping.rule import Rule
+else:
+    Mix = Asking = Cascade = Rule = Any  # loaded where a fit or a plan makes one
+
 P = TypeVar("P", bound=Pool)
+BESIDE = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_")  # a plan has them beside the learned values
 OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
 
 
 @dataclass(repr=False, eq=False)
-class Method(Stored, ABC):
+class Method(Configured, ABC):
     """A rule that turns a pool of responses into verdicts.
 
     A method of one's own says what every response weighs; fitting, voting and plans come from here.
@@ -59,6 +53,9 @@ class Method(Stored, ABC):
     (array([9], dtype=int32), 'squared-vote')
     """
 
+    name: ClassVar[str]  # what the user types
+    learns: ClassVar[bool] = False  # needs labels to be fitted
+    added: ClassVar[tuple[str, ...]] = ()  # fields that its earlier plans do not have: they are as before a fit
     oracle: ClassVar[bool] = False  # reads the labels of the pool it predicts on
     scored: ClassVar[bool] = True  # reads scores
     fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
@@ -67,6 +64,12 @@ class Method(Stored, ABC):
     exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/exact_subsets.py), if any
     label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
     colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve
+
+    fitted_on_: Provenance | None = field(default=None, init=False, repr=False)
+    stopping_: Rule | None = field(default=None, init=False, repr=False)  # when to stop sampling
+    mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
+    cascade_: Cascade | None = field(default=None, init=False, repr=False)  # whom to ask next
+    asking_: Asking | None = field(default=None, init=False, repr=False)  # which responses the verifier reads
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -81,6 +84,8 @@ class Method(Stored, ABC):
 
         Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
         """
+        from steelyard.voting.methods.base.enough import check_fit, first_samples
+
         if not isinstance(labelled, Pool):
             raise SettingError(
                 f"fit takes a pool, not a {type(labelled).__name__}: read it with steelyard.read_labelled"
@@ -90,14 +95,7 @@ class Method(Stored, ABC):
         if labelled.origin.single:
             raise TableError(labelled.origin.single)
         pool = first_samples(labelled, n)
-        if self.scored:
-            check_all_asked(pool)
-        if self.learns:
-            self._check_calibration(pool)
-        if self.scored and np.isnan(pool.known_scores).all():
-            raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
-        if self.scored and isinstance(pool, LabelledPool):
-            warn_of_suspicious_scores(pool)
+        check_fit(pool, learns=self.learns, scored=self.scored, fits_majority=self.fits_majority)
         before = dict(vars(self))
         try:
             self._fit(pool)
@@ -107,25 +105,17 @@ class Method(Stored, ABC):
             raise
         return self
 
-    def _check_calibration(self, pool: Pool) -> None:
-        try:
-            check_calibration(pool)
-        except NothingToLearnError as nothing:
-            if not self.fits_majority:
-                raise
-            warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
-
     def _fit(self, pool: Pool) -> None:
         self.mix_ = None
-        seen, apart = self._parted(pool)
+        seen = pool
         if self.learns and pool.parts is not None:
-            self.mix_ = Mix.fit(cast(LabelledPool, seen))
-            seen = self.mix_.crossfit_scores(cast(LabelledPool, seen))
+            from steelyard.voting.fitting.mixing import Mix
+
+            self.mix_ = Mix.fit(cast(LabelledPool, pool))
+            seen = self.mix_.crossfit_scores(cast(LabelledPool, pool))
         self._learn(seen)
-        self.stopping_ = self.cascade_ = self.asking_ = self.samples_ = None  # they were chosen for another fit
-        self.fitted_on_ = self._provenance(self.mixed(pool))
-        if apart is not None:
-            self._test(self.mixed(apart))
+        self.stopping_ = self.cascade_ = self.asking_ = None  # they were chosen for another fit
+        self.fitted_on_ = self._provenance(pool)
 
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
@@ -156,14 +146,23 @@ class Method(Stored, ABC):
     def mixed(self, pool: P) -> P:
         """The pool as this method reads it: several scores made one as it learned to, those not asked filled in."""
         one = self._one_score(pool)
-        return one if one.asked is None else (self.asking_.filling if self.asking_ else Filling()).apply(one)
+        if one.asked is None:
+            return one
+        from steelyard.voting.on_demand.learned import filled
+
+        return filled(one, self.asking_)
 
     def bounds(self, pool: Pool) -> AnswerBounds | None:
         """Bounds on each answer's total over all possible values of the missing scores; None: the method has none."""
         return self._bounds(self._one_score(pool)) if _describes_weigh(type(self), "_bounds") else None
 
     def _one_score(self, pool: P) -> P:
-        return shared_by_copies(pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool))
+        one = pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
+        if one.asked is None:
+            return one
+        from steelyard.voting.on_demand.readings import shared_by_copies
+
+        return shared_by_copies(one)
 
     def _bounds(self, pool: Pool) -> AnswerBounds | None:  # noqa: ARG002
         """The bounds on a pool with one score per response, for methods that have them."""
@@ -204,6 +203,43 @@ class Method(Stored, ABC):
             "steelyard fit --method calibrated --set reserve=0.5"
         )
 
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
+        stopping = self.stopping_.plain() if self.stopping_ else None
+        mix = self.mix_.stored() if self.mix_ else None
+        cascade = self.cascade_.plain() if self.cascade_ else None
+        asking = self.asking_.plain() if self.asking_ else None
+        beside = (stopping, mix, self.made_by(), cascade, asking)
+        plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, *beside)
+        write_plan(plan, path, overwrite=overwrite)
+
+    @classmethod
+    def made_by(cls) -> str | None:
+        """The class that a plan was made by, where it is not Steelyard's own: another may have its name."""
+        return None if cls.__module__.startswith("steelyard.") else f"{cls.__module__}.{cls.__qualname__}"
+
+    def learned(self) -> dict[str, Any]:
+        """What fit found."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.init and f.name not in BESIDE}
+
+    def summary(self) -> dict[str, Any]:
+        """What a person wants to know of a fitted method, as plain values."""
+        fitted = asdict(self.fitted_on_) if self.fitted_on_ else {}
+        fitted.pop("reference_scores", None)
+        fitted = {name: value for name, value in fitted.items() if name not in OPTIONAL or value}
+        mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
+        return {"method": self.name, **self.settings(), **fitted, **mix}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether it can vote: after a fit, or at once if it learns nothing."""
+        return self.fitted_on_ is not None or not self.learns
+
+    def check_settings(self) -> None:
+        """Refuse settings that cannot work; fit and load call it, the constructor only stores."""
+
+    def check_learned(self) -> None:
+        """Refuse learned values, read from a plan, that do not fit together."""
+
     def _learn(self, pool: Pool) -> None:
         """Set the learned fields; methods that learn nothing leave it."""
 
@@ -234,17 +270,13 @@ class Method(Stored, ABC):
         """The probabilities on a pool with one score per response, for methods that have them."""
         return None
 
-    def _parted(self, pool: P) -> tuple[P, P | None]:
-        """The questions to learn from, and those kept apart to test on, if any."""
-        return pool, None
-
-    def _test(self, apart: Pool) -> None:
-        """Look at the questions that were kept apart."""
-
     def _decide(self, pool: Pool) -> Verdicts:
         return tally(pool, self.weigh(pool), by_score=self.ties_by_score)
 
-    def _provenance(self, pool: Pool) -> Provenance:
+    def _provenance(self, fitted_on: Pool) -> Provenance:
+        from steelyard.voting.confidence.drift import reference_scores
+
+        pool = self.mixed(fitted_on)
         accuracy = error = None
         if isinstance(pool, LabelledPool):
             correct = self._decide(pool).correct(pool)

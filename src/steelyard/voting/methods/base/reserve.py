@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import TypeVar, cast
 
 import numpy as np
@@ -11,14 +12,58 @@ from steelyard.foundation.errors import CalibrationError, PlanError, SettingErro
 from steelyard.voting.confidence.risk_control import RiskControl, control_risk
 from steelyard.voting.fitting.folds import shuffled_rank
 from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
-from steelyard.voting.methods.base.stored import within
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.values import within
 from steelyard.voting.pools.arrays import Floats
-from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 P = TypeVar("P", bound=Pool)
 Seen = NDArray[np.float64] | None
 Pair = tuple[Seen, Seen]  # how sure verdicts are, and which of them are correct (1 or 0)
 LARGEST_SHARE = 0.9
+
+
+class RiskControlled(Method, ABC):
+    """A method that says how sure its verdicts are, and tests that on questions kept apart from the fit.
+
+    A subclass has the settings `reserve` and `seed` and the four learned fields.
+    """
+
+    reserve: float
+    seed: int
+    out_of_fold_confidence_: Seen  # confidence in verdicts on other folds, and
+    out_of_fold_correct_: Seen  # which of these are correct
+    reserved_confidence_: Seen  # the same of the reserved questions
+    reserved_correct_: Seen
+
+    def _fit(self, pool: Pool) -> None:
+        seen, reserved = parted(pool, self.reserve, self.seed)
+        super()._fit(seen)
+        self.reserved_confidence_ = self.reserved_correct_ = np.empty(0)
+        if reserved is not None:
+            self.fitted_on_ = self._provenance(pool)
+            labelled = cast(LabelledPool, self.mixed(reserved))
+            verdicts = self._decide(labelled.unlabelled())
+            confidence = self._p_correct(verdicts)
+            if confidence is not None:
+                self.reserved_confidence_ = confidence
+                self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
+
+    def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
+        """Return from which confidence on to answer, so that the error stays within `risk`."""
+        learned, reserved = self._held_out()
+        return risk_control_by(learned, reserved, risk, confidence_level)
+
+    def questions_reserved(self) -> int:
+        """How many questions of the calibration set were kept apart."""
+        return 0 if self.reserved_confidence_ is None else len(self.reserved_confidence_)
+
+    def _held_out(self) -> tuple[Pair, Pair]:
+        """How sure the verdicts are, and which are correct: out of fold, and of the reserved questions."""
+        return (
+            (self.out_of_fold_confidence_, self.out_of_fold_correct_),
+            (self.reserved_confidence_, self.reserved_correct_),
+        )
 
 
 def check_reserve(reserve: float) -> None:

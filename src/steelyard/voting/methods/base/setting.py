@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from steelyard.voting.methods.base.stored import Stored
+from steelyard.voting.methods.base.configured import Configured
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Setting:
         )
 
 
-def settings_of(method: type[Stored]) -> tuple[Setting, ...]:
+def settings_of(method: type[Configured]) -> tuple[Setting, ...]:
     """All settings of a method, in the order of its constructor."""
     hints, defaults = get_type_hints(method), method().settings()
     return tuple(
