@@ -124,6 +124,12 @@ class Mix:
         numbers = {key: getattr(self, key) for key in KEYS}
         return {"parts": list(self.names), "share": self.shares, **numbers, "intercept": self.intercept}
 
+    def check(self, pool: Pool) -> None:
+        """Refuse a pool with other scores than those that are mixed."""
+        if pool.origin.parts != self.names:
+            has = repr("+".join(pool.origin.parts)) if pool.origin.parts else "one score"
+            raise PlanError(f"this plan mixes {'+'.join(self.names)!r}, the pool has {has}: give it the same scores")
+
     @classmethod
     def read(cls, stored: Any) -> Mix:
         """Make a mix from what a plan keeps; refuse what is damaged."""

@@ -265,7 +265,7 @@ class CalibratedVote(RiskControlled, Assessable):
         offset: float = 0.0,
     ) -> CalibratedVote:
         """Make one by hand, fitted on nothing: it votes, but has no confidence and is no plan to save."""
-        from steelyard.voting.methods.base.plan import Provenance
+        from steelyard.voting.methods.base.provenance import Provenance
 
         vote = cls()
         vote._set(np.array([votes, mean, best, slope, -offset]))

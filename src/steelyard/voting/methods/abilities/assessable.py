@@ -1,20 +1,23 @@
-"""The ability of a method to say what it is worth: measured on questions held out of the fit."""
+"""The ability of a method to say what it is worth, measured on questions held out of the fit, and to explain it."""
 
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.methods.abilities.explanation import explained
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.out_of_fold import out_of_fold
+from steelyard.voting.methods.base.provenance import Provenance
 from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.methods.vanilla import VanillaVote
 from steelyard.voting.pools.pool import LabelledPool
+
+WORTH = 0.003  # a gain of less is not worth a label
 
 
 @dataclass(repr=False, eq=False)
@@ -31,7 +34,7 @@ class Assessable(Method, ABC):
 
     def explain(self) -> str:
         """Say in plain words what was fitted and, after `assess`, what to expect of it."""
-        return explained(self.fitted_on_, self.described(), self.gains_, self.questions_reserved())
+        return _explained(self.fitted_on_, self.described(), self.gains_, self.questions_reserved())
 
     def described(self) -> str:
         """What was fitted, as half a sentence."""
@@ -69,3 +72,42 @@ def _samples_to_reach(vote: Method, labelled: LabelledPool, target: float, seed:
         if correct is not None and correct.mean() >= target:
             return int(n)
     return labelled.n
+
+
+def _explained(fitted: Provenance | None, described: str, gains: Mapping[str, float], apart: int) -> str:
+    """Two sentences, or one for a method that was not assessed."""
+    if fitted is None:
+        return "Not fitted."
+    kept = f" ({apart} others reserved)" if apart else ""
+    sentences = [f"Fitted on {fitted.questions - apart} questions{kept} at N = {fitted.n}: {described}."]
+    if gains:
+        told = [_expects(gains), _more(gains)]
+        if "enough" in gains:
+            told.append(_saves(int(gains["enough"]), fitted.n))
+        sentences.append(f"{'; '.join(told)}.")
+    return " ".join(sentences)
+
+
+def _expects(gains: Mapping[str, float]) -> str:
+    told = [
+        f"{100 * gains[name]:+.1f} ± {196 * gains[name + '_se']:.1f} points against {name}"
+        for name in ("majority", "vanilla")
+        if name in gains
+    ]
+    return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
+
+
+def _saves(enough: int, n: int) -> str:
+    if enough >= n:
+        return f"it needs all {n} samples to do as well as the better of the two with {n}"
+    return f"with {enough} samples per question it does as well as the better of the two with {n}"
+
+
+def _more(gains: Mapping[str, float]) -> str:
+    step, error = gains["step"], gains["step_se"]
+    told = f"{100 * step:+.1f} ± {196 * error:.1f}"
+    if step > max(WORTH, 1.96 * error):
+        return f"from five eighths of the questions to all it gained {told} points, so more are likely to pay"
+    if step + 1.96 * error < WORTH:
+        return f"from five eighths of the questions to all it gained {told} points, so more would not pay"
+    return f"from five eighths of the questions to all it gained {told} points: whether more would pay is open"

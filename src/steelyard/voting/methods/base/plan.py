@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from steelyard.foundation.errors import PlanError
 from steelyard.foundation.files import address_of, write_atomically
 from steelyard.foundation.outputs import Kind, check_output
 from steelyard.foundation.version import __version__
+from steelyard.voting.methods.base.provenance import Provenance
 
 FORMAT = "steelyard-plan"
 VERSION = 1
@@ -44,24 +45,6 @@ LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset
 
 
 @dataclass(frozen=True)
-class Provenance:
-    """What a method was fitted on."""
-
-    n: int
-    score: str | None
-    llm: str | None
-    verifier: str | None
-    questions: int
-    responses: int
-    accuracy: float | None
-    standard_error: float | None
-    reference_scores: tuple[float, ...] = ()  # mean logits of some of the questions, to tell when scores have moved
-    source: str | None = None  # the column that said who answered
-    answers: str | None = None  # the kind of answers; None: an older plan, or a pool that was not read
-    rename: dict[str, str] = field(default_factory=dict)  # columns that were given our names
-
-
-@dataclass(frozen=True)
 class Plan:
     """The content of a plan file."""
 
@@ -78,7 +61,6 @@ class Plan:
 
 
 KNOWN = tuple(f.name for f in fields(Provenance))
-OPTIONAL = ("source", "answers", "rename")  # left out of a plan where there is nothing to say
 
 
 def _wrote(path: Path) -> bool:
@@ -99,7 +81,7 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
         "steelyard": __version__,
         "method": plan.method,
         "settings": plan.settings,
-        "fitted_on": None if plan.fitted_on is None else _told(plan.fitted_on),
+        "fitted_on": None if plan.fitted_on is None else plan.fitted_on.known(),
         "learned": plan.learned,
     }
     if plan.stopping is not None:
@@ -176,11 +158,6 @@ def renamed(found: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
 def _name_now(key: str, found: Mapping[str, Any], known: Collection[str]) -> str:
     now = RENAMED.get(key, key)
     return now if key not in known and now in known and now not in found else key
-
-
-def _told(fitted: Provenance) -> dict[str, Any]:
-    """What is known, as a plan has it; a plan for one source says nothing of sources."""
-    return {name: value for name, value in asdict(fitted).items() if name not in OPTIONAL or value}
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:
