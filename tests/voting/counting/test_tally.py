@@ -43,7 +43,7 @@ def test_the_number_of_threads_changes_nothing(pool: Labelled, threads: int) -> 
 @given(pools(), st.integers(0, 2**32 - 1), st.sampled_from((1.0, 2.0**-20, 2.0**20)))
 def test_the_totals_by_answer_are_those_of_the_verdicts(pool: Labelled, seed: int, size: float) -> None:
     weights = np.random.default_rng(seed).normal(0, size, pool.n_responses)
-    verdicts = sy.tally(pool, weights)
+    verdicts = sy.evaluation.tally(pool, weights)
     total, votes = answer_totals(pool, weights)
     first = np.cumsum(pool.width) - pool.width
     won = verdicts.code >= 0

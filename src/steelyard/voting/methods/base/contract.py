@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 else:
     Mix = Asking = Cascade = Rule = Any  # loaded where a fit or a plan makes one
 
-BESIDE = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_")  # a plan has them beside the learned values
+# A plan has them beside the learned values.
+BESIDE = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_", "samples_")
 OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
 
 
@@ -55,6 +56,9 @@ class MethodContract(Configured, ABC):
     mix_: Mix | None = field(default=None, init=False, repr=False)  # how several scores are made one
     cascade_: Cascade | None = field(default=None, init=False, repr=False)  # whom to ask next
     asking_: Asking | None = field(default=None, init=False, repr=False)  # which responses the verifier reads
+    samples_: dict[str, int] | None = field(
+        default=None, init=False, repr=False
+    )  # to draw, by source ("": the only one)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -79,7 +79,7 @@ class Method(MethodContract, ABC):
             self.mix_ = Mix.fit(cast(LabelledPool, pool))
             seen = self.mix_.crossfit_scores(cast(LabelledPool, pool))
         self._learn(seen)
-        self.stopping_ = self.cascade_ = self.asking_ = None  # they were chosen for another fit
+        self.stopping_ = self.cascade_ = self.asking_ = self.samples_ = None  # they were chosen for another fit
         self.fitted_on_ = self._provenance(pool)
 
     def predict(self, pool: Pool) -> Verdicts:
@@ -160,7 +160,7 @@ class Method(MethodContract, ABC):
         mix = self.mix_.stored() if self.mix_ else None
         cascade = self.cascade_.plain() if self.cascade_ else None
         asking = self.asking_.plain() if self.asking_ else None
-        beside = (stopping, mix, self.made_by(), cascade, asking)
+        beside = (stopping, mix, self.made_by(), cascade, asking, self.samples_)
         plan = Plan(self.name, self.settings(), self.learned(), self.fitted_on_, *beside)
         write_plan(plan, path, overwrite=overwrite)
 

@@ -15,6 +15,8 @@ from steelyard.voting.on_demand.learned import Asking
 from steelyard.voting.stopping import rule_from
 from steelyard.voting.stopping.cascade import Cascade
 
+MOST_DRAWN = 1_000_000  # samples per question
+
 
 def method_from_plan(kind: type[Method], plan: Plan) -> Method:
     """Make the method a plan describes; every value must be there and of its type."""
@@ -45,10 +47,20 @@ def method_from_plan(kind: type[Method], plan: Plan) -> Method:
     method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
     method.cascade_ = None if plan.cascade is None else Cascade.from_plain(plan.cascade)
     method.asking_ = None if plan.asking is None else Asking.from_plain(plan.asking)
+    method.samples_ = None if plan.samples is None else _checked_samples(plan.samples)
     method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
     if plan.fitted_on is not None or not kind.learns:
         method.check_learned()
     return method
+
+
+def _checked_samples(samples: dict[str, Any]) -> dict[str, int]:
+    """Return the numbers of samples that a plan draws, or refuse those that cannot be."""
+    if not samples or any(type(n) is not int or not 1 <= n <= MOST_DRAWN for n in samples.values()):
+        raise PlanError(
+            f"its numbers of samples are damaged ({samples!r:.60}): make it again with 'steelyard plan-budget'"
+        )
+    return samples
 
 
 def _with_added(kind: type[Method], values: dict[str, Any], blank: dict[str, Any]) -> dict[str, Any]:
