@@ -108,9 +108,7 @@ def test_its_method_is_listed_explained_and_measured(installed: Installed) -> No
     assert (row["method"], row["learns"], row["oracle"]) == ("trimmed", False, False)
     (setting,) = installed.json("methods", "trimmed")["settings"]
     assert (setting["name"], setting["type"], setting["default"]) == ("share", "float", 0.1)
-    rows = installed.json("evaluate", "t.parquet", "--methods", "vanilla,trimmed", "--n", "2,8", "--resamples", 5)[
-        "rows"
-    ]
+    rows = installed.json("evaluate", "t.parquet", "--method", "vanilla,trimmed", "-n", "2,8", "--resamples", 5)["rows"]
     assert [row["method"] for row in rows if row["accuracy"] is not None] == ["vanilla", "trimmed"] * 2
 
 

@@ -241,7 +241,7 @@ def test_a_file_with_responses_and_gold_only_goes_to_verdicts(tmp_path: Path) ->
     sy.write(rows, tmp_path / "t.parquet")
     fitted = steelyard("fit", tmp_path / "t.parquet", "-o", tmp_path / "plan.json")
     voted = steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "plan.json", "-o", tmp_path / "v.parquet")
-    evaluated = steelyard("evaluate", tmp_path / "t.parquet", "--methods", "logit", "--resamples", 0)
+    evaluated = steelyard("evaluate", tmp_path / "t.parquet", "--method", "logit", "--resamples", 0)
     assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
     assert pl.read_parquet(tmp_path / "v.parquet").height == 60
 

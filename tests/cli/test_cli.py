@@ -29,9 +29,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_simulate_writes_what_the_library_makes(tmp_path: Path) -> None:
-    done = steelyard(
-        "simulate", "-o", tmp_path / "t.parquet", "--questions", 30, "--samples", 4, "--seed", 7, "--gap", 2
-    )
+    done = steelyard("simulate", "-o", tmp_path / "t.parquet", "--questions", 30, "-n", 4, "--seed", 7, "--gap", 2)
     assert done.code == 0, done.err
     made = sy.simulate(30, 4, seed=7, world=sy.testing.World(gap=2))
     assert pl.read_parquet(tmp_path / "t.parquet").equals(made)
@@ -44,7 +42,7 @@ def test_simulate_and_the_library_have_the_same_defaults(tmp_path: Path) -> None
 
 def test_three_commands_from_a_file_to_plan_verdicts_and_accuracy(file: Path, tmp_path: Path) -> None:
     plan, verdicts = tmp_path / "plan.json", tmp_path / "verdicts.parquet"
-    evaluated = steelyard("evaluate", file, "--methods", "majority,logit", "--resamples", 3)
+    evaluated = steelyard("evaluate", file, "--method", "majority,logit", "--resamples", 3)
     fitted = steelyard("fit", file, "--score", "prm", "-o", plan)
     voted = steelyard("vote", file, "--plan", plan, "-o", verdicts)
     assert (evaluated.code, fitted.code, voted.code) == (0, 0, 0), evaluated.err + fitted.err + voted.err
@@ -57,7 +55,7 @@ def test_three_commands_from_a_file_to_plan_verdicts_and_accuracy(file: Path, tm
 
 
 def test_evaluate_json_is_the_documented_object(file: Path) -> None:
-    done = steelyard("evaluate", file, "--methods", "majority,logit", "--n", "2,8", "--resamples", 0, "--json")
+    done = steelyard("evaluate", file, "--method", "majority,logit", "-n", "2,8", "--resamples", 0, "--json")
     found = json.loads(done.out)
     assert (found["calibration_questions"], found["test_questions"], found["seed"]) == (36, 84, 0)
     assert [(row["method"], row["n"]) for row in found["rows"]] == [
@@ -79,15 +77,15 @@ def test_evaluate_runs_every_method_and_the_powers_of_two_by_default(file: Path)
 
 def test_the_control_with_shuffled_scores_shows_the_leak_of_the_printed_optimum(tmp_path: Path) -> None:
     steelyard("simulate", "-o", tmp_path / "t.parquet", "--questions", 400)
-    command = ("evaluate", tmp_path / "t.parquet", "--shuffle-scores", "--n", 32, "--json")
-    rows = json.loads(steelyard(*command, "--methods", "majority,optimal,optimal-crossfit").out)["rows"]
+    command = ("evaluate", tmp_path / "t.parquet", "--shuffle-scores", "-n", 32, "--json")
+    rows = json.loads(steelyard(*command, "--method", "majority,optimal,optimal-crossfit").out)["rows"]
     gain = {row["method"]: row["gain"] for row in rows}
     assert gain["optimal"] > 0.08
     assert gain["optimal-crossfit"] < 0.04
 
 
 def test_fit_json_and_settings(file: Path, tmp_path: Path) -> None:
-    done = steelyard("fit", file, "--method", "linear", "--set", "rule=grid", "--set", "points=11", "--n", 4, "--json")
+    done = steelyard("fit", file, "--method", "linear", "--set", "rule=grid", "--set", "points=11", "-n", 4, "--json")
     found = json.loads(done.out)
     assert found["b"] == sy.paper.LinearVote(rule="grid", points=11).fit(labelled(file), n=4).b
     assert (found["n"], found["questions"], found["score"]) == (4, 120, "prm")
@@ -116,7 +114,7 @@ def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path)
     sy.write(pl.read_parquet(file).drop("prm"), bare)
     fitted = steelyard("fit", bare, "--method", "majority", "-o", tmp_path / "plan.json")
     voted = steelyard("vote", bare, "--plan", tmp_path / "plan.json")
-    evaluated = steelyard("evaluate", bare, "--methods", "majority,pass-at-n", "--resamples", 0)
+    evaluated = steelyard("evaluate", bare, "--method", "majority,pass-at-n", "--resamples", 0)
     assert (fitted.code, voted.code, evaluated.code) == (0, 0, 0), fitted.err + voted.err + evaluated.err
 
 
@@ -152,9 +150,9 @@ def test_vote_needs_no_labels_and_reads_none(file: Path, tmp_path: Path) -> None
 
 
 def test_vote_warns_when_n_is_not_the_n_of_the_plan(file: Path, tmp_path: Path) -> None:
-    steelyard("fit", file, "--n", 4, "-o", tmp_path / "plan.json")
+    steelyard("fit", file, "-n", 4, "-o", tmp_path / "plan.json")
     assert "fitted at 4 samples per question" in steelyard("vote", file, "--plan", tmp_path / "plan.json").err
-    assert steelyard("vote", file, "--plan", tmp_path / "plan.json", "--n", 4).err == ""
+    assert steelyard("vote", file, "--plan", tmp_path / "plan.json", "-n", 4).err == ""
 
 
 def test_a_null_verdict_is_told(tmp_path: Path) -> None:
@@ -192,7 +190,7 @@ def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
 
 
 def test_plain_tables_align(file: Path) -> None:
-    lines = steelyard("evaluate", file, "--methods", "majority,logit", "--resamples", 0).out.splitlines()
+    lines = steelyard("evaluate", file, "--method", "majority,logit", "--resamples", 0).out.splitlines()
     assert len({len(line) for line in lines[1:4] if line.strip()}) <= 2
     assert not any(char in "".join(lines) for char in "│─\x1b")
 
@@ -222,7 +220,7 @@ def _in_terminal(*words: object) -> str:
 
 
 def test_on_a_terminal_there_are_colours_and_progress(file: Path) -> None:
-    shown = _in_terminal("evaluate", file, "--methods", "majority,logit", "--resamples", 2)
+    shown = _in_terminal("evaluate", file, "--method", "majority,logit", "--resamples", 2)
     assert "\x1b[1;32m" in shown
     assert "Evaluating" in shown
     assert "100 %" in shown

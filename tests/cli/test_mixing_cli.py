@@ -84,7 +84,7 @@ def test_report_mixes(file: Path, tmp_path: Path) -> None:
 def test_the_grid_takes_several_verifiers() -> None:
     pool = sy.paper.load_grid("smol-misled", "prm_soft:min+orm_last")
     assert pool.origin.parts == ("orm_last:last", "prm_soft:min")
-    assert steelyard("vote", "grid:smol-misled/orm_last+prm_hard", "--method", "vanilla", "--n", 2).code == 0
+    assert steelyard("vote", "grid:smol-misled/orm_last+prm_hard", "--method", "vanilla", "-n", 2).code == 0
 
 
 WRONG: list[tuple[str, str]] = [
@@ -107,7 +107,7 @@ WRONG: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("score", "message"), WRONG)
 def test_what_cannot_be_mixed_is_one_line_with_the_fix(file: Path, verb: str, score: str, message: str) -> None:
     done = steelyard(
-        verb, file, "--score", score, *(("--methods", "logit", "--calibrate", 0.5) if verb == "evaluate" else ())
+        verb, file, "--score", score, *(("--method", "logit", "--calibrate", 0.5) if verb == "evaluate" else ())
     )
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1, done.err

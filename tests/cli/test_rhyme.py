@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from steelyard.cli import commands
-from steelyard.cli.verb import OLD
 from tests.running import steelyard
 
 VERBS = commands()
@@ -60,10 +59,8 @@ def test_an_option_of_one_name_has_one_metavar_and_one_first_sentence_in_all_ver
     assert not {name: told for name, told in metavars.items() if len(told) > 1}
 
 
-def test_no_help_has_an_old_spelling() -> None:
-    for verb in VERBS:
-        own = {name for param in shown(verb) for name in param.opts}
-        assert not own & set(OLD), verb
+def test_no_option_is_hidden_from_the_help() -> None:
+    assert not [f"{verb} {param.opts}" for verb in VERBS for param in VERBS[verb].params if param.hidden]
 
 
 def test_help_shows_every_word_of_every_text(monkeypatch: pytest.MonkeyPatch) -> None:

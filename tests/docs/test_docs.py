@@ -145,8 +145,8 @@ def test_the_findings_told_in_the_docs_hold(tmp_path: Path) -> None:
     """docs/methods.md: on noise the printed optimum gains over ten points, the crossfit one next to nothing."""
     import json
 
-    steelyard("simulate", "--questions", 1000, "--samples", 32, "-o", tmp_path / "t.parquet")
-    words = ("--shuffle-scores", "--n", 32, "--methods", "majority,optimal,optimal-crossfit", "--json")
+    steelyard("simulate", "--questions", 1000, "-n", 32, "-o", tmp_path / "t.parquet")
+    words = ("--shuffle-scores", "-n", 32, "--method", "majority,optimal,optimal-crossfit", "--json")
     rows = json.loads(steelyard("evaluate", tmp_path / "t.parquet", *words).out)["rows"]
     gain = {row["method"]: row["gain"] for row in rows}
     assert gain["optimal"] > 0.1

@@ -19,8 +19,8 @@ WRITERS: dict[str, tuple[str, Callable[[str], list[object]]]] = {
     "vote arrow": ("v.arrow", lambda out: ["vote", "in.parquet", "-o", out]),
     "answers": ("a.parquet", lambda out: ["answers", "in.parquet", "-o", out]),
     "answers csv": ("a.csv", lambda out: ["answers", "in.parquet", "-o", out]),
-    "simulate": ("s.parquet", lambda out: ["simulate", "--questions", 3, "--samples", 2, "-o", out]),
-    "simulate csv": ("s.csv", lambda out: ["simulate", "--questions", 3, "--samples", 2, "-o", out]),
+    "simulate": ("s.parquet", lambda out: ["simulate", "--questions", 3, "-n", 2, "-o", out]),
+    "simulate csv": ("s.csv", lambda out: ["simulate", "--questions", 3, "-n", 2, "-o", out]),
     "fit": ("p.json", lambda out: ["fit", "in.parquet", "--method", "logit", "-o", out]),
     "report": ("r.html", lambda out: ["report", "in.parquet", "--method", "logit", "-o", out]),
 }

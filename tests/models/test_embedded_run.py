@@ -44,7 +44,7 @@ def test_from_questions_to_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert json.loads(again.out)["asked_now"] == 0
     assert "listens at" not in again.err  # a finished run does not even start it
 
-    for words in (score, ("score", "run", "--verifier", "p-true", "--at", "local")):
+    for words in (score, ("score", "run", "--verifier", "p-true", "--upstream", "local")):
         scored = steelyard(*words)
         assert scored.code == 0, scored.err
     table = pl.read_parquet("run/table.parquet")
@@ -69,7 +69,7 @@ def test_from_questions_to_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found["answer"].to_list() == expected.answer.tolist()
 
     evaluated = steelyard(
-        "evaluate", "run", "--methods", "majority,vanilla", "--score", "logprob", "--n", SAMPLES, "--json"
+        "evaluate", "run", "--method", "majority,vanilla", "--score", "logprob", "-n", SAMPLES, "--json"
     )
     assert evaluated.code == 0, evaluated.err
     assert {row["method"] for row in json.loads(evaluated.out)["rows"]} == {"majority", "vanilla"}
@@ -87,6 +87,6 @@ def test_from_questions_to_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_verifier_the_embedded_llm_is_not_is_refused(tmp_path: Path) -> None:
-    done = steelyard("score", tmp_path, "--verifier", "qwen-prm", "--at", "local")
+    done = steelyard("score", tmp_path, "--verifier", "qwen-prm", "--upstream", "local")
     assert done.code == 2
     assert "the embedded LLM is no qwen-prm" in done.err

@@ -74,7 +74,7 @@ def test_a_pair_is_read_with_its_reducer() -> None:
 
 
 def test_grid_names_are_sources_of_every_verb(tmp_path: Path) -> None:
-    words = ("--n", 4, "--methods", "majority", "--resamples", 2, "--json")
+    words = ("-n", 4, "--method", "majority", "--resamples", 2, "--json")
     shown = json.loads(steelyard("evaluate", "grid:tiny-scratch/orm_last", *words).out)
     assert (shown["calibration_questions"], shown["test_questions"], shown["score"]) == (300, 700, "orm_last:last")
     steelyard("fit", "grid:smol-terse", "--score", "prm_other:mean", "--method", "logit", "-o", tmp_path / "plan.json")

@@ -91,7 +91,7 @@ def test_the_command_line_fits_votes_and_evaluates_a_committee(tmp_path, monkeyp
     assert steelyard("vote", "new.parquet", "--method", "consensus", *options).code == 0
     alone = steelyard("vote", "new.parquet", "--method", "consensus", "--answers", "exact")
     assert (alone.code, "consensus weighs sources: name the column" in alone.err) == (2, True)
-    shown = steelyard("evaluate", "labelled.parquet", *options, "--n", "5", "--json")
+    shown = steelyard("evaluate", "labelled.parquet", *options, "-n", "5", "--json")
     assert shown.code == 0, shown.err
     assert '"committee"' in shown.out
     assert '"consensus"' in shown.out

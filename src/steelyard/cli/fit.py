@@ -27,7 +27,6 @@ from steelyard.cli.options import (
     method_option,
     n_option,
     one_name,
-    only_given,
     output_option,
     renames,
     source_of,
@@ -87,12 +86,6 @@ def run(
     seed: Seed = 0,
     overwrite: Overwrite = False,
     json: Json = False,
-    rule: Annotated[str | None, typer.Option(hidden=True)] = None,
-    points: Annotated[int | None, typer.Option(hidden=True)] = None,
-    clip: Annotated[float | None, typer.Option(hidden=True)] = None,
-    reliability: Annotated[str | None, typer.Option(hidden=True)] = None,
-    bandwidth: Annotated[float | None, typer.Option(hidden=True)] = None,
-    reserve: Annotated[float | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
@@ -107,11 +100,8 @@ def run(
     named = one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
-    before = only_given(  # the options of 0.1, in place of --set
-        rule=rule, points=points, clip=clip, reliability=reliability, bandwidth=bandwidth, reserve=reserve
-    )
     seeded = {"seed": seed} if "seed" in kind().settings() else {}
-    voter = configured(name, seeded | before | settings_from(kind, settings))
+    voter = configured(name, seeded | settings_from(kind, settings))
     if voter.oracle:
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
@@ -130,7 +120,7 @@ def run(
         pool = pool.split(calibrate, seed=seed)[0]
     if named is None and source is not None and len(pool.sources) < 2:
         show.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
-        voter = configured(DEFAULT, seeded | before | settings_from(sy.method_class(DEFAULT), settings))
+        voter = configured(DEFAULT, seeded | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
     voter = _frugal(_fitted(voter, pool, n, more), pool, frugal, price_score)

@@ -1,4 +1,4 @@
-"""A verb of the command line. Spellings of the last version go on working here, and stand in no help."""
+"""A verb of the command line: its help, its options without a value, and the defaults it takes from a file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,6 @@ from steelyard.cli.strange_server import check_servers
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.masking import has_secret, mask_addresses
 
-OLD: dict[str, tuple[str, ...]] = {
-    "--n": ("-n",),
-    "--samples": ("-n",),
-    "--methods": ("--method",),
-    "--at": ("--verifier-upstream", "--upstream"),
-}  # an earlier spelling, and what takes its place: the first of these that the verb has
-
 BARE = {"--frugal": "auto"}  # may stand without a value where a verifier is asked, and what it means then
 
 ADDRESSED = {"FILE", "[FILE]", "URL"}  # metavars of texts that may be addresses
@@ -37,7 +30,7 @@ class Verbs(TyperGroup):
 
 
 class Verb(TyperCommand):
-    """A command that also understands what its options were called before."""
+    """One verb."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The arguments and options, for the help."""
@@ -55,9 +48,9 @@ class Verb(TyperCommand):
                 parameter.secondary_opts = opposite
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put today's spelling in the place of an old one, and a value where an option may stand without one."""
+        """Add the value that an option without one stands for."""
         own = {name for param in self.params for name in param.opts}
-        return super().parse_args(ctx, list(_with_values(list(_translated(args, own)), own)))
+        return super().parse_args(ctx, list(_with_values(args, own)))
 
     def invoke(self, ctx: Any) -> Any:
         """Say what the file of defaults adds to the command, refuse a strange server in it, and run it."""
@@ -123,22 +116,6 @@ def _without_types(parameters: list[Any]) -> list[Any]:
 
 def _defaulted(ctx: Any, parameter: str) -> bool:
     return bool(ctx.get_parameter_source(parameter).name == "DEFAULT_MAP")
-
-
-def _translated(words: list[str], own: set[str]) -> Iterator[str]:
-    """The words of a command; those after -- are no options."""
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            yield word
-            yield from rest
-            return
-        old, sep, value = word.partition("=")
-        new = None if old in own else next((name for name in OLD.get(old, ()) if name in own), None)
-        if new is None:
-            yield word
-        else:
-            yield from (new, value) if sep else (new,)
 
 
 def _with_values(words: list[str], own: set[str]) -> Iterator[str]:

@@ -58,7 +58,6 @@ def run(
     confidence_level: Annotated[
         float, typer.Option(metavar="P", help="With --risk: the probability with which the error must stay within it.")
     ] = 0.9,
-    sure: Annotated[float | None, typer.Option(hidden=True)] = None,
     answers: Answers = "auto",
     rename: Rename = None,
     layout: LayoutName = None,
@@ -73,9 +72,8 @@ def run(
     from steelyard.tables.writing import check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
-    level = confidence_level if sure is None else sure
-    options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "confidence_level": level}
-    options |= {"score": score, "source": source, "n": n, "rename": renames(rename), "layout": layout}
+    options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "score": score, "source": source}
+    options |= {"confidence_level": confidence_level, "n": n, "rename": renames(rename), "layout": layout}
     options |= {"answers": answers}
     if folder and output and engine:
         from steelyard.engine.engines import engine_of

@@ -11,6 +11,7 @@ import numpy as np
 from steelyard.testing.pools import calibration_pool, require, visible, voting_pool
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.plan import read_plan
+from steelyard.voting.methods.base.stored import method_from_plan
 
 ARRAYS = ("starts", "answer", "scores", "base", "width", "answer_correct")
 
@@ -43,7 +44,7 @@ def plan_votes_the_same(method: type[Method]) -> None:
     with TemporaryDirectory() as folder:
         plan, again = Path(folder, "plan.json"), Path(folder, "again.json")
         fitted.save(plan)
-        loaded = method.from_plan(read_plan(plan))
+        loaded = method_from_plan(method, read_plan(plan))
         loaded.save(again)
         require(plan.read_bytes() == again.read_bytes(), "a plan that is read and saved again is another plan")
     before, after = (vote.predict(visible(vote, pool)) for vote in (fitted, loaded))

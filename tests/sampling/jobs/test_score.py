@@ -30,7 +30,7 @@ KILLS = int(os.environ.get("STEELYARD_KILLS", "8"))
 
 
 def p_true_words(run: Path, server: FaultVerifier, *more: object) -> tuple[object, ...]:
-    return ("score", run, "--verifier", "p-true", "--at", f"{server.url}/v1", "--model", "good", "--json", *more)
+    return ("score", run, "--verifier", "p-true", "--upstream", f"{server.url}/v1", "--model", "good", "--json", *more)
 
 
 def questions_asked(server: FaultVerifier) -> Counter[str]:
@@ -151,13 +151,13 @@ def test_other_settings_are_refused_for_the_same_column_and_taken_for_another(
             ("--verifier", "qwen-prm"),
             "qwen-prm runs: --local for this machine, --upstream URL for a vLLM server",
         ),
-        (("--verifier", "qwen-prm", "--local", "--at", "http://x"), "exclude each other"),
-        (("--verifier", "skywork-7b", "--at", "http://x"), "vLLM cannot serve skywork-7b: run it with --local"),
+        (("--verifier", "qwen-prm", "--local", "--upstream", "http://x"), "exclude each other"),
+        (("--verifier", "skywork-7b", "--upstream", "http://x"), "vLLM cannot serve skywork-7b: run it with --local"),
         (("--verifier", "p-true", "--local"), "p-true asks a chat server"),
         (("--verifier", "logprob", "--local"), "asks nobody"),
         (("--verifier", "logprob", "--as", "answer"), "scores cannot be called 'answer'"),
         (("--verifier", "logprob", "--split", "words"), "unknown split 'words'"),
-        (("--verifier", "qwen-prm", "--at", "ftp://x"), "must begin with http"),
+        (("--verifier", "qwen-prm", "--upstream", "ftp://x"), "must begin with http"),
         (("--verifier", "qwen-prm", "--local", "--model", "./nowhere"), "error: "),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_scored_run_is_fitted_and_evaluated_like_a_file(tmp_path: Path) -> Non
     assert steelyard("score", run, "--verifier", "logprob").code == 0
     fitted = steelyard("fit", run, "--score", "logprob:last", "-o", tmp_path / "plan.json")
     assert fitted.code == 0, fitted.err
-    words = ("--score", "logprob:last", "--methods", "majority,logit", "--resamples", 0, "--n", 4, "--json")
+    words = ("--score", "logprob:last", "--method", "majority,logit", "--resamples", 0, "-n", 4, "--json")
     evaluated = steelyard("evaluate", run, *words)
     assert evaluated.code == 0, evaluated.err
     accuracy = {row["method"]: row["accuracy"] for row in json.loads(evaluated.out)["rows"]}

@@ -41,11 +41,11 @@ ROWS = [
     for j in range(3)
 ]
 TABLE = pl.DataFrame(ROWS)
-P_TRUE = ("p-true", "--at", "http://127.0.0.1:9/v1")
+P_TRUE = ("p-true", "--upstream", "http://127.0.0.1:9/v1")
 
 
 def asking(file: object, server: FaultVerifier, *more: object) -> tuple[object, ...]:
-    return ("score", file, "--verifier", "p-true", "--at", f"{server.url}/v1", "--model", "good", *more)
+    return ("score", file, "--verifier", "p-true", "--upstream", f"{server.url}/v1", "--model", "good", *more)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def test_a_plan_without_a_single_score_to_weigh_by_says_so(here: Path) -> None:
 )
 def test_a_score_that_is_the_label_in_disguise_is_named_by_fit_and_evaluate(here: Path, score: pl.Expr) -> None:
     sy.write(TABLE.with_columns(reward=score), "leak.parquet")
-    for words in (["fit", "--method", "logit"], ["evaluate", "--methods", "majority,vanilla", "--resamples", 0]):
+    for words in (["fit", "--method", "logit"], ["evaluate", "--method", "majority,vanilla", "--resamples", 0]):
         done = steelyard(words[0], "leak.parquet", "--score", "reward", *words[1:])
         assert done.code == 0
         assert "the score 'reward' separates the correct from the incorrect responses of nearly every" in done.err
@@ -140,10 +140,10 @@ def test_an_n_beyond_what_there_is_is_said(here: Path) -> None:
         ["compare", "majority", "vanilla", "--on", "table.parquet"],
         ["plan-budget", "table.parquet", "--budget", 3, "--method", "vanilla"],
     ):
-        done = steelyard(*words, "--n", 64)
+        done = steelyard(*words, "-n", 64)
         assert (done.code, beyond in done.err) == (0, True), words
-        assert "more than there is" not in steelyard(*words, "--n", 8).err
-    refused = steelyard("evaluate", "table.parquet", "--n", 64)
+        assert "more than there is" not in steelyard(*words, "-n", 8).err
+    refused = steelyard("evaluate", "table.parquet", "-n", 64)
     assert refused.code == 2
     assert "n must lie between 1 and 8" in refused.err
     uneven = TABLE.filter((pl.col("question") != TABLE["question"][0]) | (pl.col("sample") < 5))
@@ -156,12 +156,12 @@ def test_that_there_is_nothing_to_learn_is_reported_once_for_several_methods(her
     right_first = TABLE.filter((pl.col("sample") > 0) | pl.col("correct"))
     kept = right_first.filter(pl.col("question").is_in(right_first.filter(pl.col("sample") == 0)["question"].to_list()))
     sy.write(kept, "easy.parquet")
-    done = steelyard("evaluate", "easy.parquet", "--methods", "logit,linear,kde", "--n", "1,8", "--resamples", 0)
+    done = steelyard("evaluate", "easy.parquet", "--method", "logit,linear,kde", "-n", "1,8", "--resamples", 0)
     assert done.code == 0, done.err
     lines = [line for line in done.err.splitlines() if "there is nothing to learn" in line]
     assert len(lines) == 1
     assert "beyond majority vote" in lines[0]
-    few = steelyard("evaluate", "easy.parquet", "--methods", "logit,linear,kde", "--calibrate", 0.1)
+    few = steelyard("evaluate", "easy.parquet", "--method", "logit,linear,kde", "--calibrate", 0.1)
     assert few.code == 2
     assert "left out" not in few.err, "an error needs no list of warnings before it"
 
@@ -169,7 +169,7 @@ def test_that_there_is_nothing_to_learn_is_reported_once_for_several_methods(her
 def test_the_command_line_says_the_same_warning_once_and_counts(here: Path) -> None:
     alike = sy.simulate(60, 4, seed=1).with_columns(answer=pl.lit("1"), correct=pl.lit(value=True))
     sy.write(alike, "alike.parquet")
-    done = steelyard("evaluate", "alike.parquet", "--methods", "logit,calibrated", "--resamples", 0)
+    done = steelyard("evaluate", "alike.parquet", "--method", "logit,calibrated", "--resamples", 0)
     assert done.code == 0
     lines = [line for line in done.err.splitlines() if "every scored response to the 18" in line]
     assert len([line for line in lines if line.startswith("warning: every scored response to the 18")]) == 1

@@ -54,7 +54,7 @@ def test_vote_gives_the_verdicts(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", LABELLED)
 def test_evaluate_measures_it(name: str) -> None:
-    done = steelyard("evaluate", GOLDEN / name, "--methods", "majority", "--score", "none")
+    done = steelyard("evaluate", GOLDEN / name, "--method", "majority", "--score", "none")
     assert done.code == 0, done.err
     assert "majority" in done.out
 

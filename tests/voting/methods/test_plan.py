@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.voting.methods.base.plan import RENAMED
 from tests.building import Labelled, labelled
 
 
@@ -169,20 +168,3 @@ def test_a_fitted_value_that_is_nan_is_never_written(cal: Labelled, tmp_path: Pa
     with pytest.raises(sy.PlanError, match="NaN"):
         vote.save(tmp_path / "plan.json")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", [sy.CalibratedVote, sy.paper.PlattVote], ids=lambda kind: kind.name)
-def test_a_plan_with_the_names_of_before_votes_as_it_did(
-    kind: type[sy.Method], cal: Labelled, test: Labelled, tmp_path: Path
-) -> None:
-    vote = kind().fit(cal)
-    vote.save(tmp_path / "plan.json")
-    before = {new: old for old, new in RENAMED.items()}
-    content = json.loads((tmp_path / "plan.json").read_text())
-    for part in ("settings", "learned", "fitted_on"):
-        content[part] = {before.get(key, key): value for key, value in content[part].items()}
-    (tmp_path / "old.json").write_text(json.dumps(content))
-    assert "errors" in content["settings"]
-    old = sy.load(tmp_path / "old.json")
-    assert np.array_equal(old.weigh(test), vote.weigh(test))
-    assert old.fitted_on_ == vote.fitted_on_

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -31,16 +30,6 @@ LARGE, SMALL = 1e15, 1e-200  # a number that is not 0 lies between these, whatev
 MOST_TEXT = 1 << 16  # characters
 MOST_LISTED = 1 << 22  # entries of a list: more would not fit into a file that we read
 MOST_NAMED = 1000  # entries of an object
-RENAMED = {  # in plans of 0.1.0 before its release
-    "evidence": "reference_scores",
-    "errors": "se_tolerance",
-    "judge_": "correctness_",
-    "against_": "harmful_response_share_",
-    "held_": "out_of_fold_confidence_",
-    "held_right_": "out_of_fold_correct_",
-    "reserved_": "reserved_confidence_",
-    "reserved_right_": "reserved_correct_",
-}
 LIMITS = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity, an offset has
 
 
@@ -131,10 +120,7 @@ def read_plan(path: str | Path) -> Plan:
             {key: _from_json(value) for key, value in _bounded(content["learned"]).items()},
             None
             if fitted_on is None
-            else _provenance(
-                {"reference_scores": (), "source": None, "answers": None, "rename": {}}
-                | renamed(fitted_on, [f.name for f in fields(Provenance)])
-            ),
+            else _provenance({"reference_scores": (), "source": None, "answers": None, "rename": {}} | fitted_on),
             _object(content["stopping"], "stopping") if "stopping" in content else None,
             _bounded(content.get("mix")),
             None if "class" not in content else str(_bounded(content["class"])),
@@ -144,20 +130,6 @@ def read_plan(path: str | Path) -> Plan:
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
-
-
-def renamed(found: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
-    """Give what has a name that plans had before the one it has now, if that is `known` and not there as well.
-
-    >>> renamed({"errors": 1.0}, ["se_tolerance"]), renamed({"errors": 1.0}, ["errors"])
-    ({'se_tolerance': 1.0}, {'errors': 1.0})
-    """
-    return {_name_now(key, found, known): value for key, value in found.items()}
-
-
-def _name_now(key: str, found: Mapping[str, Any], known: Collection[str]) -> str:
-    now = RENAMED.get(key, key)
-    return now if key not in known and now in known and now not in found else key
 
 
 def _provenance(found: dict[str, Any]) -> Provenance:

@@ -9,7 +9,7 @@ from steelyard.foundation.errors import PlanError
 from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.fitting.mixing import Mix
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.plan import Plan, renamed
+from steelyard.voting.methods.base.plan import Plan
 from steelyard.voting.methods.base.values import FARTHEST, is_a, within
 from steelyard.voting.on_demand.learned import Asking
 from steelyard.voting.stopping import rule_from
@@ -21,8 +21,8 @@ MOST_DRAWN = 1_000_000  # samples per question
 def method_from_plan(kind: type[Method], plan: Plan) -> Method:
     """Make the method a plan describes; every value must be there and of its type."""
     blank = kind()
-    settings = _with_added(kind, renamed(plan.settings, blank.settings()), blank.settings())
-    learned = _with_added(kind, renamed(plan.learned, blank.learned()), blank.learned())
+    settings = _with_added(kind, plan.settings, blank.settings())
+    learned = _with_added(kind, plan.learned, blank.learned())
     plan = replace(plan, settings=settings, learned=learned)
     for what, has, needs in (
         ("settings", settings, blank.settings()),
