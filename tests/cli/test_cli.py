@@ -121,7 +121,7 @@ def test_methods_without_scores_need_no_score_column(file: Path, tmp_path: Path)
 def test_evaluate_without_scores_measures_what_needs_none_and_says_so(file: Path, tmp_path: Path) -> None:
     sy.write(pl.read_parquet(file).drop("prm"), tmp_path / "t.parquet")
     refused = steelyard("evaluate", tmp_path / "t.parquet")
-    assert "--score 'none' reads without" in refused.err
+    assert "--score none reads without" in refused.err
     done = steelyard("evaluate", tmp_path / "t.parquet", "--score", "none", "--resamples", 2, "--json")
     assert done.code == 0, done.err
     assert {row["method"] for row in json.loads(done.out)["rows"]} == {"majority", "pass-at-n"}

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 is not JSON",)),
     "no question": (_write(lambda t: t.rename({"question": "questoin"})), ("no column 'question'", "questoin")),
     "no answer": (_write(lambda t: t.drop("answer")), ("no column 'answer'",)),
-    "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "--score 'none'")),
+    "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "--score none")),
     "several scores": (
         _write(lambda t: t.rename({"score": "prm"}).with_columns(orm=pl.lit(0.5))),
         ("several columns could be the score", "prm", "orm"),
@@ -117,7 +117,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     ),
     "percentages": (
         _write(lambda t: t.with_columns(score * 100)),
-        ("if these are percent, read them with --score 'score/100'",),
+        ("if these are percent, read them with --score score/100",),
     ),
     "step logits": (
         _write(lambda t: t.select(pl.exclude("score"), score=pl.concat_list(score * 9 - 3))),

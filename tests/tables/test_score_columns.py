@@ -37,7 +37,7 @@ def test_an_integer_rating_is_refused_with_the_expressions_that_read_it(tmp_path
     table(rating=[5, 2, 1], latency=[0.5, 0.25, 0.125]).write_csv(path)
     done = steelyard("vote", path, "--method", "vanilla")
     assert done.code == 2
-    assert "--score 'rating/5'; if a rating from 1 to 5, with --score '(rating-1)/4'" in done.err
+    assert "--score rating/5; if a rating from 1 to 5, with --score '(rating-1)/4'" in done.err
     assert scores(path, score="rating/5") == [1.0, 0.4, 0.2]
 
 

@@ -149,7 +149,7 @@ def test_every_fix_that_is_offered_works_when_it_is_pasted(tmp_path: Path, shape
     done = voted(path)
     assert (done.code, done.err.count("error:")) == (2, 1)
     assert said in done.err
-    fixes = [shlex.split(fix) for fix in re.findall(r"--(?:score|rename|layout) (?:'[^']*'|[\w=-]+)", done.err)]
+    fixes = [shlex.split(fix) for fix in re.findall(r"--(?:score|rename|layout) (?:'[^']*'|[\w=/+-]+)", done.err)]
     if not fixes:  # a list of columns to choose from
         fixes = [["--score", name] for name in done.err.rpartition(":")[2].strip().split(", ")]
     for fix in fixes:
@@ -195,7 +195,7 @@ def test_the_fix_of_a_range_is_that_of_the_whole_file_whatever_its_first_rows_ho
     path.write_text(jsonl(content))
     done = voted(path, "--score", score)
     assert "judge runs from 2 to 90, outside [0, 1]: if these are percent, read them with" in done.err
-    fix = re.findall(r"--score '([^']*)'", done.err)[0]
+    fix = re.findall(r"--score ([^ ;]*)", done.err)[0]
     assert fix == score.replace("judge", "judge/100")
     assert sy.read(path, score=fix).n_responses == len(content)
 

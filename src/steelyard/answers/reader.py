@@ -33,6 +33,7 @@ from steelyard.answers.pattern import PREFIX
 from steelyard.answers.per_cents import also_correct, settled
 from steelyard.answers.placeholders import KEEPING, as_word
 from steelyard.answers.unreadable import tell_unreadable
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class AnswerReader:
         if self.replaced:
             warnings.warn(
                 f"{self.replaced:,} answers are words such as 'None', 'N/A' or '[invalid]' that stand for no answer, "
-                "and cast no vote; answers='exact' reads them as answers",
+                f"and cast no vote; {argument('answers', 'exact')} reads them as answers",
                 SteelyardWarning,
                 stacklevel=2,
             )

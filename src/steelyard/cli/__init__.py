@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
-import re
 import sys
 import warnings
 from collections import Counter
@@ -44,6 +43,7 @@ from steelyard.cli import (
 from steelyard.cli.completing import VARIABLE, completions
 from steelyard.cli.defaults_file import given, misspelt
 from steelyard.cli.verb import Verb, Verbs
+from steelyard.foundation.arguments import option_names
 from steelyard.foundation.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.foundation.masking import mask_addresses
 from steelyard.foundation.panics import hide_panics
@@ -99,7 +99,8 @@ def main() -> None:
             print(word)
         return
     try:
-        code = parser()(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
+        with option_names():
+            code = parser()(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
         if SHARES and not code and "--json" not in sys.argv:
             print("\n".join(SHARES))
         sys.stdout.flush()
@@ -183,23 +184,4 @@ def _usage(error: TyperException) -> str:
 
 
 def _one_line(text: str) -> str:
-    """One line, in the words of the command line rather than of Python.
-
-    >>> _one_line("read it with score='prm'")
-    "read it with --score 'prm'"
-    """
-    for python, shell in SPOKEN:
-        text = python.sub(shell, text)
     return show.plain(" ".join(text.split()))
-
-
-SPOKEN = [
-    (re.compile(r"\bscore=:"), "--score:"),
-    (re.compile(r"\bscore=('[^']*')"), r"--score \1"),
-    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
-    (re.compile(r"rename=\{'(\w+)': '(\w+)'\}"), r"--rename \1=\2"),
-    (re.compile(r"rename=\{'([^']+)': '(\w+)'\}"), r"--rename '\1=\2'"),
-    (re.compile(r"\blayout='([\w-]+)'"), r"--layout \1"),
-    (re.compile(r"\blabels='(\w+)'"), r"--labels \1"),
-    (re.compile(r"\banswers='([\w-]+)'"), r"--answers \1"),
-]

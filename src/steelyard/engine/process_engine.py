@@ -13,6 +13,7 @@ from typing import Any
 
 from steelyard.engine.at_work import attempt, refusal
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.foundation.arguments import with_names_of_this_process
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.environment import SAFE_PATH
 from steelyard.foundation.version import __version__
@@ -40,7 +41,7 @@ class ProcessEngine:
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
-        crew = _Processes((task, order, dict(reads or {})), max(1, int(cpus)))
+        crew = _Processes((with_names_of_this_process(task), order, dict(reads or {})), max(1, int(cpus)))
         yield from GivingOut(crew, parts, workers or self.workers, least).run()
 
 

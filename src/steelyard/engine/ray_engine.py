@@ -14,6 +14,7 @@ from typing import Any
 
 from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
 from steelyard.engine.ray_room import Need, default_gpus, nodes_of, workers_for
+from steelyard.foundation.arguments import with_names_of_this_process
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.version import __version__
@@ -55,7 +56,7 @@ class RayEngine:
             need = Need(cpus, default_gpus(nodes) if gpus is None else gpus)
             useful = min(workers, len(parts)) if workers else None
             many = workers_for(nodes, need, useful, grows=least > 0)
-            crew = _Actors(ray, task, order, reads or {}, need)
+            crew = _Actors(ray, with_names_of_this_process(task), order, reads or {}, need)
             yield from GivingOut(crew, parts, many, least, f"each takes {need}").run()
 
     @contextlib.contextmanager

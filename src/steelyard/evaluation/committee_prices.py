@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.joint_search import DEAREST
 from steelyard.evaluation.source_costs import response_costs
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ScoreError, SettingError, did_you_mean, need_numbers
 from steelyard.voting.pools.pool import LabelledPool
 
@@ -58,7 +59,7 @@ def priced(
 ) -> PricedPool:
     """Say what every response costs: by tokens, by a price of every sample, or, with neither, by what was read."""
     if pool.source is None:
-        raise SettingError("this pool does not say who answered: read the table with source='llm'")
+        raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
     if pool.scores is None or np.isnan(pool.scores).all():
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for sources alone")
     if pool.parts is not None:

@@ -9,6 +9,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade_origin import MILLION
@@ -65,7 +66,7 @@ def response_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np
     array([0.001 , 0.0003])
     """
     if pool.source is None:
-        raise SettingError("this pool does not say who answered: read the table with source='llm'")
+        raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
     rates = np.ones(len(pool.sources))
     if prices is not None:
         known = checked_prices(prices, pool.sources)

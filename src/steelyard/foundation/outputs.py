@@ -2,8 +2,8 @@
 
 - What was read is never written over, by whatever name it is called: a link, a hard link or another path to it.
 - A file that is there already is replaced only if Steelyard wrote that kind of file, if it is empty, or with
-  `overwrite`. How each kind is known stands beside what writes it: plans in `methods/base/plan.py`, pages in
-  `reports/page.py`, tables in `tables/known_outputs.py`.
+  `overwrite`. How each kind is known stands beside what writes it: plans in `voting/methods/base/plan.py`, pages in
+  `evaluation/reports/page.py`, tables in `tables/known_outputs.py`.
 - The suffix says what is in the file: a plan is no .parquet.
 
 It is settled before the work begins, so that no work is lost by a refusal.
@@ -17,10 +17,14 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, check_writable, local_path
 
-REPLACE = "choose another path with -o, or replace it with overwrite=True"
+
+def replace_hint() -> str:
+    """What to do about a file that is in the way."""
+    return f"choose another path, or replace it with {argument('overwrite', True)}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     if read:
         raise UnwritableError(path, f"it is an input of this command ({read}), which is never written over")
     if target.stat().st_size and not overwrite and not _ours(target, kind):
-        raise UnwritableError(path, f"the file that is there is not {kind.what} that Steelyard wrote", REPLACE)
+        raise UnwritableError(path, f"the file that is there is not {kind.what} that Steelyard wrote", replace_hint())
     return target
 
 

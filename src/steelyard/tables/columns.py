@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import (
     ColumnError,
     LabelError,
@@ -45,7 +46,7 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
         if INVERTED.search(key(wanted)):
             raise ScoreError(
                 f"the score would be {wanted!r}, and by its name less of it is better: read it with "
-                f"score='1-{wanted}', or, if more of it is better, with score='{wanted}'"
+                f"{argument('score', f'1-{wanted}')}, or, if more of it is better, with {argument('score', wanted)}"
             )
     meant = (None if wanted in schema else spelled(wanted)) or Score(wanted, None)
     column, reducer = meant.column, meant.reducer
@@ -55,7 +56,8 @@ def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> 
         raise ColumnError(f"unknown step reducer {reducer!r} in {wanted!r}: {did_you_mean(reducer, REDUCERS)}")
     steps = _check_kind(column, schema[column], candidates)
     if reducer is not None and not steps:
-        raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use score={column!r}")
+        score = argument("score", column)
+        raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use {score}")
     _warn_of_name(meant)
     return replace(meant, reducer=(reducer or "last") if steps else None)
 
@@ -65,7 +67,7 @@ def _warn_of_name(score: Score) -> None:
     if INVERTED.search(key(score.column)) and not score.flipped:
         warnings.warn(
             f"by its name less of {score.column!r} is better, and it is read as a score of which more is better: "
-            f"score='1-{score.column}' turns it round",
+            f"{argument('score', f'1-{score.column}')} turns it round",
             SteelyardWarning,
             stacklevel=4,
         )
@@ -127,19 +129,21 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
     if not candidates and not known and texts:
         raise ScoreError(
             f"the column {texts[0]!r} holds text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
-            f"score='{NO_SCORE}' for a majority vote"
+            f"{argument('score', NO_SCORE)} for a majority vote"
         )
     if not candidates and not known:
         raise ScoreError(
             "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
-            f"score='{NO_SCORE}' reads without, for the majority vote"
+            f"{argument('score', NO_SCORE)} reads without, for the majority vote"
         )
     if len(candidates) == 1:
         raise ScoreError(
             f"the only column of numbers is {candidates[0]!r}, and by its name more of it is not better: if it is a "
-            f"score, read it with score='{candidates[0]}', else read with score='{NO_SCORE}' for a majority vote"
+            f"score, read it with {argument('score', candidates[0])}, else read with {argument('score', NO_SCORE)} for "
+            "a majority vote"
         )
-    raise ScoreError(f"several columns could be the score: choose one with score=: {', '.join(candidates or known)}")
+    listed = ", ".join(candidates or known)
+    raise ScoreError(f"several columns could be the score: choose one with {argument('score')}: {listed}")
 
 
 def _is_named(name: str) -> bool:
@@ -156,8 +160,8 @@ def check_columns(schema: pl.Schema) -> None:
         ours = "question" if "question" not in schema else "answer"
         others = [name for name in schema.names() if name not in KNOWN]
         raise ColumnError(
-            f"the table has no column {' and no column '.join(missing)}: rename one (rename={{'yours': '{ours}'}}); "
-            f"{did_you_mean(ours, others)}"
+            f"the table has no column {' and no column '.join(missing)}: rename one "
+            f"({argument('rename', {'yours': ours})}); {did_you_mean(ours, others)}"
         )
 
 

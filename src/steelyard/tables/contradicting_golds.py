@@ -12,6 +12,7 @@ import polars as pl
 
 from steelyard.answers.golds import accepted
 from steelyard.answers.reader import AnswerReader
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardWarning
 
 LOOKED_AT = 500  # rows
@@ -34,7 +35,8 @@ def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
         f"'correct' disagrees with 'gold': it is false in {wrong.height / matching.height:.0%} of the rows whose "
         f"answer is the gold answer, first in question {str(first['question'])!r:.80}, answer {first['answer']!r:.80}"
     )
-    fix = "drop the column that is wrong; rename={'correct': 'was_correct'} takes the labels from 'gold'"
+    ignored = argument("rename", {"correct": "was_correct"})
+    fix = f"drop the column that is wrong; {ignored} takes the labels from 'gold'"
     if wrong.height >= MOST * matching.height:
         raise LabelError(f"{what}: {fix}")
     warnings.warn(f"{what}; the labels are those of 'correct': {fix}", SteelyardWarning, stacklevel=3)

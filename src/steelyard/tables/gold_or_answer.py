@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
 from steelyard.tables.label_words import are_labels, labels_of
 from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, key, named
@@ -28,7 +29,7 @@ def check_unknown_lists(schema: pl.Schema) -> None:
     if lists:
         raise ColumnError(
             f"{lists[0]!r} holds a list of texts beside 'answer': if these are the responses, read the table with "
-            f"rename={{'{lists[0]}': 'response'}}; if they are not, with layout='long'"
+            f"{argument('rename', {lists[0]: 'response'})}; if they are not, with {argument('layout', 'long')}"
         )
 
 
@@ -48,7 +49,8 @@ def check_gold_alone(frame: pl.LazyFrame) -> None:
     if 1 - said > ABSENT:
         raise ColumnError(
             "'answer' is the same for all responses of each question, and many of them do not say it: if it is the "
-            "correct answer, read it with rename={'answer': 'gold'}; if it is what they answer, with layout='long'"
+            f"correct answer, read it with {argument('rename', {'answer': 'gold'})}; if it is what they answer, with "
+            f"{argument('layout', 'long')}"
         )
 
 
@@ -66,7 +68,7 @@ def check_answer_is_gold(frame: pl.LazyFrame) -> None:
     if 1 - rows.select(pl.col("response").str.contains(pl.col("answer"), literal=True).mean()).item() > ABSENT:
         raise ColumnError(
             "'answer' is the gold answer in every row, and many responses do not say it: read the answers out of the "
-            "responses with rename={'answer': 'reference'}"
+            f"responses with {argument('rename', {'answer': 'reference'})}"
         )
 
 
@@ -83,12 +85,11 @@ def check_label_of_questions(frame: pl.LazyFrame, label: str) -> None:
     counts = rows.group_by("question").agg(pl.col(text, "correct").n_unique(), pl.col("correct").max().alias("any"))
     told = counts.filter(pl.col(text) > 1, pl.col("any") == 1)
     if told.height >= FEWEST and told["correct"].max() == 1:
-        label_fix = (
-            "write it as true and false" if label == "correct" else f"read it with rename={{'{label}': 'correct'}}"
-        )
+        as_label = argument("rename", {label: "correct"})
+        label_fix = "write it as true and false" if label == "correct" else f"read it with {as_label}"
         raise ColumnError(
             f"{label!r} is the same for different {text}s of each question, so it says nothing of one {text}: if it is "
-            f"the correct answer, read it with rename={{'{label}': 'gold'}}; if it labels {text}s, {label_fix}"
+            f"the correct answer, read it with {argument('rename', {label: 'gold'})}; if it labels {text}s, {label_fix}"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
 
 QUESTION_IDS = {"question_id", "qid", "problem_id", "prompt_id", "unique_id", "task_id", "example_id", "doc_id"}
@@ -74,7 +75,8 @@ def only(found: list[str], ours: str) -> str | None:
     """The one column that can be meant; several are refused with what chooses one."""
     if len(found) > 1:
         raise ColumnError(
-            f"several columns could be {ours!r}: {', '.join(found)}; choose one with rename={{'{found[0]}': '{ours}'}}"
+            f"several columns could be {ours!r}: {', '.join(found)}; choose one with "
+            f"{argument('rename', {found[0]: ours})}"
         )
     return found[0] if found else None
 

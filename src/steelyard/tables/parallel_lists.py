@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.chat_texts import chat_text, is_chat
 from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, named, only
@@ -26,7 +27,8 @@ def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
     wide = wide_meaning(schema)
     if not wide.texts:
         known = "completions, responses, samples, generations, outputs or answers"
-        raise ColumnError(f"there is no list of responses ({known}): rename one (rename={{'yours': 'response'}})")
+        rename = argument("rename", {"yours": "response"})
+        raise ColumnError(f"there is no list of responses ({known}): rename one ({rename})")
     if "question" not in wide.once:
         frame, wide = frame.with_row_index("row number", 1), _numbered(wide)
     lengths = frame.select(

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableError
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
 from steelyard.runs.parameters import MOST_SAMPLES
@@ -80,7 +81,7 @@ def rows_of(source: Any, *, rename: dict[str, str] | None = None, layout: str | 
         if "response" not in schema:
             raise ColumnError(
                 "the table has no column 'response', the full text, which a verifier reads: rename one "
-                "(rename={'yours': 'response'})"
+                f"({argument('rename', {'yours': 'response'})})"
             )
         kinds = {name: kind_of(dtype) for name, dtype in schema.items() if name not in KEYS}
         for text in ("response", OF_QUESTIONS):

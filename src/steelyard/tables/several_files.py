@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.names import (
     ANSWERS,
@@ -154,7 +155,7 @@ def _check_samples(frame: pl.LazyFrame, paths: Sequence[Path]) -> None:
         raise TableError(
             f"question {str(question)!r} has sample {sample} in more than one of the files ({_spoken(paths)}): "
             f"{ALONE}, or, if they hold different samples, "
-            "read them together with rename={'sample': 'number'}"
+            f"read them together with {argument('rename', {'sample': 'number'})}"
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.tables.columns import score_columns
 from steelyard.tables.known_outputs import VERDICTS
 from steelyard.tables.source_column import llm_column
@@ -33,7 +34,7 @@ def single_responses(schema: pl.Schema, starts: Ints, name: str) -> str:
     else:
         fix = (
             "sample several responses per question; if several rows do answer one question, name the column that "
-            "they share with rename={'COLUMN': 'question'}"
+            f"they share with {argument('rename', {'COLUMN': 'question'})}"
         )
     return f"{name}: every question has one response, so there is nothing to vote on: {fix}"
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.tables import pools_of
 from steelyard.tables.plan_fits import warn_of_plan
@@ -106,7 +107,9 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
     """Let a method that needs no labels learn from the votes of the whole table."""
     source = source or source_of_run(table)
     if source is None:
-        raise SettingError(f"{voter.name} weighs sources: name the column that says who answered, as source='llm'")
+        raise SettingError(
+            f"{voter.name} weighs sources: name the column that says who answered, as {argument('source', 'llm')}"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again, and then says it
         pool = join(list(pools_of(table, source=source, need_score=False, labels=None, **options)))

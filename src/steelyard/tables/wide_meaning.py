@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
 from steelyard.tables.chat_texts import is_chat
 from steelyard.tables.names import (
@@ -67,7 +68,8 @@ def check_not_both(schema: pl.Schema) -> None:
     if alone and lists:
         raise ColumnError(
             f"{lists[0]!r} holds a list per row and {alone[0]!r} one text, so a row is a question or a response: "
-            "read the lists with layout='wide', or one response per row with layout='long'"
+            f"read the lists with {argument('layout', 'wide')}, or one response per row with "
+            f"{argument('layout', 'long')}"
         )
 
 

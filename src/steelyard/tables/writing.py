@@ -12,7 +12,7 @@ import polars as pl
 from steelyard.foundation import outputs
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, local_path, reason
-from steelyard.foundation.outputs import REPLACE, Kind
+from steelyard.foundation.outputs import Kind, replace_hint
 from steelyard.foundation.stores.address import Address, Place, place_of
 from steelyard.foundation.stores.drafts import drafted
 from steelyard.foundation.stores.same_objects import is_one_of
@@ -94,4 +94,4 @@ def _check_address(target: Address, kind: Kind, inputs: Sequence[Any], overwrite
     if is_one_of(target, inputs) or (isinstance(here, Path) and outputs.read_there(here.resolve(), kind, inputs)):
         raise UnwritableError(str(target), "it is an input of this command, which is never written over")
     if not overwrite:
-        raise UnwritableError(str(target), "it is there already", REPLACE)
+        raise UnwritableError(str(target), "it is there already", replace_hint())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
 from steelyard.sampling.online.standing import Standing
 from steelyard.voting.pools.panel import Panel
@@ -32,7 +33,8 @@ class CascadeWalk:
         source = entry[2]
         if source is None:
             raise SettingError(
-                f"this plan asks its sources in turn: say who answered, as source={self.cascade.sources[0]!r}"
+                "this plan asks its sources in turn: say who answered, as "
+                f"{argument('source', self.cascade.sources[0])}"
             )
         if source not in self.cascade.sources:
             if source not in known:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import AUTO
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
 from steelyard.runs.on_demand import BEGINS
 from steelyard.tables.plan_reading import answers_of_plan
@@ -67,7 +68,8 @@ def frugal_rule(
     """
     if frugal is None or frugal is False:
         if plan is not None:
-            raise SettingError("a plan says what to ask on demand: add --frugal (frugal=True), or leave --plan away")
+            add, omit = argument("frugal", True), argument("plan")
+            raise SettingError(f"a plan says what to ask on demand: add {add}, or leave {omit} away")
         return None
     known = (ANY, *asking_names())
     if frugal is not True and frugal not in known:

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, RunError, SettingError, TableError
 from steelyard.runs.manifest import FILE, IMPORTED, Manifest
 from steelyard.runs.run import Run
@@ -70,7 +71,7 @@ def check_prompts(protocol: Protocol, columns: Any, where: Any) -> None:
     if "prompt" not in columns and not isinstance(protocol, RecordedProtocol):
         raise ColumnError(
             f"{where} has no column 'prompt', the text of the question, which the verifier is shown: add it, or rename "
-            "yours (rename={'yours': 'prompt'})"
+            f"yours ({argument('rename', {'yours': 'prompt'})})"
         )
 
 

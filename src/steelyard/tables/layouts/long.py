@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
 from steelyard.tables.chat_texts import flattened, with_step_scores
 from steelyard.tables.gold_or_answer import (
@@ -118,6 +119,6 @@ def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
     if ids != distinct and not found:
         raise ColumnError(
             f"several columns could be 'question': {', '.join((rows, *texts))}, and they tell different questions "
-            f"apart; choose one with rename={{'{rows}': 'question'}}"
+            f"apart; choose one with {argument('rename', {rows: 'question'})}"
         )
     return rows

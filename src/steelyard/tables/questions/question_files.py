@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import (
     ColumnError,
     LabelError,
@@ -126,7 +127,7 @@ def _missing(name: str, meaning: str, columns: list[str]) -> str:
     if name == "prompt" and "question" in columns:
         return (
             "there is no column 'prompt': 'question' is the id and 'prompt' the text; if 'question' is your text, "
-            "rename it (rename={'yours': 'prompt'}) and add ids"
+            f"rename it ({argument('rename', {'yours': 'prompt'})}) and add ids"
         )
     near = did_you_mean(name, columns)
-    return f"there is no column {name!r} ({meaning}): rename one (rename={{'yours': '{name}'}}); {near}"
+    return f"there is no column {name!r} ({meaning}): rename one ({argument('rename', {'yours': name})}); {near}"

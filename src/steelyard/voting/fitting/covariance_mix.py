@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ScoreError
 from steelyard.voting.counting.logit_weight import clipped_logit
 from steelyard.voting.fitting.mixing import FLAT, Mix
@@ -31,12 +32,13 @@ def covariance_mix(pool: Pool) -> Mix:
         there = 1 if pool.parts is None else pool.parts.shape[1]
         raise ScoreError(
             f"mix=covariance needs {FEWEST} scores or more, as two cannot tell which of them is better, and there is "
-            f"{there}: read the table with score='ONE+OTHER+THIRD', or leave mix as it is"
+            f"{there}: read the table with {argument('score', 'ONE+OTHER+THIRD')}, or leave mix as it is"
         )
     z = np.column_stack([clipped_logit(column) for column in pool.parts[pool.readable].T])
     for name, column in zip(pool.origin.parts, z.T, strict=True):
         if np.isnan(column).all():
-            raise ScoreError(f"every score of {name!r} is missing: leave it out of score={pool.origin.score!r}")
+            score = argument("score", pool.origin.score)
+            raise ScoreError(f"every score of {name!r} is missing: leave it out of {score}")
     mean, spread = np.nanmean(z, axis=0), np.nanstd(z, axis=0)
     spread = np.where(spread > FLAT, spread, 0.0)
     a = rank_one(_covariance((z - mean) / np.where(spread > 0, spread, 1.0)), 0.0, float(MOST))

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, ScoreError, SteelyardWarning
 from steelyard.voting.counting.logit_weight import clipped_logit
 from steelyard.voting.fitting.folds import fold_of
@@ -59,7 +60,8 @@ class Mix:
         z = [clipped_logit(parts[voting, v]) for v in range(parts.shape[1])]
         for name, column in zip(pool.origin.parts, z, strict=True):
             if np.isnan(column).all():
-                raise ScoreError(f"every score of {name!r} is missing: leave it out of score={pool.origin.score!r}")
+                score = argument("score", pool.origin.score)
+                raise ScoreError(f"every score of {name!r} is missing: leave it out of {score}")
         mean = np.array([np.nanmean(column) for column in z])
         spread = np.array([np.nanstd(column) for column in z])
         spread = np.where(spread > FLAT, spread, 0.0)
@@ -168,7 +170,8 @@ def _level(u: NDArray[np.float64], correct: Bools) -> tuple[float, float]:
 
 def _parts(pool: Pool) -> Floats:
     if pool.parts is None:
-        raise ScoreError("this pool has one score, not several to mix: read it with score='ONE+OTHER'")
+        several = argument("score", "ONE+OTHER")
+        raise ScoreError(f"this pool has one score, not several to mix: read it with {several}")
     return pool.parts
 
 

@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.fitting.auroc import by_question
 from steelyard.voting.pools.arrays import Bools, Floats, Ints
@@ -44,7 +45,7 @@ def warn_of_suspicious_scores(pool: LabelledPool) -> None:
             _warn(
                 f"the score {name!r} is higher for incorrect responses than for correct ones in most questions (AUROC "
                 f"within questions below {CLEARLY_BELOW}): if less of it is better, read it with "
-                f"score='{_inverse(name)}'"
+                f"{argument('score', _inverse(name))}"
             )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 
@@ -70,7 +71,7 @@ class LabelConflicts:
             verb = "answer is" if self.answers == 1 else "answers are"
             warnings.warn(
                 f"{self.answers:,} {verb} labelled correct and incorrect, first: {self.first}; each gets the label of "
-                "most of its responses (a tie is incorrect); labels='strict' refuses such a file",
+                f"most of its responses (a tie is incorrect); {argument('labels', STRICT)} refuses such a file",
                 SteelyardWarning,
                 stacklevel=3,
             )
@@ -83,7 +84,7 @@ class LabelConflicts:
             raise LabelError(
                 f"question {str(pool.questions[question])!r}: the answer {str(name)!r:.80} is labelled correct and "
                 f"incorrect ({right:,} and {total - right:,} responses); make its labels agree, or read with "
-                f"labels='{MAJORITY}'"
+                f"{argument('labels', MAJORITY)}"
             )
         if not self.answers:
             self.first = (

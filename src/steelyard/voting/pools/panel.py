@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
@@ -37,7 +38,7 @@ class Panel:
     def of(cls, pool: Pool) -> Panel:
         """Lay out a pool that knows its sources."""
         if pool.source is None:
-            raise SettingError("this pool does not say who answered: read the table with source='llm'")
+            raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
         labels = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
         return cls.build(
             pool.sources, pool.n_questions, pool.spread(np.arange(pool.n_questions)), pool.answer, pool.source, labels

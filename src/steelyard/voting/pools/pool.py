@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, ScoreError, SettingError, TableError, need_numbers
 from steelyard.voting.pools.arrays import (
     Bools,
@@ -161,7 +162,8 @@ class Pool:
     def known_scores(self) -> Floats:
         """The scores, or an error that says what a method without them can do."""
         if self.scores is None:
-            raise ScoreError("this pool has no scores: read it with score='COLUMN', or use the method 'majority'")
+            score = argument("score", "COLUMN")
+            raise ScoreError(f"this pool has no scores: read it with {score}, or use the method 'majority'")
         return self.scores
 
     def spread(self, per_question: NDArray[Any]) -> NDArray[Any]:
@@ -208,7 +210,7 @@ class Pool:
         wanted = tuple(sorted(set(names)))
         unknown = [name for name in wanted if name not in self.sources]
         if self.source is None or unknown or not wanted:
-            known = ", ".join(self.sources) or "none: read it with source='COLUMN'"
+            known = ", ".join(self.sources) or f"none: read it with {argument('source', 'COLUMN')}"
             raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {known}")
         return self._of_sources(wanted, np.ones(self.n_responses, bool))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from steelyard.foundation.arguments import argument
+
 LOG_PROBABILITY = re.compile(r"log_?p|log_?lik|(^|_)ll($|_)", re.IGNORECASE)
 CEILINGS = (1, 2, 3, 4, 5, 7, 9, 10, 20, 50, 100, 1000)  # where people let their scales end
 
@@ -28,7 +30,8 @@ read them with score='sigmoid(judge)'"
 
     def asked(spelling: str) -> str:
         fixed = f"{turned}{spelling}{':' * bool(reducer)}{reducer}"
-        return f"score='{'+'.join(fixed if part == column else part for part in (whole or column).split('+'))}'"
+        parts = (whole or column).split("+")
+        return argument("score", "+".join(fixed if part == column else part for part in parts))
 
     if name.startswith("exp("):
         return f"only log-probabilities, which are at most 0, can be read so; name {name[4:-1]!r} as it is instead"

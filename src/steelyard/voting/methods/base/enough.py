@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import CalibrationError, LabelError, NothingToLearnError, ScoreError, SteelyardWarning
 from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
 from steelyard.voting.pools.pool import LabelledPool, Pool
@@ -69,7 +70,7 @@ def check_calibration(pool: Pool) -> None:
         warnings.warn(
             f"the calibration responses are of {listed(pool.origin.llms)}, and one plan is fitted for all of them: "
             "fit each LLM's rows by themselves if they are to vote by themselves, or make them a committee, each worth "
-            f"what it has shown, with source={column!r} (--source {column})",
+            f"what it has shown, with {argument('source', column)}",
             SteelyardWarning,
             stacklevel=3,
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool
@@ -49,12 +50,12 @@ class Provenance:
         if reads_scores and self.score and pool.origin.score not in (None, self.score):
             raise PlanError(
                 f"this plan was fitted on the score {self.score!r}, the table was read with {pool.origin.score!r}: "
-                f"read it with score={self.score!r}, or fit a plan for {pool.origin.score!r}"
+                f"read it with {argument('score', self.score)}, or fit a plan for {pool.origin.score!r}"
             )
         if self.answers and pool.origin.answers not in (None, self.answers):
             raise PlanError(
                 f"this plan was fitted on answers of the kind {self.answers!r}, the table was read with "
-                f"{pool.origin.answers!r}: read it with answers={self.answers!r}, or fit a plan for "
+                f"{pool.origin.answers!r}: read it with {argument('answers', self.answers)}, or fit a plan for "
                 f"{pool.origin.answers!r}"
             )
 

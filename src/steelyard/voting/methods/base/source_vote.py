@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SteelyardWarning
 from steelyard.voting.counting.logit_weight import CLIP, clipped_logit
 from steelyard.voting.counting.quantize import quantize
@@ -73,7 +74,8 @@ class SourceVote(Method, ABC):
             return
         if pool.source is None:
             column = (self.fitted_on_.source if self.fitted_on_ else None) or "llm"
-            raise PlanError(f"this plan weighs the sources of {column!r}: read the table with source={column!r}")
+            read = argument("source", column)
+            raise PlanError(f"this plan weighs the sources of {column!r}: read the table with {read}")
         new = [name for name in pool.sources if name not in self.weights_]
         if new:
             many = f"{', '.join(new[:SHOWN])}{f' and {len(new) - SHOWN} more' if len(new) > SHOWN else ''}"
