@@ -125,7 +125,6 @@ def test_a_worker_with_another_version_is_refused(
 
 ALONE = """
 import os, time
-import ray
 import tests.ray.listening as listening
 from steelyard.engine.engines import engine_of
 from tests.engine.tasks import parts, priority
@@ -134,9 +133,6 @@ from tests.ray.cluster import descendants
 run = engine_of("ray").run(priority, None, parts(3), workers=1)
 print(next(run).summary - os.nice(0))
 print(*listening.addresses(), sep=",")
-(monitor,) = ray._private.worker._global_node.all_processes["monitor"]
-shutdown = ray.shutdown
-ray.shutdown = lambda: (print(monitor.process.wait(10)), shutdown())
 run.close()
 until = time.monotonic() + 120
 while descendants(os.getpid()) and time.monotonic() < until:
@@ -145,7 +141,28 @@ print(len(descendants(os.getpid())))
 """
 
 
-def test_ray_that_is_started_for_one_command_has_its_priority_listens_on_loopback_and_is_soon_gone_afterwards() -> None:
+def test_ray_that_is_started_for_one_command_has_its_priority_listens_on_loopback_and_is_gone_afterwards() -> None:
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
-    killed = "-9"  # the monitor, for whose end Ray would wait
-    assert done.stdout.split() == ["0", "127.0.0.1", killed, "0"], done.stderr
+    assert done.stdout.split() == ["0", "127.0.0.1", "0"], done.stderr
+
+
+IMPORTED = """
+import ray
+from steelyard.engine.engines import engine_of
+from steelyard.foundation.errors import SettingError
+from tests.engine.tasks import parts, priority
+
+try:
+    list(engine_of("ray").run(priority, None, parts(1), workers=1))
+except SettingError as error:
+    print(error)
+"""
+
+
+def test_ray_that_was_imported_without_its_setting_for_loopback_is_not_started() -> None:
+    name = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    words = [sys.executable, "-c", IMPORTED]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("Ray was imported before Steelyard could keep it to 127.0.0.1"), done.stderr
+    assert f"{name}=0" in done.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,8 +27,8 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what Ray says about dead workers goes to standard output: we say it ourselves
 }
+LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # "0" keeps Ray to 127.0.0.1 on these systems, and on Linux too
 OWN = {  # of a Ray that is started here
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what keeps Ray to 127.0.0.1 there does so on Linux, too
     "RAY_worker_niceness": "0",  # its workers are this command, and are not to wait behind all other processes
 }
 
@@ -62,10 +63,18 @@ class RayEngine:
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
         """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
+        loopback = "ray" not in sys.modules or os.environ.get(LOOPBACK) == "0"
+        if not self.address and loopback:
+            os.environ[LOOPBACK] = "0"
         ray = _ray(QUIET if self.address else QUIET | OWN)
         if ray.is_initialized():
             yield ray
             return
+        if not self.address and not loopback:
+            raise SettingError(
+                "Ray was imported before Steelyard could keep it to 127.0.0.1: call ray.init() first, or set "
+                f"{LOOPBACK}=0 before Ray is imported"
+            )
         try:
             self._connect(ray, workers, cpus)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
@@ -78,7 +87,6 @@ class RayEngine:
         try:
             yield ray
         finally:
-            _kill_monitor(ray)
             ray.shutdown()
 
     def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
@@ -89,7 +97,6 @@ class RayEngine:
             return
         enough = max(usable_cores(), int((workers or 1) * cpus + 0.999))
         options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": enough}
-        ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as OWN says, where the program has imported Ray before
         ray.init(address="local", **options)
 
 
@@ -166,13 +173,6 @@ def _reach(address: str) -> None:
     host, found, port = address.rpartition(":")
     if found and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), REACH).close()
-
-
-def _kill_monitor(ray: Any) -> None:
-    """Kill the process that adds machines, if Ray was started here: asked to end it takes a second, which Ray waits."""
-    with contextlib.suppress(AttributeError, LookupError, OSError):
-        (monitor,) = ray._private.worker._global_node.all_processes["monitor"]
-        monitor.process.kill()
 
 
 def _ray(settings: Mapping[str, str]) -> Any:
