@@ -20,7 +20,7 @@ from steelyard.answers.step_budget import BASE, PER_CHARACTER
 HERE = Path(__file__).parent
 VERBS = (
     "demo", "ask", "serve", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote",
-    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "completion", "import",
+    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "import",
     "partition", "layouts",
 )  # fmt: skip
 
@@ -60,7 +60,8 @@ def cli_page() -> str:
         "| 130 | It was interrupted (Ctrl-C); what was sampled or scored is saved. |\n"
         "| 141 | Whoever read the output went away, as `head` does. |\n\n"
         "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be\n"
-        "said once, in [steelyard.toml](settings.md). Shells complete every verb: `steelyard completion --help`.\n"
+        "said once, in [steelyard.toml](settings.md). `steelyard --install-completion` lets your shell complete\n"
+        "verbs, options and names.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):

@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from steelyard.cli.grid import FIGURES
+from steelyard.cli.grid_figures import FIGURES
 from steelyard.evaluation.accuracy import accuracy
 from steelyard.tables.grid_pools import load_grid
 from steelyard.tables.sources.bundled_grid import GRID, grid_names

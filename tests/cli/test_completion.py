@@ -1,8 +1,7 @@
-"""Completion: what the words of an unfinished line may become, and that bash gets it."""
+"""Completion: what a shell offers for an unfinished command line, asked for as its script does."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,11 +12,21 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli import commands
-from steelyard.cli.completing import completions
 from steelyard.sampling.verifiers import verifier_names
 from tests.running import steelyard
 
-VERBS = commands()
+HEAVY = ("polars", "numpy", "altair", "torch", "numba")
+
+
+def offered(monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
+    """The words that the script for bash reads."""
+    words = line.split(" ")
+    monkeypatch.setenv("_STEELYARD_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    done = steelyard()
+    assert (done.code, done.err) == (0, "")
+    return done.out.split()
 
 
 @pytest.mark.parametrize(
@@ -27,53 +36,67 @@ VERBS = commands()
         ("steelyard vote --pl", ["--plan"]),
         ("steelyard fit t.parquet --method lo", ["logit"]),
         ("steelyard evaluate t.parquet --method majority,pl", ["majority,platt"]),
-        ("steelyard fit --method=li", ["--method=linear"]),
         ("steelyard methods best", ["best-of-n"]),
-        ("steelyard completion f", ["fish"]),
-        ("steelyard ask 'Who' --upstream ", ["local"]),
+        ("steelyard vote t.parquet --answers yes", ["yes-no"]),
+        ("steelyard vote t.parquet --layout lm", ["lm-eval"]),
+        ("steelyard generate q.jsonl --prompt pl", ["plain"]),
+        ("steelyard reproduce al", ["all"]),
+        ("steelyard ask Who --upstream ", ["local"]),
         ("steelyard vote ", []),
         ("steelyard vote t", []),
         ("steelyard vote --plan p", []),
-        ("steelyard nothing ", []),
-        ("steelyard fit 'open --meth", ["--method"]),
     ],
 )
-def test_what_a_word_may_become(line: str, words: list[str]) -> None:
-    assert completions(line, VERBS) == words
+def test_names_and_options_are_offered_and_nothing_where_a_file_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]
+) -> None:
+    assert offered(monkeypatch, line) == words
 
 
-def test_verbs_verifiers_and_methods_are_all_offered() -> None:
-    assert completions("steelyard ", VERBS) == [*VERBS, "--help", "--version"]
-    assert completions("steelyard score run --verifier ", VERBS) == list(verifier_names())
-    assert completions("steelyard fit t --method ", VERBS) == list(sy.method_names())
+def test_all_verbs_verifiers_and_methods_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert offered(monkeypatch, "steelyard ") == list(commands())
+    assert offered(monkeypatch, "steelyard score run --verifier ") == list(verifier_names())
+    assert offered(monkeypatch, "steelyard fit t --method ") == list(sy.method_names())
 
 
-def test_names_of_the_grid_stand_beside_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("verb", ["vote", "fit", "evaluate", "answers", "plan-budget", "score", "import", "report"])
+def test_bundled_tables_are_offered_after_other_files(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    line = f"steelyard {verb} a.jsonl grid:smol-misled/prm_s"
+    assert offered(monkeypatch, line) == ["grid:smol-misled/prm_soft"]
+
+
+def test_files_are_offered_beside_bundled_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "grapes.parquet").touch()
-    assert "grid:smol-misled/prm_soft" in completions("steelyard evaluate grid:smol-m", VERBS)
-    found = completions("steelyard evaluate g", VERBS)
-    assert found[0] == "grid:smol-much/prm_hard"
-    assert found[-1] == "grapes.parquet"
-    assert completions("steelyard compare a b --on gr", VERBS)[-1] == "grapes.parquet"
+    words = offered(monkeypatch, "steelyard evaluate g")
+    assert (words[0], words[-1]) == ("grid:smol-much/prm_hard", "grapes.parquet")
+    assert offered(monkeypatch, "steelyard compare a b --on gr")[-1] == "grapes.parquet"
 
 
-def test_hidden_options_are_not_offered() -> None:
-    assert "--reserve" not in completions("steelyard fit --", VERBS)
+def test_completing_a_verb_or_an_option_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from steelyard.cli import main\n"
+        "try: main()\n"
+        f"finally: print(*(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)"
+    )
+    asked = {"_STEELYARD_COMPLETE": "complete_bash", "COMP_WORDS": "steelyard fit --meth", "COMP_CWORD": "2"}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | asked)
+    assert (done.stdout.split(), done.stderr.split()) == (["--method"], [])
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """The command in a folder of its own, as an installed one is."""
-    made = tmp_path / "bin" / "steelyard"
-    made.parent.mkdir()
-    made.write_text(f'#!/bin/sh\nexec {sys.executable} -m steelyard "$@"\n')
-    made.chmod(0o755)
-    return made
+    script = tmp_path / "bin" / "steelyard"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m steelyard "$@"\n')
+    script.chmod(0o755)
+    return script
 
 
-def _shown_by(shell: list[str], typed: str, program: Path) -> list[str]:
-    """What a real shell prints that finds our program first."""
+def printed_by(shell: list[str], typed: str, program: Path) -> list[str]:
+    """What a real shell prints that has our program on its path."""
     if shutil.which(shell[0]) is None:
         pytest.skip(f"{shell[0]} is not installed")
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
@@ -83,50 +106,38 @@ def _shown_by(shell: list[str], typed: str, program: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "word"),
     [
         ("steelyard evaluate grid:smol-misled/prm_s", "grid:smol-misled/prm_soft"),
-        ("steelyard fit --meth", "--method"),
         ("steelyard vote FOLDER/ta", "FOLDER/table.csv"),
     ],
 )
-def test_fish_completes_names_options_and_files(program: Path, line: str, found: str) -> None:
+def test_fish_completes_names_and_files(program: Path, line: str, word: str) -> None:
     (program.parent / "table.csv").touch()
     folder = str(program.parent)
-    typed = f"{steelyard('completion', 'fish').out}\ncomplete -C '{line.replace('FOLDER', folder)}'"
-    assert _shown_by(["fish", "--no-config"], typed, program) == [found.replace("FOLDER", folder)]
+    typed = f"_STEELYARD_COMPLETE=source_fish steelyard | source\ncomplete -C '{line.replace('FOLDER', folder)}'"
+    assert printed_by(["fish", "--no-config"], typed, program) == [word.replace("FOLDER", folder)]
+
+
+def test_zsh_leaves_files_to_itself(program: Path) -> None:
+    outside = "compdef() { :; }; _arguments() { print -- $2; }; _files() { print '(files)'; }"
+    script = 'eval "$(_STEELYARD_COMPLETE=source_zsh steelyard)"'
+    typed = f"{outside}\n{script}\nwords=(steelyard vote ta); CURRENT=$#words; _steelyard_completion"
+    assert printed_by(["zsh", "-f"], typed, program) == ["(files)"]
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "word"),
     [
-        ("evaluate grid:smol-misled/prm_s", "grid:smol-misled/prm_soft"),
+        ("evaluate grid : smol-misled/prm_s", "smol-misled/prm_soft"),  # bash splits words at colons
         ("fit --meth", "--method"),
-        ("vote ta", "(files)"),
+        ("vote ta", ""),
     ],
 )
-def test_zsh_completes_names_and_options_and_leaves_files_to_itself(program: Path, words: str, found: str) -> None:
-    outside = "compdef() { :; }; compadd() { print -l -- ${(P)2}; }; _files() { print '(files)'; }"
-    script = steelyard("completion", "zsh").out
-    typed = f"{outside}\n{script}\nwords=(steelyard {words}); CURRENT=$#words; _steelyard"
-    assert _shown_by(["zsh", "-f"], typed, program) == [found]
-
-
-def test_bash_completes_a_name_with_a_colon(program: Path) -> None:
-    script = steelyard("completion", "bash").out
-    line = "steelyard evaluate grid:smol-misled/prm_s"
+def test_bash_completes_names_and_options_and_leaves_files_to_itself(program: Path, words: str, word: str) -> None:
     typed = (
-        f"{script}\nCOMP_LINE='{line}'; COMP_POINT={len(line)}\n"
-        "COMP_WORDS=(steelyard evaluate grid : smol-misled/prm_s)\n"
-        f"COMP_CWORD=4; _steelyard {program}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        'eval "$(_STEELYARD_COMPLETE=source_bash steelyard)"\n'
+        f"COMP_WORDS=(steelyard {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
+        "_steelyard_completion steelyard; printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p steelyard"
     )
-    assert _shown_by(["bash"], typed, program) == ["smol-misled/prm_soft"]
-
-
-def test_every_shell_has_a_script_and_others_are_refused() -> None:
-    for shell in ("bash", "zsh", "fish"):
-        found = json.loads(steelyard("completion", shell, "--json").out)
-        assert found["shell"] == shell
-        assert found["script"] + "\n" == steelyard("completion", shell).out
-        assert "_STEELYARD_COMPLETE" in found["script"]
-    assert "did you mean 'zsh'" in steelyard("completion", "zhs").err
+    assert printed_by(["bash"], typed, program) == [word, "complete -o default -F _steelyard_completion steelyard"]

@@ -19,7 +19,6 @@ SKIPPED = {
     "steelyard reproduce all --quick -o reproduction": "run by tests/evaluation/paper/test_files.py",
     "steelyard reproduce table1 fig-offset": "minutes; run by make reproduction",
     "steelyard score run --verifier qwen-prm --local": "downloads a model of 7B",
-    "steelyard completion fish | source": "needs fish; tests/cli/test_completion.py runs it where there is one",
 }
 GENERATE = "steelyard generate questions.jsonl --upstream http://127.0.0.1:8000/v1 --model my-model -n 4 -o run"
 COMMITTEE = "--upstream a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1 --model a=my-7b,b=my-70b"

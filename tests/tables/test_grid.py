@@ -10,7 +10,7 @@ import steelyard as sy
 from recipes.grid.card import CARD, PAIRS, auroc_table, base_table, compare, comparison_table, finding, log_table
 from recipes.grid.config import LLMS, VERIFIERS
 from recipes.grid.figures import figures, grid_hash, pair_figures, rounded
-from steelyard.cli.grid import FIGURES
+from steelyard.cli.grid_figures import FIGURES
 from steelyard.tables.sources.bundled_grid import (
     ABOUT,
     GRID,

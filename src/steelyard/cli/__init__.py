@@ -19,7 +19,6 @@ from steelyard.cli import (
     answers,
     ask,
     compare,
-    completion,
     demo,
     doctor,
     evaluate,
@@ -40,7 +39,6 @@ from steelyard.cli import (
     status,
     vote,
 )
-from steelyard.cli.completing import VARIABLE, completions
 from steelyard.cli.defaults_file import given, misspelt
 from steelyard.cli.verb import Verb, Verbs
 from steelyard.foundation.arguments import option_names
@@ -57,13 +55,12 @@ app = typer.Typer(
     cls=Verbs,
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (
     demo, ask, serve, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce,
-    answers, grid, simulate, doctor, import_, partition, layouts, completion,
+    answers, grid, simulate, doctor, import_, partition, layouts,
 ):  # fmt: skip
     name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
     app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)
@@ -94,10 +91,6 @@ def main() -> None:
     SHARES.clear()
     warnings.showwarning = _show_warning
     _said.clear()
-    if VARIABLE in os.environ:
-        for word in completions(os.environ[VARIABLE], commands()):
-            print(word)
-        return
     try:
         with option_names():
             code = parser()(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)

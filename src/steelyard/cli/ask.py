@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.ballot_view import About, as_object, show_ballot, show_reading
+from steelyard.cli.completion import complete_prompt
 from steelyard.cli.options import (
     PROMPT,
     FrugalRule,
@@ -53,7 +54,9 @@ def run(
             show_default=False,
         ),
     ] = None,
-    prompt: Annotated[str, typer.Option("--prompt", metavar="NAME|FILE", help=PROMPT)] = "math",
+    prompt: Annotated[
+        str, typer.Option("--prompt", metavar="NAME|FILE", help=PROMPT, autocompletion=complete_prompt)
+    ] = "math",
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
     max_tokens: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.completion import complete_table
 from steelyard.cli.options import (
     Answers,
     Json,
@@ -40,6 +41,7 @@ def run(
             metavar="FILE",
             help="Labelled responses, with two methods; or the first of two: plan, verdicts, responses, or a method.",
             show_default=False,
+            autocompletion=complete_table,
         ),
     ],
     b: Annotated[
@@ -49,7 +51,10 @@ def run(
     on: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="With two: labelled responses that methods and plans vote on.", show_default=False
+            metavar="FILE",
+            help="With two: labelled responses that methods and plans vote on.",
+            show_default=False,
+            autocompletion=complete_table,
         ),
     ] = None,
     method: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steelyard.cli.completion import complete_prompt
 from steelyard.cli.options import (
     ANSWERS_BY_PROMPT,
     PROMPT,
@@ -61,7 +62,11 @@ def run(
     prompt: Annotated[
         str | None,
         typer.Option(
-            "--prompt", metavar="NAME|FILE", help=f"{PROMPT} Default: what suits the questions.", show_default=False
+            "--prompt",
+            metavar="NAME|FILE",
+            help=f"{PROMPT} Default: what suits the questions.",
+            show_default=False,
+            autocompletion=complete_prompt,
         ),
     ] = None,
     answers: Annotated[str | None, ANSWERS_BY_PROMPT] = None,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from json import loads
-from pathlib import Path
-from typing import Any
-
 from steelyard.cli import show
+from steelyard.cli.grid_figures import figures
 from steelyard.cli.options import Json
 from steelyard.evaluation.percentages import percent
 
-FIGURES = Path(__file__).parents[1] / "tables" / "data" / "grid_figures.json"
 EXAMPLE = "Example: steelyard grid\n\nExample: steelyard evaluate grid:smol-misled/prm_soft"
 
 
@@ -31,13 +27,3 @@ def run(json: Json = False) -> None:
         rows = [[name, *(f"{verifiers[name][llm][key]:.2f}" for llm in llms)] for name in verifiers]
         show.table(f"{title} (0.5: no better than chance)", ["verifier", *llms], rows)
     show.say("Use a pair like a file: steelyard evaluate grid:LLM/VERIFIER. docs/grid.md says how it was made.")
-
-
-def figures() -> dict[str, Any]:
-    """The stored figures of the bundled grid; `python -m recipes.grid.figures` computes them.
-
-    >>> sorted(figures())
-    ['llms', 'questions', 'samples', 'verifiers']
-    """
-    found: dict[str, Any] = loads(FIGURES.read_text())["figures"]
-    return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.completion import complete_method
 from steelyard.cli.options import Json
 from steelyard.foundation.errors import SettingError
 
@@ -21,7 +22,10 @@ EXAMPLE = "Example: steelyard methods\n\nExample: steelyard methods kde"
 
 
 def run(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A method; without one: all of them.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="A method; without one: all of them.", autocompletion=complete_method),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List all methods, those of other packages included, or explain the settings of one."""

@@ -7,6 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from steelyard.cli.completion import (
+    complete_kind,
+    complete_layout,
+    complete_method,
+    complete_table,
+    complete_upstream,
+    complete_verifier,
+)
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.stores.address import Place, place_of
 
@@ -16,6 +24,7 @@ Files = Annotated[
         metavar="FILE...",
         help="Responses: files of one layout, a folder, - for stdin, a run, or grid:LLM/VERIFIER.",
         show_default=False,
+        autocompletion=complete_table,
     ),
 ]
 ScoreName = Annotated[
@@ -48,14 +57,18 @@ Rename = Annotated[
 LayoutName = Annotated[
     str | None,
     typer.Option(
-        "--layout", metavar="NAME", help="Read the file by this layout of 'steelyard layouts'.", show_default=False
+        "--layout",
+        metavar="NAME",
+        help="Read the file by this layout of 'steelyard layouts'.",
+        show_default=False,
+        autocompletion=complete_layout,
     ),
 ]
 KINDS = (
     "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN; auto is that of "
     "the plan, else decided by the golds, answers or responses."
 )
-Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS)]
+Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS, autocompletion=complete_kind)]
 Labels = Annotated[
     str,
     typer.Option(
@@ -71,6 +84,7 @@ ANSWERS_BY_PROMPT = typer.Option(
     help="Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. Default: that of "
     "the prompt, else of the golds.",
     show_default=False,
+    autocompletion=complete_kind,
 )
 SERVER = "OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local."
 Upstreams = Annotated[
@@ -80,18 +94,32 @@ Upstreams = Annotated[
         metavar="URL",
         help=f"{SERVER} Several by name: a=URL,b=URL.",
         show_default=False,
+        autocompletion=complete_upstream,
     ),
 ]
-AnyUpstream = Annotated[str | None, typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False)]
+AnyUpstream = Annotated[
+    str | None,
+    typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False, autocompletion=complete_upstream),
+]
 VerifierServers = Annotated[
     str | None,
     typer.Option(
-        "--upstream", metavar="URL", help=f"{SERVER} With --engine, one per worker: URL,URL.", show_default=False
+        "--upstream",
+        metavar="URL",
+        help=f"{SERVER} With --engine, one per worker: URL,URL.",
+        show_default=False,
+        autocompletion=complete_upstream,
     ),
 ]
 AnyUpstreams = Annotated[
     list[str] | None,
-    typer.Option("--upstream", metavar="URL", help=f"{SERVER} Several by name: a=URL,b=URL.", show_default=False),
+    typer.Option(
+        "--upstream",
+        metavar="URL",
+        help=f"{SERVER} Several by name: a=URL,b=URL.",
+        show_default=False,
+        autocompletion=complete_upstream,
+    ),
 ]
 MODEL = "The model, by the name the server knows it by."
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
@@ -125,6 +153,7 @@ VerifierName = Annotated[
         metavar="NAME",
         help="Short name of a verifier; 'steelyard score' alone lists them.",
         show_default=False,
+        autocompletion=complete_verifier,
     ),
 ]
 PROMPT = "Prompt: math, choice, plain, or a file with {prompt} in it."
@@ -242,7 +271,11 @@ def calibrate_option(why: str = "") -> Any:
 def method_option(more: str) -> Any:
     """The option --method, with what a verb does with it; it may be repeated and hold several names."""
     return typer.Option(
-        "--method", metavar="NAME", help=f"Method, as 'steelyard methods' lists them. {more}", show_default=False
+        "--method",
+        metavar="NAME",
+        help=f"Method, as 'steelyard methods' lists them. {more}",
+        show_default=False,
+        autocompletion=complete_method,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.completion import complete_table
 from steelyard.cli.options import (
     Answers,
     Json,
@@ -36,6 +37,7 @@ def run(
             metavar="FILE...",
             help="Labelled tables of responses, run folders, or grid:LLM/VERIFIER.",
             show_default=False,
+            autocompletion=complete_table,
         ),
     ],
     output: Annotated[Path, output_option("the page (.html)", show_default=True)] = Path("report.html"),

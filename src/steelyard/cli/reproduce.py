@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.completion import complete_experiment
 from steelyard.cli.options import Json, Overwrite, Seed, output_option
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction\n\nExample: steelyard reproduce table1 fig-offset"
@@ -19,7 +20,12 @@ FOLDER = Path("reproduction")
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="What to make, or all. None: list what there is.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]...",
+            help="What to make, or all. None: list what there is.",
+            show_default=False,
+            autocompletion=complete_experiment,
+        ),
     ] = None,
     grid: Annotated[
         Path | None,

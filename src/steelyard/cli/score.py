@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import show
+from steelyard.cli.completion import complete_table
 from steelyard.cli.options import (
     MODEL,
     Answers,
@@ -38,7 +39,10 @@ def run(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="Tables of responses, or one run of steelyard generate.", show_default=False
+            metavar="FILE...",
+            help="Tables of responses, or one run of steelyard generate.",
+            show_default=False,
+            autocompletion=complete_table,
         ),
     ] = None,
     verifier: VerifierName = None,
