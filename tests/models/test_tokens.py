@@ -69,7 +69,7 @@ def test_the_ids_are_those_of_the_whole_text(asked: Asked) -> None:
 
 
 def whole_text(name: str, question: str, steps: list[str]) -> tuple[str, list[int]]:
-    """The text as prm-protocols.md writes it, and the ids that stand before it."""
+    """The text of a prompt, and the ids that stand before it."""
     if name == "qwen-prm":
         system = "Please reason step by step, and put your final answer within \\boxed{}."
         turns = [("system", system), ("user", question), ("assistant", "<extra_0>".join(steps) + "<extra_0>")]

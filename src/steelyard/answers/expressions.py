@@ -1,6 +1,7 @@
 """LaTeX, plain or mixed text of one expression -> an exact polynomial.
 
-Every token is read once, from the left, to a bounded depth, and each costs a step of the answer's budget (budget.py).
+Every token is read once, from the left, to a bounded depth, and each costs a step of the answer's budget
+(step_budget.py).
 """
 
 from __future__ import annotations

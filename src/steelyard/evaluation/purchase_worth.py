@@ -1,6 +1,6 @@
 """What a purchase is worth and about what it costs, on calibration questions: fast enough to try hundreds.
 
-    P(answer k) ~ exp(sum over sources s of  w_s share_sk + v_s evidence_sk)      (fitting/answer_odds.py)
+    P(answer k) ~ exp(sum over sources s of  w_s share_sk + v_s evidence_sk)      (voting/fitting/answer_odds.py)
 
 share_sk: the part of its samples in which s gave k; evidence_sk: the sum of their standardised logits, by the same
 number. A purchase is worth what a cascade is worth (cascade_search.py): mostly how likely its verdicts are correct,

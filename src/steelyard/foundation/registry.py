@@ -1,6 +1,6 @@
 """What users choose by name: methods, stopping rules, verifier protocols, experiments.
 
-The built-in ones are files of a package, one per file, and the file is named as the user types it (best_of_n.py:
+The built-in ones are files of a package, one per file, named as the user types it (voting/methods/best_of_n.py:
 best-of-n). Other packages add theirs by entry points, in their pyproject.toml:
 
     [project.entry-points."steelyard.methods"]

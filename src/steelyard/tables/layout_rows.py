@@ -82,7 +82,7 @@ def failures(rows: Sequence[Row]) -> str:
 def accepted_golds(rows: Sequence[Row]) -> str:
     """Make `gold` a list in every row where one row accepts several answers, and say so; a list of one is that answer.
 
-    A list of texts holds the answers that are accepted; one of numbers is an answer itself, as in golds.py.
+    A list of texts holds the answers that are accepted; one of numbers is an answer itself, as in answers/golds.py.
 
     >>> rows = [{"question": "a", "gold": ["NYC", "New York"]}, {"question": "b", "gold": "4"}]
     >>> accepted_golds(rows), [row["gold"] for row in rows]

@@ -1,4 +1,4 @@
-"""What an experiment is: a file in `experiments/` whose name is what the user types (table_self.py: table-self).
+"""What an experiment is: a file whose name is what the user types (paper/experiments/table_self.py: table-self).
 
 Adding one is adding a file with an `EXPERIMENT`; the command line, the page and the tests find it by themselves.
 """

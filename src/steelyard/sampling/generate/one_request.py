@@ -1,7 +1,7 @@
 """One request of a run and all that becomes of it: samples in the journal, or failures with their reasons.
 
 A try that fails is made again up to `retries` times, then its samples are failures. A busy server (429, 503) does not
-use up tries: everybody waits (backoff.py), and one sample at most BUSY times; a sample whose time is over while the
+use up tries: everybody waits (llm/pace.py), and one sample at most BUSY times; a sample whose time is over while the
 server asks for more fails then. No error is kept while another try is made: its frames hold what was read.
 
 When n samples at once are refused, one of them is asked for by itself: if it comes, n was too large for the server, and

@@ -1,6 +1,6 @@
 """The samples of one question as they come, each by a request of its own: what a person waits for.
 
-A run asks for many choices at once (jobs/generate.py); here the first sample should not wait for the last.
+A run asks for many choices at once (generate/generate.py); here the first sample should not wait for the last.
 """
 
 from __future__ import annotations

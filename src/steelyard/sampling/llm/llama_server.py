@@ -1,4 +1,4 @@
-"""The process that serves the embedded LLM: started by local.py, and gone as soon as the one who started it is."""
+"""The process that serves the embedded LLM: started by embedded.py, and gone as soon as the one who started it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's reply, as parsing.py read it -> its samples, or the reason why there is none. It may hold anything."""
+"""A server's reply, read by bounded_json.py -> its samples, or the reason why there is none. It may hold anything."""
 
 from __future__ import annotations
 

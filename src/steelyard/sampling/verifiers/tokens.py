@@ -1,7 +1,7 @@
 """Text to ids, where no text can make a special token.
 
 Protocols put special tokens where they belong by id; the question and the response are only ever encoded by
-`plain`, which reads `<|im_start|>` in them as the characters it is made of (ordinary.py).
+`plain`, which reads `<|im_start|>` in them as the characters it is made of (plain_tokenizer.py).
 """
 
 from __future__ import annotations

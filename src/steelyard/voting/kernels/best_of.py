@@ -1,7 +1,7 @@
 """The chance, over all subsets of n responses, that best-of-n is right: a sum over the levels of the score.
 
 Of the N responses G score above v and c score v. The top of n responses is v with the chance
-H(N-G) - H(N-G-c), H as in chances.py. If all who score v are right, or all wrong, that is all.
+H(N-G) - H(N-G-c), H as in pass_at.py. If all who score v are right, or all wrong, that is all.
 Otherwise the answers at the top are tied; the one with the most votes wins, then the one seen first. Let k_a
 responses of a tied answer a score v or less, b_a of them less. Among the subsets without one above v,
 

@@ -1,4 +1,4 @@
-"""Loops as plain Python, for a process that has chosen them (plain_loops.py): the same results, bit for bit."""
+"""Loops as plain Python for processes that choose them (foundation/plain_loops.py): the same results, bit for bit."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,6 +1,7 @@
 """Confidence: stop when the verdict is likely enough to be right.
 
-The probability is the method's own, which it has learned for every number of samples (correctness_by_samples.py).
+The probability is the method's own, which it has learned for every number of samples
+(confidence/correctness_by_samples.py).
 """
 
 from __future__ import annotations
