@@ -47,7 +47,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
         ("steelyard vote --plan p", []),
     ],
 )
-def test_names_and_options_are_offered_and_nothing_where_a_file_is_wanted(
+def test_names_and_options_are_offered_and_nothing_for_a_file(
     monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]
 ) -> None:
     assert offered(monkeypatch, line) == words
@@ -79,9 +79,9 @@ def test_completing_a_verb_or_an_option_imports_nothing_heavy() -> None:
         "try: main()\n"
         f"finally: print(*(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)"
     )
-    asked = {"_STEELYARD_COMPLETE": "complete_bash", "COMP_WORDS": "steelyard fit --meth", "COMP_CWORD": "2"}
+    environment = {"_STEELYARD_COMPLETE": "complete_bash", "COMP_WORDS": "steelyard fit --meth", "COMP_CWORD": "2"}
     words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | asked)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | environment)
     assert (done.stdout.split(), done.stderr.split()) == (["--method"], [])
 
 
