@@ -25,7 +25,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("score",), {"verifiers"}),
         (("reproduce",), {"experiments"}),
         (("grid",), {"llms", "verifiers"}),
-        (("completion", "bash"), {"shell", "script"}),
         (("answers", "FILE"), {"rules", "unreadable"}),
         (("simulate", "-o", "OUT.parquet", "--questions", 5), {"table", "responses"}),
         (("report", "FILE", "--method", "majority", "-o", "OUT.html"), {"report", "bytes", "method"}),

@@ -83,7 +83,7 @@ def test_the_page_about_python_has_a_function_that_exists_for_every_verb() -> No
     page = (ROOT / "docs" / "python.md").read_text()
     verbs = page.split("## The names")[0]
     functions = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) \|", verbs, re.MULTILINE))
-    assert set(functions) == set(VERBS) - {"demo", "completion", "serve"}
+    assert set(functions) == set(VERBS) - {"demo", "serve"}
     assert all(re.search(r"`sy\.\w+", said) for said in functions.values())
     assert set(re.findall(r"\bsy\.(\w+)", page)) <= set(dir(sy))
 
