@@ -1,9 +1,9 @@
 """The normal form of an answer: two answers with one normal form are the same answer.
 
 Own code, in process, within a budget of steps that grows with the length of the text (step_budget.py), nothing
-evaluated that could grow: numbers, fractions, powers and roots are exact rationals and polynomials of bounded size; tuples, sets,
-intervals and matrices are normalised entry by entry; words are folded. What cannot be read is its own cleaned text,
-and what runs out of its budget is a class of its own.
+evaluated that could grow: numbers, fractions, powers and roots are exact rationals and polynomials of bounded size;
+tuples, sets, intervals and matrices are normalised entry by entry; words are folded. What cannot be read is its own
+cleaned text, and what runs out of its budget is a class of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Exact: ask until no score of the rest could change the winner.
 
 The method says between what totals every answer must end (on_demand/bounds.py). While another answer could still win,
-the one that leads as things look and those that can come nearest are asked about, one reading each per round. The verdict
-is that of all scores, proven; a question in which only a tie is left is asked to its end.
+the one that leads as things look and those that can come nearest are asked about, one reading each per round. The
+verdict is that of all scores, proven; a question in which only a tie is left is asked to its end.
 """
 
 from __future__ import annotations
