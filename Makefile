@@ -83,7 +83,7 @@ docs: .venv/.developing
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e .
+	$(PIP) -e '.[report]'
 	touch $@
 
 .venv/.developing: pyproject.toml constraints.txt | .venv/bin/python

@@ -32,6 +32,7 @@ def run(
 ) -> None:
     """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
+    from steelyard.evaluation.reports.chart_packages import check_charts, missing_packages
     from steelyard.evaluation.reports.page import PAGE
     from steelyard.foundation.files import make_folder
     from steelyard.foundation.outputs import check_output
@@ -65,8 +66,11 @@ def run(
             {"files": [file], "output": page, "seed": seed, "overwrite": overwrite},
         ),
     ]
+    if missing_packages():
+        steps.pop()  # the report; what it needs is said at the end
     if json:
         show.as_json({"steps": [{"command": command, "found": _found(verb, given)} for command, verb, given in steps]})
+        check_charts()
         return
     for command, verb, given in steps:
         show.step(command)
@@ -75,6 +79,7 @@ def run(
     show.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
     show.say("Now a file of your own:")
     show.say("  steelyard evaluate FILE")
+    check_charts()
     show.say(f"\nAll of it on one page, to look at and to show: {page}")
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.evaluation.paper import run_experiments
-from steelyard.evaluation.paper.experiment import chosen
+from steelyard.evaluation.paper.experiment import chosen, experiment
 from steelyard.evaluation.paper.grid_sources import GridSource
 from steelyard.evaluation.paper.result_cache import Cache
 from steelyard.evaluation.paper.results_folder import check_results, write_all
 from steelyard.evaluation.paper.run_experiments import Reproduction
 from steelyard.evaluation.paper.settings import Settings, ignored
+from steelyard.evaluation.reports.chart_packages import check_charts
 from steelyard.foundation.caching import cache_folder
 from steelyard.foundation.files import make_folder
 
@@ -40,6 +41,8 @@ def reproduce(
     (['grid'], [])
     """
     wanted = chosen([names] if isinstance(names, str) else list(names))
+    if any(experiment(name).draw for name in wanted):
+        check_charts()
     folder = Path(output)
     source = GridSource.at(None if grid is None else Path(grid), quick=quick)
     cache = Cache(cache_folder() if cached else None)

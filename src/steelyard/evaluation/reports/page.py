@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from steelyard.answers.extract import AUTO
+from steelyard.evaluation.reports.chart_packages import check_charts
 from steelyard.evaluation.reports.filled_page import build, filled, vega
 from steelyard.evaluation.reports.on_demand import OnDemand, open_on_demand, plan_of
 from steelyard.evaluation.reports.on_demand_section import on_demand_section
@@ -94,6 +95,7 @@ def reported(
     **spelled: Any,
 ) -> Reported:
     """Do as `report` does and say whom the page is about; the other options are those of `read`."""
+    check_charts()
     files = [files] if isinstance(files, str | Path) else files
     check_output(output, PAGE, inputs=files, overwrite=overwrite)
     check_price(price_response)

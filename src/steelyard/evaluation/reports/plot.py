@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steelyard.evaluation.accuracy_curves import Curves
+from steelyard.evaluation.reports.chart_packages import check_charts
 from steelyard.evaluation.reports.style import HEIGHT, WIDTH, colour, colour_of, styled
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.methods.base.offset_vote import OffsetVote
@@ -25,6 +26,7 @@ def plot(what: Curves | OffsetVote) -> alt.LayerChart:
     >>> type(sy.plot(sy.LogitVote().fit(cal))).__name__
     'LayerChart'
     """
+    check_charts()
     if isinstance(what, Curves):
         return _curves(what)
     if isinstance(what, OffsetVote):

@@ -3,6 +3,10 @@
 The keys and values of a prefix are computed once and copied before those of every sample. The copies cost little,
 because models with grouped queries have few of these numbers per token. What is left is attention of variable
 length, causal from the lower right corner: one flash kernel on a GPU, one small product per segment elsewhere.
+
+The kernel is a private operator of torch, whose arguments may change. It was tried with torch 2.11.0+cu130 on an NVIDIA
+H200, and the products with torch 2.13.0 on a CPU. With any version, `use_packs` compares a reading with the model's own
+attention first, and leaves the model as it was if they differ or the operator is missing.
 """
 
 from __future__ import annotations
