@@ -16,15 +16,9 @@ from rich.text import Text
 from steelyard.answers.normal import normal_form
 from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
 from steelyard.answers.step_budget import BASE, PER_CHARACTER
+from steelyard.cli.verb_group import VERBS
 
 HERE = Path(__file__).parent
-VERBS = (
-    "demo", "ask", "serve", "generate", "score", "status", "evaluate", "report", "fit", "methods", "vote",
-    "plan-budget", "compare", "reproduce", "answers", "grid", "simulate", "doctor", "import",
-    "partition", "layouts",
-)  # fmt: skip
-
-
 HELP = """
 import sys
 from steelyard.cli import main

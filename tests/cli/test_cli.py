@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from docs.make import VERBS
+from steelyard.cli.verb_group import VERBS
 from tests.building import labelled, without_sources
 from tests.memory import measured
 from tests.running import steelyard, without_progress

@@ -8,10 +8,10 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from docs.make import VERBS
 from steelyard.cli import show
 from steelyard.cli.diagnosis.finding import GOOD, Finding
 from steelyard.cli.doctor import _say
+from steelyard.cli.verb_group import VERBS
 from tests.running import steelyard
 
 

@@ -10,7 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from docs.make import VERBS, answers_page, cli_page, pictured
+from docs.make import answers_page, cli_page, pictured
+from steelyard.cli.verb_group import VERBS
 from tests.running import steelyard
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +66,8 @@ def test_the_picture_keeps_the_table_and_the_chart_of_what_the_demo_shows() -> N
 
 
 def test_every_option_of_every_verb_is_explained() -> None:
-    from steelyard.cli import app, commands
+    from steelyard.cli import commands
 
-    assert {command.name for command in app.registered_commands} == set(VERBS)
     page = (ROOT / "docs" / "cli.md").read_text()
     for verb, command in commands().items():
         part = page.partition(f"## steelyard {verb}\n")[2].partition("\n## ")[0]

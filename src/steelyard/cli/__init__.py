@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -15,32 +16,9 @@ import typer
 from typer.exceptions import TyperException
 
 from steelyard.answers.unreadable import SHARES
-from steelyard.cli import (
-    answers,
-    ask,
-    compare,
-    demo,
-    doctor,
-    evaluate,
-    fit,
-    generate,
-    grid,
-    import_,
-    layouts,
-    methods,
-    partition,
-    plan_budget,
-    report,
-    reproduce,
-    score,
-    serve,
-    show,
-    simulate,
-    status,
-    vote,
-)
+from steelyard.cli import show
 from steelyard.cli.defaults_file import given, misspelt
-from steelyard.cli.verb import Verb, Verbs
+from steelyard.cli.verb_group import LoadedVerbs, VerbGroup
 from steelyard.foundation.arguments import option_names
 from steelyard.foundation.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.foundation.masking import mask_addresses
@@ -52,18 +30,12 @@ EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard e
 
 _said: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
-    cls=Verbs,
+    cls=VerbGroup,
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
     epilog=EPILOG,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (
-    demo, ask, serve, generate, score, status, evaluate, report, fit, methods, vote, plan_budget, compare, reproduce,
-    answers, grid, simulate, doctor, import_, partition, layouts,
-):  # fmt: skip
-    name = verb.__name__.rsplit(".", 1)[1].rstrip("_").replace("_", "-")
-    app.command(name, cls=Verb, epilog=verb.EXAMPLE)(verb.run)
 
 
 def _version(wanted: bool) -> None:
@@ -77,7 +49,7 @@ def _steelyard(
     context: typer.Context,
     _asked: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
-    verbs: dict[str, Any] = getattr(context.command, "commands", {})
+    verbs = commands()
     context.obj = given(verbs)
     verb = context.invoked_subcommand or ""
     context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
@@ -120,14 +92,14 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def commands() -> dict[str, Any]:
+def commands() -> Mapping[str, Any]:
     """The verbs as the parser knows them."""
-    return dict(getattr(parser(), "commands", {}))
+    return LoadedVerbs()
 
 
 @cache
 def parser() -> Any:
-    """The parser of all verbs; to make it takes longer than many a command."""
+    """The parser of the command line."""
     return typer.main.get_command(app)
 
 

@@ -107,6 +107,8 @@ def _shared(commands: Mapping[str, Any], key: str, value: Any, where: str) -> It
 
 def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[Given]:
     """The value of every variable that has one; an empty one says nothing, and an unknown one is another program's."""
+    if not any(variable.startswith(PREFIX) for variable in environment):
+        return  # no verb needs to be loaded
     known = {_variable(key): key for key in SHARED}
     for variable, key in known.items():
         if text := environment.get(variable):
@@ -121,6 +123,8 @@ def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str])
 
 def misspelt(commands: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Variables STEELYARD_* that are not read, each with the one that was probably meant."""
+    if not any(variable.startswith(PREFIX) for variable in environment):
+        return  # no verb needs to be loaded
     own = {_variable(f"{verb}-{key}") for verb, command in commands.items() for key in options(command)}
     known = {_variable(key) for key in SHARED} | own | {TRUSTED, CLIENT_KEY, CLIENT_CERTIFICATE}
     for variable in environment:

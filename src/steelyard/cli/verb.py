@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from steelyard.cli.show import aside
 from steelyard.cli.strange_server import check_servers
@@ -21,20 +21,12 @@ ADDRESSED = {"FILE", "[FILE]", "URL"}  # metavars of texts that may be addresses
 NOT_IN_A_FILE = {"help", "json", "output", "overwrite"}
 
 
-class Verbs(TyperGroup):
-    """All verbs."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """The options, for the help."""
-        return _without_types(super().get_params(ctx))
-
-
 class Verb(TyperCommand):
     """One verb."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The arguments and options, for the help."""
-        return _without_types(super().get_params(ctx))
+        return without_types(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help without a column of opposites, which takes the room of the others: their help names them."""
@@ -106,7 +98,7 @@ def _kind(hint: Any) -> tuple[type, bool]:
     return (str if kind is Path else kind), many
 
 
-def _without_types(parameters: list[Any]) -> list[Any]:
+def without_types(parameters: list[Any]) -> list[Any]:
     """An option that takes no value shows none: no <bool> beside --json."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
