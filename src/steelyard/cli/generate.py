@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     TopP,
     Upstreams,
     n_option,
+    only_given,
     output_option,
     renames,
     upstream_options,
@@ -126,6 +127,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
+    arguments = dict(locals())
     from steelyard.cli.estimating import Spending, check_spending, estimate_options
     from steelyard.cli.generating import sample, send_probe, should_send, tell
     from steelyard.cli.live_progress import live
@@ -133,18 +135,15 @@ def run(
     from steelyard.cli.server_options import Shown
     from steelyard.engine.parted_generate import generate_parts
     from steelyard.foundation.errors import SettingError
+    from steelyard.sampling.generate.generate_options import GenerateOptions
     from steelyard.sampling.generate.generate_run import generate
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
     shown: Shown[Progress] = Shown(lambda: live("Sampling"))
-    options: dict[str, Any] = {**asked_of,
-        "n": n, "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompt": prompt,
-        "answers": answers, "limit": limit, "concurrency": concurrency, "fan_out": fan_out, "logprobs": logprobs,
-        "retries": retries, "try_timeout": try_timeout, "sample_timeout": sample_timeout, "max_failures": max_failures,
-        "rename": renames(rename),
-    }  # fmt: skip
+    chosen = only_given(**{name: arguments[name] for name in GenerateOptions.__annotations__})
+    options = cast(GenerateOptions, chosen | {"rename": renames(rename)} | asked_of)
     spending = Spending(prices, dry_run, confirm_above, json)
     if probe is not None:
         spending = send_probe(questions, output, options, probe, spending)

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,6 +19,7 @@ from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
     from steelyard.cli.estimating import Spending
+    from steelyard.sampling.generate.generate_options import GenerateOptions
     from steelyard.sampling.progress import Progress
 
 REASONS = 5  # shown
@@ -85,7 +86,7 @@ def sample(work: Callable[[], Progress], shown: Shown[Progress], folder: Path, s
         raise
 
 
-def send_probe(questions: str, folder: Path, options: dict[str, Any], probe: int, spending: Spending) -> Spending:
+def send_probe(questions: str, folder: Path, options: GenerateOptions, probe: int, spending: Spending) -> Spending:
     """Sample the first questions, if that is unlikely to cost more than the limit; count and print what it costs."""
     from steelyard.sampling.estimate.estimate_generate import estimate_generate
     from steelyard.sampling.generate.generate_order import read_order
@@ -103,7 +104,7 @@ def send_probe(questions: str, folder: Path, options: dict[str, Any], probe: int
     return spending.after_probe(estimates, made.spent)
 
 
-def should_send(questions: str, folder: Path, options: dict[str, Any], spending: Spending) -> bool:
+def should_send(questions: str, folder: Path, options: GenerateOptions, spending: Spending) -> bool:
     """Estimate the cost; return whether to send the requests."""
     from steelyard.sampling.estimate.estimate_generate import estimate_generate
     from steelyard.sampling.generate.generate_order import read_order

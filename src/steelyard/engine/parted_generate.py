@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfi
 from steelyard.runs.part_folders import folder_of
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import check_parts, is_parted_run, part_of
+from steelyard.sampling.generate.generate_options import GenerateOptions
 from steelyard.sampling.generate.generate_order import read_order
 from steelyard.sampling.progress import Progress
 from steelyard.tables.questions.question_files import fingerprint
@@ -31,7 +32,7 @@ def generate_parts(
     parts: int | None = None,
     workers: str | int | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
-    **options: Any,
+    **options: Unpack[GenerateOptions],
 ) -> Progress:
     """Sample every question into a run in parts; the same call again goes on where it was stopped.
 

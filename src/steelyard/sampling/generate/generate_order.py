@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
@@ -14,8 +15,9 @@ from steelyard.foundation.errors import SteelyardNote, SteelyardWarning
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Sampling
 from steelyard.sampling.generate.generate import How
+from steelyard.sampling.generate.generate_options import GenerateOptions, with_defaults
 from steelyard.sampling.generate.request_batch import Limits
-from steelyard.sampling.llm.named_upstreams import Named, Upstream, read_upstreams
+from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.sampling.progress import Allowed
 from steelyard.tables.questions.prompts import Template, read_template
 from steelyard.tables.questions.question_files import fingerprint, read_questions
@@ -32,39 +34,20 @@ class GenerateOrder:
     manifest: Manifest
 
 
-def read_order(
-    questions: str | Path,
-    *,
-    upstream: Named,
-    model: Named | None = None,
-    n: int = 32,
-    temperature: float = 0.7,
-    top_p: float = 0.9,
-    max_tokens: int = 2048,
-    seed: int = 0,
-    prompt: str | Path | None = None,
-    answers: str | None = None,
-    limit: int | None = None,
-    concurrency: int = 64,
-    fan_out: bool = False,
-    logprobs: bool = True,
-    retries: int = 2,
-    try_timeout: float = 600.0,
-    sample_timeout: float = 3600.0,
-    max_failures: str | int = "10%",
-    key_env: Named = "OPENAI_API_KEY",
-    rename: dict[str, str] | None = None,
-) -> tuple[GenerateOrder, pl.DataFrame]:
+def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tuple[GenerateOrder, pl.DataFrame]:
     """Read the options of `generate`, and the questions; what is wrong is said before anything is made."""
-    upstreams = read_upstreams(upstream, model, key_env, n)
-    first = Sampling(upstreams[0].model, n, temperature, top_p, max_tokens, seed)
+    asked = with_defaults(options)
+    n, temperature, max_failures = asked["n"], asked["temperature"], asked["max_failures"]
+    upstreams = read_upstreams(asked["upstream"], asked["model"], asked["key_env"], n)
+    first = Sampling(upstreams[0].model, n, temperature, asked["top_p"], asked["max_tokens"], asked["seed"])
+    limits = Limits(asked["retries"], asked["try_timeout"], asked["sample_timeout"])
     how = How(
-        concurrency, fan_out=fan_out, logprobs=logprobs, limits=Limits(retries, try_timeout, sample_timeout),
+        asked["concurrency"], fan_out=asked["fan_out"], logprobs=asked["logprobs"], limits=limits,
         max_failures=max_failures,
     )  # fmt: skip
-    found = read_questions(questions, rename=rename, limit=limit)
-    template = read_template(found.prompt if prompt is None else prompt)
-    kind = _kind(answers, template, found.table)
+    found = read_questions(questions, rename=asked["rename"], limit=asked["limit"])
+    template = read_template(found.prompt if asked["prompt"] is None else asked["prompt"])
+    kind = _kind(asked["answers"], template, found.table)
     if temperature == 0 and n > 1:
         what = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
         warnings.warn(what, SteelyardWarning, stacklevel=3)
@@ -74,8 +57,8 @@ def read_order(
     sources = {each.name: {"model": each.model, "upstream": each.url} for each in upstreams if each.name}
     alone = None if sources else upstreams[0]
     manifest = Manifest(
-        fingerprint(found.table), alone.model if alone else "", n, seed, template.text,
-        {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens},
+        fingerprint(found.table), alone.model if alone else "", n, first.seed, template.text,
+        {"temperature": temperature, "top_p": first.top_p, "max_tokens": first.max_tokens},
         kind, alone.url if alone else "", Path(questions).name, sources=sources,
     )  # fmt: skip
     return GenerateOrder(upstreams, first, template, how, manifest), found.table

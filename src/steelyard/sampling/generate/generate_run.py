@@ -4,46 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 from steelyard.foundation.errors import SettingError
 from steelyard.runs.fork import fork as forked
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
 from steelyard.sampling.generate.fill_run import fill
+from steelyard.sampling.generate.generate_options import GenerateOptions, show_options
 from steelyard.sampling.generate.generate_order import read_order
 from steelyard.sampling.interrupts import waits_for
-from steelyard.sampling.llm.named_upstreams import Named
 from steelyard.sampling.llm.upstream import Serve, served
 from steelyard.sampling.progress import Progress
 
 
+@show_options
 async def agenerate(
     questions: str | Path,
     run: str | Path,
     *,
-    upstream: Named,
-    model: Named | None = None,
-    n: int = 32,
-    temperature: float = 0.7,
-    top_p: float = 0.9,
-    max_tokens: int = 2048,
-    seed: int = 0,
-    prompt: str | Path | None = None,
-    answers: str | None = None,
-    limit: int | None = None,
-    concurrency: int = 64,
-    fan_out: bool = False,
-    logprobs: bool = True,
-    retries: int = 2,
-    try_timeout: float = 600.0,
-    sample_timeout: float = 3600.0,
-    max_failures: str | int = "10%",
     fork: str | Path | None = None,
-    key_env: Named = "OPENAI_API_KEY",
     probe: int | None = None,
-    rename: dict[str, str] | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     serve: Serve = served,
+    **options: Unpack[GenerateOptions],
 ) -> Progress:
     """Do as `generate` does, in async code. When it is cancelled it saves what arrives within a moment.
 
@@ -53,12 +37,7 @@ async def agenerate(
     >>> made.done, made.failed
     (8, 0)
     """
-    asked, found = read_order(
-        questions, upstream=upstream, model=model, n=n, temperature=temperature, top_p=top_p, max_tokens=max_tokens,
-        seed=seed, prompt=prompt, answers=answers, limit=limit, concurrency=concurrency, fan_out=fan_out,
-        logprobs=logprobs, retries=retries, try_timeout=try_timeout, sample_timeout=sample_timeout,
-        max_failures=max_failures, key_env=key_env, rename=rename,
-    )  # fmt: skip
+    asked, found = read_order(questions, **options)
     folder = Path(run)
     if is_parted_run(folder):
         raise SettingError(f"{folder} is a run in parts: go on with the --engine that it was begun with")
