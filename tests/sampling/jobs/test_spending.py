@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.estimate.estimate import Range, predicted
+from steelyard.sampling.estimate.estimate import COVERAGE, Range, predicted, student_quantile
 from tests.fault_upstream.asked import text_of
 from tests.gateway.test_relay import fixed
 from tests.gateway.test_usage import sure
@@ -255,3 +255,10 @@ def test_a_server_that_counts_one_choice_of_several_is_not_believed(upstream: Fa
     assert (spent["requests"], spent["uncounted"], spent["cost"]) == (3, 3, None)
     spent = planned(generate(upstream, tmp_path, "good", *words))["spent"]
     assert (spent["uncounted"], spent["completion_tokens"]) == (0, tokens_of(3, 8))
+
+
+def test_students_quantile_is_the_exact_one_within_two_thousandths() -> None:
+    from scipy.special import stdtrit
+
+    for degrees in (*range(1, 40), 100, 1000):
+        assert student_quantile(degrees) == pytest.approx(stdtrit(degrees, (1 + COVERAGE) / 2), rel=2e-3)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean, stdev
+from statistics import NormalDist, fmean, stdev
 from typing import Any
 
 from steelyard.sampling.llm.prices import MILLION, Price
 
 COVERAGE = 0.95  # of a range that is learned from earlier requests
+FEW_DEGREES = (12.706, 4.303, 3.182, 2.776, 2.571)  # Student's quantiles at (1 + COVERAGE) / 2
 MARGIN = 0.2  # at least, either way: new texts may differ from earlier ones
 TOKENS_PER_BYTE = 1 / 6, 1 / 4, 1.0  # of text that no server has counted: lowest, expected, highest
 CHAT_TEMPLATE = 100  # tokens that a server may add to each request, at most: roles, a default system prompt
@@ -74,6 +75,21 @@ def no_requests(samples: int = 0) -> Estimate:
     return Estimate(samples, exactly(0), exactly(0), exactly(0))
 
 
+def student_quantile(degrees: int) -> float:
+    """Half the width of Student's interval with COVERAGE: known values for few degrees of freedom, then an expansion.
+
+    The expansion in 1 / degrees is Fisher's; within 0.2 % of the exact quantile from six degrees on.
+
+    >>> student_quantile(1), round(student_quantile(10), 2), round(student_quantile(1000), 2)
+    (12.706, 2.23, 1.96)
+    """
+    if degrees <= len(FEW_DEGREES):
+        return FEW_DEGREES[degrees - 1]
+    z = NormalDist().inv_cdf((1 + COVERAGE) / 2)
+    second, third = 5 * z**5 + 16 * z**3 + 3 * z, 3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z
+    return z + (z**3 + z) / (4 * degrees) + second / (96 * degrees**2) + third / (384 * degrees**3)
+
+
 def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
     """The sum of weight * value over new items, predicted from earlier values: Student's prediction interval.
 
@@ -83,13 +99,14 @@ def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
     >>> predicted([10.0, 20.0, 30.0], [1.0, 1.0]).expected, predicted([5.0, 5.0], [2.0])
     (40.0, Range(low=8.0, high=12.0, expected=10.0))
     """
-    from scipy.special import stdtrit
-
     total, mean = math.fsum(weights), fmean(values)
     if len(values) == 1:
         return Range(0.0, math.inf, mean * total)
-    quantile = float(stdtrit(len(values) - 1, (1 + COVERAGE) / 2))
-    half = quantile * stdev(values) * math.sqrt(math.fsum(w * w for w in weights) + total**2 / len(values))
+    half = (
+        student_quantile(len(values) - 1)
+        * stdev(values)
+        * math.sqrt(math.fsum(w * w for w in weights) + total**2 / len(values))
+    )
     half = max(half, MARGIN * mean * total)
     return Range(mean * total - half, mean * total + half, mean * total)
 
