@@ -1,4 +1,4 @@
-"""The figures of docs/ray_gpu.json in docs/scale.md; `python -m docs.scale` writes them there."""
+"""The figures of docs/ray_gpu.json in docs/scale-costs.md; `python -m docs.scale` writes them there."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ WAYS = {
 }
 HEAD = """On one {gpu} (torch {torch}, Ray {ray}{vllm}), responses per second of `score` on a run in {parts} parts,
 measured by `python -m benchmarks.ray_gpu` in the second half of the parts, once the model is loaded and compiled:"""
-TAIL = """The scores of one worker of Ray are {equal} those of the process, step by step. Where two workers share the
-GPU, or vLLM reads, the noise of rounding in bf16 is another one, which the random weights of these verifiers amplify;
-the last column is the correlation with the scores of the process, for each size."""
+TAIL = """The scores of one Ray worker are {equal} those of the process, step by step. With two workers on one GPU, or
+with vLLM, bf16 rounding differs, and the random weights of these verifiers amplify it; the last column is the
+correlation with the scores of the process, for each size."""
 
 
 def section(results: Mapping[str, Any]) -> str:

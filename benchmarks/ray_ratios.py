@@ -1,4 +1,4 @@
-"""How long Ray takes beside two processes, as stored in docs/ray_ratios.json for docs/scale.md."""
+"""How long Ray takes beside two processes, as stored in docs/ray_ratios.json for docs/scale-costs.md."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=16)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--model", action="store_true", help="score with a tiny model on the CPU")
-    parser.add_argument("--write", action="store_true", help="store the result for docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="store the result for docs/scale-costs.md")
     parser.add_argument("--engine", help="measure this one on the run in --folder, and nothing else")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--model-folder", type=Path, help="with --engine: the model")

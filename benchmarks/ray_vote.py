@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--tiny", type=int, default=10_000, help="parts of one question for the second table; 0: none")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--write", action="store_true", help="store the result for docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="store the result for docs/scale-costs.md")
     parser.add_argument("--folder", type=Path, help="where the tables go; default: a temporary folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as name:

@@ -1,6 +1,6 @@
-"""`python -m docs.scale`: what a million responses cost, as measured, and what more cost on many machines.
+"""`python -m docs.scale`: the measured cost of a million responses, and the estimate for more on many machines.
 
-It prints the tables and puts them into docs/scale.md. Every figure is taken from docs/benchmarks.md,
+It prints the tables and puts them into docs/scale-costs.md. Every figure is taken from docs/benchmarks.md,
 docs/gpu_scoring.json, docs/ray_ratios.json and docs/ray_gpu.json, where the commands that measure it have put it.
 `--responses`, `--machines`, `--cores` and `--gpus` are the assumptions; with other ones the tables are printed only.
 """
@@ -20,9 +20,9 @@ from benchmarks.ray_ratios import Ratio, stored, stored_many
 from steelyard.cli.time_left import duration
 
 HERE = Path(__file__).parent
-PAGE, BENCHMARKS, GPU = HERE / "scale.md", HERE / "benchmarks.md", HERE / "gpu_scoring.json"
+PAGE, BENCHMARKS, GPU = HERE / "scale-costs.md", HERE / "benchmarks.md", HERE / "gpu_scoring.json"
 RAY_GPU = HERE / "ray_gpu.json"
-TITLE = "What it costs"
+TITLE = "Measured costs"
 PART = 20 * 60  # seconds of work that a part should be
 MILLION = 1_000_000
 NUMBER = r"([\d,.]+)"
@@ -59,7 +59,7 @@ def costs() -> list[Cost]:
     read = _measured(page, rf"reading and grouping [\d,]+ responses: for each second of CPU \| {NUMBER}")
     voted = _measured(page, rf"10 M rows of Parquet to verdicts against DuckDB: CPU \| [\d.]+ x \({NUMBER} s")
     found = [
-        Cost("sample: ask, check and keep (the LLM itself not counted)", kept * 1e3, False, "benchmarks.md"),
+        Cost("sample: request, check and store (without the LLM itself)", kept * 1e3, False, "benchmarks.md"),
         Cost("parse: read the answer and group it", MILLION / read, False, "benchmarks.md"),
     ]
     gpu = json.loads(GPU.read_text())
@@ -94,17 +94,16 @@ def tables(machines: Machines) -> str:
         times = " | ".join(_seconds(total / (count * units)) for count in machines.counts)
         lines.append(f"| {cost.step} | {times} |")
     sizes = ", ".join(f"{cost.per_second * PART:,.0f} ({cost.step})" for cost in every if cost.gpu)
-    lines += ["", f"What one worker does in {duration(PART)}, a good size of a part, in responses: {sizes}."]
+    lines += ["", f"Responses per worker in {duration(PART)}, a good size for a part: {sizes}."]
     return "\n".join(lines)
 
 
 def _assumed(machines: Machines) -> str:
     return (
         f"From these, {machines.responses:,.0f} responses on machines with {machines.cores} cores and "
-        f"{machines.gpus} GPUs each. It is assumed that a core and a GPU are as fast as those that were measured, that "
-        "work divides without loss (nothing here waits for another part but the last ones), that storage keeps up, and "
-        "that responses are as long as those of the benchmark. The time of the LLM that is sampled is not in it: it is "
-        "the largest of all, and that of your server."
+        f"{machines.gpus} GPUs each. This assumes cores and GPUs as fast as those measured, work that divides without "
+        "loss, storage that keeps up, and responses as long as those of the benchmark. The LLM's own time is not "
+        "included; it is usually the largest part."
     )
 
 
@@ -113,7 +112,7 @@ def beside_processes(found: Sequence[Ratio]) -> str:
     if not found:
         return ""
     lines = [
-        "What Ray takes beside two plain processes, with two warm workers each on the same two cores (medians):", "",
+        "Ray compared with two plain processes, two warm workers each on the same two cores (medians):", "",
         "| work | times as long | with Ray | with processes | memory per worker | of the command | measured by |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]  # fmt: skip
@@ -125,7 +124,7 @@ def beside_processes(found: Sequence[Ratio]) -> str:
     if many:
         lines += [
             "",
-            f"A command that gives out {many.parts:,} parts of one question each takes {many.command_mb:.0f} MB and "
+            f"A command with {many.parts:,} parts of one question each takes {many.command_mb:.0f} MB and "
             f"{_seconds(many.seconds)} (`{many.command}`).",
         ]
     return "\n".join(lines)
@@ -141,7 +140,7 @@ def _rate(rate: float) -> str:
 
 def page_with(text: str) -> str:
     """The page with the tables in it."""
-    made = ["Made by `python -m docs.scale` from what was measured.", text, beside_processes(stored())]
+    made = ["Made by `python -m docs.scale` from measured figures.", text, beside_processes(stored())]
     made.append(ray_gpu_section.section(json.loads(RAY_GPU.read_text())))
     return with_section(PAGE.read_text(), TITLE, "\n\n".join(filter(None, made)))
 

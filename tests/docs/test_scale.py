@@ -1,4 +1,4 @@
-"""docs/scale.md: its tables are those of the stored figures."""
+"""docs/scale-costs.md: its tables are those of the stored figures."""
 
 from __future__ import annotations
 
