@@ -33,7 +33,7 @@ SKIPPED = {
     },
     "docs/gateway.md": {"steelyard fit kept": "run by tests/gateway/test_feedback.py"},
     "docs/grid.md": {"steelyard evaluate grid:": "an example of steelyard grid --help"},
-    "docs/layouts.md": {
+    "docs/layouts-reference.md": {
         "lm_eval": "another tool",
         "inspect eval": "another tool",
         "lighteval": "another tool",
