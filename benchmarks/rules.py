@@ -27,7 +27,7 @@ SEEDS, TESTED = 6, 1000
 Kind = type[sy.LogitVote] | type[sy.paper.LinearVote]
 HEAD = """# Which rule for the offset?
 
-This page is made by `python -m benchmarks.rules` on the simulator; [methods](methods.md#where-to-put-b) says what the
+This page is made by `python -m benchmarks.rules` on the simulator; [methods](methods-reference.md#where-to-put-b) says what the
 rules are. The tables show the gain over majority vote in points by world and number of calibration questions, as
 the mean of {seeds} seeds and of calibration at N = 8 and 32, with {tested} test questions each. The standard error of
 a cell over seeds and N is at most {error:.1f} points. The last columns are the mean over all cells, and the gain of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = [ROOT / "README.md", ROOT / "docs" / "methods.md", ROOT / "docs" / "python.md"]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / name for name in ("methods.md", "methods-reference.md", "python.md"))]
 UNLABELLED = """import steelyard as sy
 pool = sy.read("responses.parquet")
 sy.accuracy(sy.MajorityVote().predict(pool), pool)
