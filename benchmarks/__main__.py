@@ -17,12 +17,10 @@ from benchmarks.measuring import Row
 from benchmarks.page_sections import PAGE, with_head
 
 PARTS = ("startup", "tally", "calibration", "committee", "kde", "curves", "files", "runs", "sampling")
-HEAD = """# Benchmarks
-
-This page is made by `make bench`. Most figures are ratios of two things measured in turns in one run, because
-machines differ and are noisy: a ratio holds on other machines, the seconds in brackets do not.
-
-"""
+TITLE = "# Benchmarks"
+HEAD = """This page is made by `make bench`; each later section names its own command. Most figures are ratios of two
+things measured in turns in one run, because machines differ and are noisy: a ratio holds on other machines, the seconds
+in brackets do not."""
 
 
 def page(rows: list[Row]) -> str:
@@ -32,7 +30,19 @@ def page(rows: list[Row]) -> str:
     )
     table = ["| what | measured | goal | met |", "|---|---|---|---|"]
     table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
-    return HEAD + f"Measured on: {where}.\n\n" + "\n".join(table) + "\n"
+    return "\n\n".join((TITLE, in_short(rows), HEAD, f"Measured on: {where}.", "\n".join(table))) + "\n"
+
+
+def in_short(rows: list[Row]) -> str:
+    """The summary of the page."""
+    goals = [row for row in rows if row.goal != "no goal"]
+    missed = [f"{row.what} ({row.figure}, goal {row.goal})" for row in goals if not row.met]
+    met = f"{len(goals) - len(missed)} of {len(goals)} goals are met"
+    return (
+        f"**In short.** {met}; missed: {'; '.join(missed) or 'none'}.\n"
+        "Later sections: [answers](#answers), [text for verifiers](#preparing-text-for-verifiers), "
+        "[scoring on a GPU](#local-scoring-on-a-gpu), [the gateway](#gateway)."
+    )
 
 
 def main() -> int:
@@ -48,4 +58,5 @@ def main() -> int:
     return 0 if all(row.met for row in rows) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

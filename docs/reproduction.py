@@ -27,8 +27,8 @@ HERE = Path(__file__).parent
 FOLDER = HERE / "reproduced"
 TOLERANCE = 1e-6  # relative: what a fit that ends at its own tolerance keeps with another CPU or maths library
 LONG = 20  # rows; a longer table is shown as its averages
-HEAD = """# The paper and this grid, side by side
-
+TITLE = "# The paper and this grid, side by side"
+HEAD = """
 This page is made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard
 reproduce all` measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from
 them. For a grid of your own, run `steelyard reproduce all --grid FOLDER -o reproduction`; the folder holds one scored
@@ -62,7 +62,18 @@ def reproduction_page(found: list[Result]) -> str:
         for r in found
     ]
     summary = "\n".join(("| name | in the paper | its finding | ours |", "| --- | --- | --- | --- |", *rows))
-    return "\n".join((HEAD, summary, "", *(_section(result) for result in found)))
+    return "\n".join((TITLE, "", in_short(found), HEAD, summary, "", *(_section(result) for result in found)))
+
+
+def in_short(found: list[Result]) -> str:
+    """The summary of the page."""
+    judged = [r for r in found if r.finding.holds is not None]
+    failed = [f"[{r.name}](#{r.name})" for r in judged if not r.finding.holds]
+    return (
+        f"**In short.** {len(judged) - len(failed)} of the {len(judged)} findings of the paper that can be judged hold "
+        f"on the bundled grid.\nThese do not: {', '.join(failed) or 'none'}.\nThe grid has small models and generated "
+        "questions, so accuracies differ from the paper's; only findings are compared."
+    )
 
 
 def _section(result: Result) -> str:

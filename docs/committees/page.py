@@ -55,18 +55,18 @@ def text() -> str:
 
 
 def headline(labels: pl.DataFrame) -> str:
-    """The result in two sentences."""
+    """The summary of the page."""
     said = []
     for name, title in TITLES.items():
         at = {row["way"]: row for row in labels.filter(set=name, labels=FEW).iter_rows(named=True)}
         full = labels.filter(set=name, labels=USUAL, way="few-label").row(0, named=True)
         said.append(
-            f"On {title} majority vote has {_number(at['majority'])} %, the consensus without any label "
-            f"{_number(at['consensus'])} %, the committee {_number(at['few-label'])} % with {FEW} labels and "
-            f"{_number(full)} % with {USUAL}; the best single LLM that {FEW} labels find has "
+            f"On {title}, majority vote reaches {_number(at['majority'])} %, consensus without labels "
+            f"{_number(at['consensus'])} %, and the committee {_number(at['few-label'])} % with {FEW} labels and "
+            f"{_number(full)} % with {USUAL}; the best single LLM by {FEW} labels reaches "
             f"{_number(at['best single'])} %."
         )
-    return "**" + " ".join(said) + "**"
+    return "\n".join(["**In short.**", *said, "[Where it does not win](#where-it-does-not-win) lists the losses."])
 
 
 def accuracies(table: pl.DataFrame, by: str) -> str:
