@@ -28,9 +28,9 @@ import polars as pl
 
 from benchmarks.ray_ratios import Ratio
 from steelyard.engine import parted_score
-from steelyard.engine.board import PartDone
 from steelyard.engine.parted_generate import parts_of, with_parts
 from steelyard.engine.parted_score import score_parts
+from steelyard.engine.run_progress import PartDone
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart

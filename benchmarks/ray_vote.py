@@ -26,9 +26,9 @@ import polars as pl
 import steelyard as sy
 from benchmarks.ray_ratios import ManyParts, Ratio
 from steelyard.engine.engines import engine_of
-from steelyard.engine.giving_out import Failed
 from steelyard.engine.parts_job import TablePart
 from steelyard.engine.parts_read import PartRead
+from steelyard.engine.scheduler import Failed
 from steelyard.engine.vote_parts import VoteOrder, vote_part, vote_parts
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, part_name

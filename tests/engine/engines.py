@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from steelyard.engine.at_work import attempt
-from steelyard.engine.giving_out import Failed, Finished, P
+from steelyard.engine.scheduler import Failed, Finished, P
+from steelyard.engine.worker import attempt
 
 
 class Here:

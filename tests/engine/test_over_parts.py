@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.engine.board import Board, PartDone
 from steelyard.engine.over_parts import over_parts, unfinished
+from steelyard.engine.run_progress import PartDone, RunProgress
 from steelyard.foundation.errors import SettingError, SteelyardWarning
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart
@@ -28,7 +28,7 @@ def test_warnings_of_parts_are_told_and_work_that_went_on_is_not_called_stopped(
 ) -> None:
     (tmp_path / FILE).touch()
     run = PartedRun(tmp_path, Manifest("ab", "m", 1), tuple(RunPart(i, 1, "") for i in range(24)))
-    board = Board(tmp_path, 24, 24, "samples", lambda _: None)
+    board = RunProgress(tmp_path, 24, 24, "samples", lambda _: None)
     with pytest.warns(SteelyardWarning, match="part-00000: line 0 of the journal is damaged"):
         lost = over_parts(Here(), well, every, run, run.parts, board, workers=(1, None))
     said = str(unfinished(run, lost, 24, stopped=board.stopped))

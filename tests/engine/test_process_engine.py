@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.engine.engines import engine_of
-from steelyard.engine.giving_out import DiedError, Failed, Finished
 from steelyard.engine.process_engine import _Process
+from steelyard.engine.scheduler import DiedError, Failed, Finished
 from steelyard.foundation.errors import SettingError
 from tests.engine.tasks import doubled, fatal, parts
 from tests.waiting import until
@@ -71,7 +71,7 @@ def test_a_worker_that_is_gone_before_it_gets_a_part_is_one_that_died(tmp_path: 
     worker.give(parts(1)[0])
     with pytest.raises(DiedError, match="ended with code -9"):
         worker.result()
-    worker.dismiss()
+    worker.stop()
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from steelyard.engine.ray_room import Need, default_gpus, workers_for
+from steelyard.engine.ray_cluster import Need, default_gpus, workers_for
 from steelyard.foundation.errors import SettingError, SteelyardWarning
 
 NODES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 8.0, "GPU": 1.0}, {"CPU": 4.0}]

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 from steelyard.engine import score_part
-from steelyard.engine.board import PartDone
+from steelyard.engine.run_progress import PartDone
 from steelyard.engine.score_part import PartsScoreOrder
 from steelyard.runs.parted_run import RunPart
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores

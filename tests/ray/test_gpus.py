@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.engine.giving_out import LIMIT
+from steelyard.engine.scheduler import LIMIT
 from tests.ray.cluster import add_node, command, only_a_head
 from tests.ray.gpu_workers import TOLD, most_at_once, scored, told
 from tests.running import Done, steelyard

@@ -16,7 +16,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.engine.engines import engine_of
-from steelyard.engine.giving_out import Failed, Finished
+from steelyard.engine.scheduler import Failed, Finished
 from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import SettingError
 from steelyard.tables.partitioning import partition

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.engine.engines import Engine
-from steelyard.engine.giving_out import Failed
+from steelyard.engine.failures import AGAIN, failure_summary
 from steelyard.engine.parts_read import PartRead, PartsRead
-from steelyard.engine.told_failures import AGAIN, told_failures
+from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError
 from steelyard.runs.on_demand import is_asked_column
 from steelyard.tables.asked_scores import not_all_asked
@@ -31,7 +31,7 @@ def all_asked(read: PartsRead, engine: Engine, workers: int | None = None) -> tu
     with closing(engine.run(not_asked, tuple(left), filled[1:], workers=workers)) as ended:
         for each in ended:
             if isinstance(each, Failed):
-                raise RunError(told_failures([each], len(read.parts), fix=AGAIN))
+                raise RunError(failure_summary([each], len(read.parts), fix=AGAIN))
             left = _without(left, each.summary)
             if not left:
                 break

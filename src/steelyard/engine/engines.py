@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Protocol
 
-from steelyard.engine.giving_out import Failed, Finished, P
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.ray_engine import RayEngine
+from steelyard.engine.scheduler import Failed, Finished, P
 from steelyard.foundation.errors import SettingError
 
 

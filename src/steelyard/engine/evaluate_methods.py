@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.engine.engines import Engine
-from steelyard.engine.giving_out import Failed, Finished
 from steelyard.engine.part_warnings import ToldOnce, caught
+from steelyard.engine.scheduler import Failed, Finished
 from steelyard.evaluation.accuracy_curves import Curves, curves
 from steelyard.evaluation.confidence_quality import TABLE, confidence_table
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline

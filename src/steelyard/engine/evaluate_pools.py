@@ -10,8 +10,8 @@ import polars as pl
 
 from steelyard.engine.engines import Engine
 from steelyard.engine.evaluate_methods import curve_of, joined_curves
-from steelyard.engine.giving_out import Failed
 from steelyard.engine.part_warnings import ToldOnce, caught
+from steelyard.engine.scheduler import Failed
 from steelyard.evaluation.accuracy_curves import all_methods, curves
 from steelyard.evaluation.evaluate import table_of_curves, with_baseline
 from steelyard.foundation.errors import RunError

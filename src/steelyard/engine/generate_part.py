@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine.board import PartDone
-from steelyard.engine.part_news import Teller
+from steelyard.engine.part_progress import ProgressWriter
 from steelyard.engine.part_warnings import caught
+from steelyard.engine.run_progress import PartDone
 from steelyard.foundation.errors import RunError
 from steelyard.runs.part_folders import finish, taken
 from steelyard.runs.parted_run import PartedRun, RunPart
@@ -34,7 +34,7 @@ class PartsOrder:
 def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
     """Ask for every sample that a part misses, and give it its name when all are there."""
     run = PartedRun.read(order.folder)
-    with caught() as said, taken(run, part) as folder, Teller(order.folder, part.name) as teller:
+    with caught() as said, taken(run, part) as folder, ProgressWriter(order.folder, part.name) as writer:
         questions = run.questions(part).drop("place")
         if fingerprint(questions) != part.sha256:
             raise RunError(f"{order.folder} has lost questions of {part.name}: give it the questions of its first time")
@@ -42,9 +42,9 @@ def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
         _tell_abilities(opened)
 
         def watch(progress: Progress) -> None:
-            teller.news.done, teller.news.failed = progress.done, progress.failed
-            teller.news.tokens = progress.tokens
-            teller.tell()
+            writer.progress.done, writer.progress.failed = progress.done, progress.failed
+            writer.progress.tokens = progress.tokens
+            writer.write()
 
         try:
             made = asyncio.run(fill(opened, order.asked, watch, served))

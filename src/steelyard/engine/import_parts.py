@@ -16,13 +16,13 @@ from uuid import uuid4
 import polars as pl
 
 from steelyard.engine.engines import Engine
+from steelyard.engine.failures import SAME, failure_summary
 from steelyard.engine.files_alike import TOGETHER, checked_rows, schema_of, write_about
-from steelyard.engine.giving_out import Failed
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_folder import finish, held, wanted_parts
 from steelyard.engine.parts_job import TablePart, seal_part
 from steelyard.engine.parts_read import PartRead
-from steelyard.engine.told_failures import SAME, told_failures
+from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError, SettingError, TableError
 from steelyard.foundation.files import UnwritableError, reason
 from steelyard.foundation.stores.address import Address, Place
@@ -163,7 +163,7 @@ def _all(
             told.hear(each.part.name, each.summary)
     told.tell()
     if failed:
-        raise RunError(told_failures(failed, len(parts), told.what, AGAIN if told.what == "files" else SAME))
+        raise RunError(failure_summary(failed, len(parts), told.what, AGAIN if told.what == "files" else SAME))
 
 
 def spread_file(order: ImportOrder, file: InputFile) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine
-from steelyard.engine.giving_out import Finished
 from steelyard.engine.part_warnings import ToldOnce
+from steelyard.engine.run_progress import PartDone, RunProgress
+from steelyard.engine.scheduler import Finished
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import sha256_of
@@ -46,40 +46,40 @@ def over_parts(
     order: Any,
     run: PartedRun,
     parts: Sequence[RunPart],
-    board: Board,
+    status: RunProgress,
     *,
     workers: tuple[int, int | None],
     gpus: float | None = 0,
 ) -> dict[str, str]:
-    """Do a task for all parts, and tell the board of each that is done; return why the others were not, by name.
+    """Do a task for all parts, and count each that is done; return why the others were not, by name.
 
     `workers` is how many must start, and how many may be at work at once; `gpus` are those of each.
     """
     failed: dict[str, str] = {}
     if not parts:
-        board.tell()
+        status.report()
         return failed
     in_a_row, told = 0, ToldOnce()
     reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
     ended = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
-    with board.watching():
+    with status.watching():
         try:
             for each in ended:
                 if isinstance(each, Finished):
-                    board.finish(each.part.name, each.summary)
+                    status.finish(each.part.name, each.summary)
                     told.hear(each.part.name, each.summary.said)
                     in_a_row = 0
                     continue
                 failed[each.part.name] = each.reason
                 in_a_row += 1
                 if in_a_row >= FAILURES:
-                    board.stopped = True
+                    status.stopped = True
                     break
         finally:
             close = getattr(ended, "close", None)
             if close:
                 close()
-    board.tell()
+    status.report()
     told.tell()
     return failed
 

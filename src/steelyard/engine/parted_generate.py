@@ -9,10 +9,10 @@ from typing import Unpack
 
 import polars as pl
 
-from steelyard.engine.board import Board, PartDone
 from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.generate_part import PartsOrder, generate_part
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
+from steelyard.engine.run_progress import PartDone, RunProgress
 from steelyard.runs.part_folders import folder_of
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import check_parts, is_parted_run, part_of
@@ -51,7 +51,7 @@ def generate_parts(
     started = PartedRun.start(folder, asked.manifest, placed, parts_of(placed, parts))
     asked = replace(asked, manifest=started.manifest)
     each = asked.manifest.n * max(1, len(asked.manifest.sources))
-    board = Board(folder, table.height * each, len(started.wanted), "samples", progress)
+    status = RunProgress(folder, table.height * each, len(started.wanted), "samples", progress)
     order = PartsOrder(folder.resolve(), asked)
     left = []
     for part in started.wanted:
@@ -59,11 +59,11 @@ def generate_parts(
         if held < part.questions * each:
             left.append(part)
         else:
-            board.finished[part.name] = PartDone(held, held, 0, 0, 0)
-    failed = over_parts(chosen, generate_part, order, started, left, board, workers=many)
+            status.finished[part.name] = PartDone(held, held, 0, 0, 0)
+    failed = over_parts(chosen, generate_part, order, started, left, status, workers=many)
     if failed:
-        raise unfinished(started, failed, len(started.wanted), stopped=board.stopped)
-    return board.total
+        raise unfinished(started, failed, len(started.wanted), stopped=status.stopped)
+    return status.total
 
 
 def with_parts(table: pl.DataFrame, parts: int) -> pl.DataFrame:

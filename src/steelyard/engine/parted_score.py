@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.answers.extract import AUTO
-from steelyard.engine.board import Board
 from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.over_parts import holds_of, over_parts, read_workers, unfinished
 from steelyard.engine.own_server import read_servers
 from steelyard.engine.process_engine import ProcessEngine
+from steelyard.engine.run_progress import RunProgress
 from steelyard.engine.score_part import PartsScoreOrder, score_part
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.file_system import check_no_store
@@ -76,12 +76,12 @@ def score_parts(
             "end: give its 'steelyard generate' command again first"
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
-    board = Board(folder, responses, len(parts), "responses", progress)
+    status = RunProgress(folder, responses, len(parts), "responses", progress)
     wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, on_demand, servers)
-    failed = over_parts(chosen, score_part, wanted, parted, parts, board, workers=many, gpus=gpus)
+    failed = over_parts(chosen, score_part, wanted, parted, parts, status, workers=many, gpus=gpus)
     if failed:
-        raise unfinished(parted, failed, len(parts), stopped=board.stopped)
-    done = _added_up(folder, board)
+        raise unfinished(parted, failed, len(parts), stopped=status.stopped)
+    done = _added_up(folder, status)
     if on_demand is not None:
         check_readable(folder, done.readable)
         done.rule = on_demand.rule.name
@@ -110,10 +110,10 @@ def _gpus(given: float | None, order: ScoreOrder, engine: Engine) -> float | Non
     return given
 
 
-def _added_up(folder: Path, board: Board) -> Scored:
+def _added_up(folder: Path, status: RunProgress) -> Scored:
     """What the workers did, as one."""
-    parts = list(board.finished.values())
-    done = Scored(new=sum(part.done for part in parts), run=folder, spent=total_usage(board.total.spent))
+    parts = list(status.finished.values())
+    done = Scored(new=sum(part.done for part in parts), run=folder, spent=total_usage(status.total.spent))
     for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable"):
         setattr(done, name, sum(part.about[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())

@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 from steelyard.engine.engines import Engine
-from steelyard.engine.giving_out import Failed
+from steelyard.engine.failures import failure_summary
 from steelyard.engine.parts_folder import finish, held, seals_of, wanted_parts
 from steelyard.engine.parts_read import PartRead, PartsRead
-from steelyard.engine.told_failures import told_failures
+from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.stores.address import Place, place_of
 from steelyard.foundation.stores.drafts import put_bytes
@@ -93,7 +93,7 @@ class PartsJob:
                 else:
                     yield each.summary
             if failed:
-                raise RunError(told_failures(failed, len(parts)))
+                raise RunError(failure_summary(failed, len(parts)))
             finish(self.target, wanted, paths)
 
     def _wanted(self) -> Parts:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import polars as pl
 
 from steelyard.engine.engines import Engine
-from steelyard.engine.giving_out import Failed
-from steelyard.engine.told_failures import AGAIN, told_failures
+from steelyard.engine.failures import AGAIN, failure_summary
+from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.stores.address import Place, place_of
 from steelyard.runs.derived_table import fresh_table
@@ -103,7 +103,7 @@ def _tables(
     ended = list(engine.run(make_table, there, old, workers=workers)) if old else []
     failed = [each for each in ended if isinstance(each, Failed)]
     if failed:
-        raise RunError(told_failures(failed, len(parts), fix=AGAIN))
+        raise RunError(failure_summary(failed, len(parts), fix=AGAIN))
     current = {name: table or current_table(there[name]) for name, table in found.items()}
     if busy := [name for name, table in current.items() if table is None]:
         raise RunError(f"{there[busy[0]]} is being written to: wait for that, and run the same command again")

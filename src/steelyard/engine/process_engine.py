@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from steelyard.engine.at_work import attempt, refusal
-from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
+from steelyard.engine.scheduler import DiedError, Failed, Finished, P, Scheduler
+from steelyard.engine.worker import attempt, refusal
 from steelyard.foundation.arguments import with_names_of_this_process
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.environment import SAFE_PATH
@@ -41,8 +41,8 @@ class ProcessEngine:
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Do as every engine does (steelyard/engine/engines.py)."""
-        crew = _Processes((with_names_of_this_process(task), order, dict(reads or {})), max(1, int(cpus)))
-        yield from GivingOut(crew, parts, workers or self.workers, least).run()
+        pool = _Processes((with_names_of_this_process(task), order, dict(reads or {})), max(1, int(cpus)))
+        yield from Scheduler(pool, parts, workers or self.workers, least).run()
 
 
 class _Process:
@@ -66,7 +66,7 @@ class _Process:
             code = self.process.exitcode
             raise DiedError(f"process {self.process.pid} ended with code {code}{SCRIPT * (code == 1)}") from None
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         self.process.kill()
         self.process.join()
         self.line.close()
@@ -76,7 +76,7 @@ class _Processes:
     def __init__(self, work: tuple[Any, ...], threads: int) -> None:
         self.work, self.threads = work, threads
 
-    def hire(self) -> _Process:
+    def start(self) -> _Process:
         return _Process(self.work, self.threads)
 
     def wait(self, workers: Sequence[_Process], seconds: float) -> list[_Process]:

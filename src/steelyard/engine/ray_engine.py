@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut, P
-from steelyard.engine.ray_room import Need, default_gpus, nodes_of, workers_for
+from steelyard.engine.ray_cluster import Need, default_gpus, nodes_of, workers_for
+from steelyard.engine.scheduler import DiedError, Failed, Finished, P, Scheduler
 from steelyard.foundation.arguments import with_names_of_this_process
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.errors import SettingError
@@ -57,8 +57,8 @@ class RayEngine:
             need = Need(cpus, default_gpus(nodes) if gpus is None else gpus)
             useful = min(workers, len(parts)) if workers else None
             many = workers_for(nodes, need, useful, grows=least > 0)
-            crew = _Actors(ray, with_names_of_this_process(task), order, reads or {}, need)
-            yield from GivingOut(crew, parts, many, least, f"each takes {need}").run()
+            pool = _Actors(ray, with_names_of_this_process(task), order, reads or {}, need)
+            yield from Scheduler(pool, parts, many, least, f"each takes {need}").run()
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
@@ -101,24 +101,24 @@ class RayEngine:
 
 
 class _Actor:
-    def __init__(self, crew: _Actors) -> None:
-        self.crew, self.actor = crew, crew.kind.remote()
-        self.said = self.actor.start.remote(crew.threads, __version__, crew.reads, bool(crew.need.gpus))
+    def __init__(self, pool: _Actors) -> None:
+        self.pool, self.actor = pool, pool.kind.remote()
+        self.said = self.actor.start.remote(pool.threads, __version__, pool.reads, bool(pool.need.gpus))
 
     def give(self, part: Any) -> None:
-        self.said = self.actor.do.remote(self.crew.task, self.crew.order, part)
+        self.said = self.actor.do.remote(self.pool.task, self.pool.order, part)
 
     def result(self) -> Any:
         from ray.exceptions import RayError
 
         try:
-            return self.crew.ray.get(self.said)
+            return self.pool.ray.get(self.said)
         except RayError as error:
             raise DiedError(" ".join(str(error).split())[:300]) from None
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         with contextlib.suppress(Exception):  # it is gone already, or Ray is
-            self.crew.ray.kill(self.actor)
+            self.pool.ray.kill(self.actor)
 
 
 class _Actors:
@@ -130,7 +130,7 @@ class _Actors:
         options = {"num_cpus": need.cpus, "num_gpus": need.gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self.kind = ray.remote(_worker_class()).options(**options)
 
-    def hire(self) -> _Actor:
+    def start(self) -> _Actor:
         return _Actor(self)
 
     def wait(self, workers: Sequence[_Actor], seconds: float) -> list[_Actor]:
@@ -152,7 +152,7 @@ def _worker_class() -> type:
                 os.environ["CUDA_VISIBLE_DEVICES"] = ""
             where = socket.gethostname()
             try:
-                from steelyard.engine.at_work import refusal
+                from steelyard.engine.worker import refusal
             except ImportError as error:
                 return (
                     f"the worker on {where} cannot import the Steelyard of this command ({error}): "
@@ -161,7 +161,7 @@ def _worker_class() -> type:
             return refusal(where, version, reads)
 
         def do(self, task: Any, order: Any, part: Any) -> tuple[bool, Any]:
-            from steelyard.engine.at_work import attempt
+            from steelyard.engine.worker import attempt
 
             return attempt(task, order, part)
 

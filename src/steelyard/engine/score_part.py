@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine.board import PartDone
 from steelyard.engine.own_server import own_server
-from steelyard.engine.part_news import Teller
+from steelyard.engine.part_progress import ProgressWriter
 from steelyard.engine.part_warnings import caught
+from steelyard.engine.run_progress import PartDone
 from steelyard.foundation.errors import VerifierError
 from steelyard.runs.part_folders import taken
 from steelyard.runs.parted_run import PartedRun, RunPart
@@ -51,7 +51,7 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     run = PartedRun.read(order.folder)
     run.check(part)
     asked = replace(order.asked, at=own_server(order.folder, order.servers))
-    told = Teller(order.folder, part.name, gpus=order.gpus)
+    told = ProgressWriter(order.folder, part.name, gpus=order.gpus)
     scoring = asked.scoring(run.manifest)
 
     def begin() -> None:
@@ -61,20 +61,20 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
     with (
         caught(notes=order.on_demand is not None) as said,
         taken(run, part) as folder,
-        told as teller,
+        told as writer,
         Run.open(folder, write=True) as opened,
     ):
 
         async def watched(protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
-            return Watched(await kept(asked.verifier, protocol, model, address, context), teller, begin)
+            return Watched(await kept(asked.verifier, protocol, model, address, context), writer, begin)
 
         how: dict[str, Any] = {"on_demand": order.on_demand, "is_part": True, "connect": watched}
         done = asyncio.run(score_opened(opened, asked, **how))
         responses = len(opened.state.samples.done)
     settled = done.before + done.new + done.copied + done.not_asked
-    failed, news = done.failures.total(), teller.news
+    failed, progress = done.failures.total(), writer.progress
     about = {name: getattr(done, name) for name in ABOUT}
-    return PartDone(responses, settled, done.new, failed, news.tokens, done.failures, about, said, {"": done.spent})
+    return PartDone(responses, settled, done.new, failed, progress.tokens, done.failures, about, said, {"": done.spent})
 
 
 async def kept(verifier: str, protocol: Protocol, model: str, address: Address | None, context: int | None) -> Runner:
@@ -112,21 +112,21 @@ async def _reconnect(protocol: Protocol, model: str, address: Address, context: 
 class Watched:
     """A runner that counts what comes from it; `begin` is called before the first score."""
 
-    def __init__(self, runner: Runner, teller: Teller, begin: Callable[[], None]) -> None:
-        self.runner, self.teller, self.begin = runner, teller, begin
+    def __init__(self, runner: Runner, writer: ProgressWriter, begin: Callable[[], None]) -> None:
+        self.runner, self.writer, self.begin = runner, writer, begin
         self.found: dict[str, Any] = runner.found
 
     async def score(self, items: Iterator[Item]) -> Results:
         """Score items, and tell how many."""
-        news = self.teller.news
+        progress = self.writer.progress
         async with aclosing(self.runner.score(items)) as results:
             async for item, result in results:
-                if not news.done and isinstance(result, Scores):
+                if not progress.done and isinstance(result, Scores):
                     self.begin()
-                news.done += isinstance(result, Scores)
-                news.failed += not isinstance(result, Scores)
-                news.tokens += item.sample.get("tokens") or 0
-                self.teller.tell()
+                progress.done += isinstance(result, Scores)
+                progress.failed += not isinstance(result, Scores)
+                progress.tokens += item.sample.get("tokens") or 0
+                self.writer.write()
                 yield item, result
 
     async def close(self) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 from steelyard.cli.diagnosis.finding import BAD, GOOD, NOTE, Finding
 from steelyard.engine.engines import engine_of
 from steelyard.engine.process_engine import ProcessEngine
+from steelyard.engine.ray_cluster import counted
 from steelyard.engine.ray_engine import RayEngine
-from steelyard.engine.ray_room import counted
 from steelyard.foundation.errors import SteelyardError
 from steelyard.foundation.version import __version__
 from steelyard.runs.file_system import STORAGE

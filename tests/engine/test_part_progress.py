@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.cli.live_progress import sentence
-from steelyard.engine.board import Board
-from steelyard.engine.part_news import Teller, gpu_share
+from steelyard.engine.part_progress import ProgressWriter, gpu_share
+from steelyard.engine.run_progress import RunProgress
 from steelyard.sampling.progress import Progress
 from tests.waiting import until
 
@@ -46,19 +46,19 @@ def test_without_nvidia_smi_nothing_is_said(tmp_path: Path, monkeypatch: pytest.
 def test_the_share_of_all_workers_is_in_the_progress_of_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.engine.part_news.EVERY", 0.0)
+    monkeypatch.setattr("steelyard.engine.part_progress.EVERY", 0.0)
     said: list[str] = []
-    board = Board(tmp_path, 100, 2, "responses", lambda progress: said.append(sentence(progress)))
-    with Teller(tmp_path, "part-00000", gpus=True) as first, Teller(tmp_path, "part-00001") as second:
-        first.news.done, first.news.tokens, second.news.done = 30, 6000, 10
-        first.tell()
-        until(lambda: first.news.gpu is not None)
-        first.tell()
-        second.tell()
-        board.tell()
-        second.news.done = 20
-        second.tell()
-        board.tell()
+    board = RunProgress(tmp_path, 100, 2, "responses", lambda progress: said.append(sentence(progress)))
+    with ProgressWriter(tmp_path, "part-00000", gpus=True) as first, ProgressWriter(tmp_path, "part-00001") as second:
+        first.progress.done, first.progress.tokens, second.progress.done = 30, 6000, 10
+        first.write()
+        until(lambda: first.progress.gpu is not None)
+        first.write()
+        second.write()
+        board.report()
+        second.progress.done = 20
+        second.write()
+        board.report()
     assert said[0].startswith("40/100, ")
     for words in ("responses/s", "tokens/s", "0 of 2 parts finished", "GPUs busy 70% of the time"):
         assert words in said[0]

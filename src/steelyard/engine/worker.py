@@ -1,4 +1,4 @@
-"""What a worker does, whoever started it: a check, then part after part. What goes wrong is one line of text."""
+"""What a worker runs on any engine: a check of itself, then part after part. Errors are one line of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARED = "put it into a folder that all machines share"
 
 
 def refusal(where: str, version: str, reads: Mapping[str, str]) -> str | None:
-    """Why a worker may not begin: it is not the Steelyard of the driver, or reads other files than the driver.
+    """Why a worker cannot start: its version of Steelyard, or a file that it reads, differs from the driver's.
 
     >>> refusal("node-7", "0.0.1", {})
     'the worker on node-7 has Steelyard 0.1.0, and this command is 0.0.1: install 0.0.1 on every machine'
@@ -27,10 +27,10 @@ def refusal(where: str, version: str, reads: Mapping[str, str]) -> str | None:
         )
     for path, digest in reads.items():
         try:
-            found = sha256_of(Path(path))
+            actual = sha256_of(Path(path))
         except OSError as error:
             return f"the worker on {where} cannot read {path} ({reason(error)}): {SHARED}"
-        if found != digest:
+        if actual != digest:
             return f"the worker on {where} reads another {path} than this command: {SHARED}"
     return None
 

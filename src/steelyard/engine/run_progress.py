@@ -1,4 +1,4 @@
-"""Where the work on all parts stands: what is finished, and what the workers say of the parts they are at."""
+"""The progress of a run in parts: finished parts, and what workers report of the parts that they process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine.part_news import EVERY, News, all_news, forget_news
+from steelyard.engine.part_progress import EVERY, PartProgress, clear_progress, read_progress
 from steelyard.runs.usage import Usage
 from steelyard.sampling.progress import Progress
 
 
 @dataclass(frozen=True)
 class PartDone:
-    """What became of one part: how many were wanted, how many it holds now and what was done just now."""
+    """The outcome of one part: how many items were wanted, how many it holds, and what was done now."""
 
     wanted: int
     held: int
@@ -30,8 +30,8 @@ class PartDone:
     spent: dict[str, Usage] = field(default_factory=dict)  # by upstream
 
 
-class Board:
-    """Adds up what the parts say; whoever watches is told by a thread of its own."""
+class RunProgress:
+    """Adds up the progress of all parts; a thread reports it to the watcher."""
 
     def __init__(self, run: Path, wanted: int, pieces: int, unit: str, watch: Callable[[Progress], None]) -> None:
         self.run, self.unit, self.watch = run, unit, watch
@@ -41,23 +41,23 @@ class Board:
         self._lock = threading.Lock()
 
     def finish(self, part: str, done: PartDone) -> None:
-        """A part has ended well."""
+        """Count a part that has succeeded."""
         with self._lock:
             self.finished[part] = done
-        self.tell()
+        self.report()
 
-    def tell(self) -> None:
-        """Tell the watcher how all stands."""
+    def report(self) -> None:
+        """Report the progress to the watcher."""
         with self._lock:
             parts = list(self.finished.values())
-            news = [each for part, each in all_news(self.run).items() if part not in self.finished]
+            running = [progress for part, progress in read_progress(self.run).items() if part not in self.finished]
         total = self.total
         total.pieces_done = len(parts)
         total.there = sum(each.held - each.done for each in parts)
         for name in ("done", "failed", "tokens"):
-            setattr(total, name, sum(getattr(each, name) for each in (*parts, *news)))
+            setattr(total, name, sum(getattr(each, name) for each in (*parts, *running)))
         total.note_first()
-        total.gpu = _mean(news)
+        total.gpu = _mean(running)
         total.held = sum(each.held for each in parts)
         total.reasons = sum((each.reasons for each in parts), Counter[str]())
         names = sorted({name for each in parts for name in each.spent})
@@ -66,24 +66,24 @@ class Board:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Tell the watcher now and then, while the block waits for parts."""
-        forget_news(self.run)
+        """Report to the watcher now and then while the block waits for parts."""
+        clear_progress(self.run)
         end = threading.Event()
 
-        def now_and_then() -> None:
+        def report() -> None:
             while not end.wait(EVERY):
-                self.tell()
+                self.report()
 
-        thread = threading.Thread(target=now_and_then, daemon=True)
+        thread = threading.Thread(target=report, daemon=True)
         thread.start()
         try:
             yield
         finally:
             end.set()
             thread.join()
-            forget_news(self.run)
+            clear_progress(self.run)
 
 
-def _mean(news: list[News]) -> float | None:
-    shares = [each.gpu for each in news if each.gpu is not None]
+def _mean(running: list[PartProgress]) -> float | None:
+    shares = [part.gpu for part in running if part.gpu is not None]
     return sum(shares) / len(shares) if shares else None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.engine import giving_out
-from steelyard.engine.giving_out import DiedError, Failed, Finished, GivingOut
+from steelyard.engine import scheduler
+from steelyard.engine.scheduler import DiedError, Failed, Finished, Scheduler
 from steelyard.foundation.errors import SettingError, SteelyardWarning
 from tests.engine.tasks import Number, parts
 
@@ -37,7 +37,7 @@ class Clerk:
             raise DiedError("it died")
         return True, 10 * part.value
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         self.gone = True
 
 
@@ -48,7 +48,7 @@ class Office:
         self.given: list[int] = []
         self.most = 0
 
-    def hire(self) -> Clerk:
+    def start(self) -> Clerk:
         self.hired.append(Clerk(self))
         return self.hired[-1]
 
@@ -58,7 +58,7 @@ class Office:
 
 def test_every_part_is_done_once_by_no_more_workers_than_allowed_who_are_all_dismissed() -> None:
     office = Office()
-    ended = list(GivingOut(office, parts(20), 3).run())
+    ended = list(Scheduler(office, parts(20), 3).run())
     assert sorted(each.summary for each in ended if isinstance(each, Finished)) == [10 * i for i in range(20)]
     assert sorted(office.given) == list(range(20))
     assert len(office.hired) == 3
@@ -68,13 +68,13 @@ def test_every_part_is_done_once_by_no_more_workers_than_allowed_who_are_all_dis
 
 def test_no_more_workers_are_hired_than_there_are_parts() -> None:
     office = Office()
-    assert len(list(GivingOut(office, parts(2), 50).run())) == 2
+    assert len(list(Scheduler(office, parts(2), 50).run())) == 2
     assert len(office.hired) == 2
 
 
 def test_a_part_whose_worker_died_is_given_to_another_and_one_that_kills_three_is_named() -> None:
     office = Office(deadly={1: 2, 4: 99})
-    ended = {each.part.value: each for each in GivingOut(office, parts(6), 2).run()}
+    ended = {each.part.value: each for each in Scheduler(office, parts(6), 2).run()}
     assert len(ended) == 6
     assert isinstance(ended[1], Finished)
     assert isinstance(ended[4], Failed)
@@ -85,23 +85,23 @@ def test_a_part_whose_worker_died_is_given_to_another_and_one_that_kills_three_i
 def test_a_worker_that_may_not_work_ends_everything_and_one_that_dies_young_too() -> None:
     office = Office(refusal="another version")
     with pytest.raises(SettingError, match="another version"):
-        list(GivingOut(office, parts(3), 2).run())
+        list(Scheduler(office, parts(3), 2).run())
     assert not office.given
     assert all(clerk.gone for clerk in office.hired)
     with pytest.raises(SettingError, match="3 workers died while they started"):
-        list(GivingOut(Office(refusal="dies"), parts(3), 1).run())
+        list(Scheduler(Office(refusal="dies"), parts(3), 1).run())
 
 
 def test_workers_that_never_start_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(giving_out, "LIMIT", -1.0)
+    monkeypatch.setattr(scheduler, "LIMIT", -1.0)
     office = Office()
     monkeypatch.setattr(office, "wait", lambda workers, seconds: [])
     with pytest.raises(SettingError, match="no worker has started"):
-        list(GivingOut(office, [Number(1)], 1).run())
+        list(Scheduler(office, [Number(1)], 1).run())
 
 
 def test_that_nobody_works_yet_is_said_once_with_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(giving_out, "SAID", -1.0)
+    monkeypatch.setattr(scheduler, "WARNING", -1.0)
     office, asked = Office(), []
 
     def wait(workers: Sequence[Clerk], seconds: float) -> Sequence[Clerk]:
@@ -111,13 +111,13 @@ def test_that_nobody_works_yet_is_said_once_with_what_a_worker_takes(monkeypatch
     monkeypatch.setattr(office, "wait", wait)
     match = r"no worker has started in -1 s \(each takes 1 GPU\): waiting for room"
     with pytest.warns(SteelyardWarning, match=match) as said:
-        assert len(list(GivingOut(office, parts(2), 1, need="each takes 1 GPU").run())) == 2
+        assert len(list(Scheduler(office, parts(2), 1, need="each takes 1 GPU").run())) == 2
     assert len(said) == 1
 
 
 def test_closing_the_iterator_dismisses_everyone() -> None:
     office = Office()
-    going = GivingOut(office, parts(9), 2).run()
+    going = Scheduler(office, parts(9), 2).run()
     next(going)
     going.close()
     assert all(clerk.gone for clerk in office.hired)
@@ -131,9 +131,9 @@ def test_fewer_workers_than_must_start_end_the_work(monkeypatch: pytest.MonkeyPa
         def wait(self, workers: Sequence[Clerk], seconds: float) -> Sequence[Clerk]:
             return [worker for worker in workers if worker is self.hired[0]]
 
-    assert len(list(GivingOut(Small(), parts(5), 4, least=1).run())) == 5
-    going = GivingOut(Small(), parts(5), 4, least=2).run()
+    assert len(list(Scheduler(Small(), parts(5), 4, least=1).run())) == 5
+    going = Scheduler(Small(), parts(5), 4, least=2).run()
     next(going)
-    monkeypatch.setattr(giving_out, "LIMIT", -1.0)
+    monkeypatch.setattr(scheduler, "LIMIT", -1.0)
     with pytest.raises(SettingError, match="1 of at least 2 workers have started"):
         list(going)

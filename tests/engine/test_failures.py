@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.engine.giving_out import Failed
-from steelyard.engine.told_failures import told_failures
+from steelyard.engine.failures import failure_summary
+from steelyard.engine.scheduler import Failed
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ def failed(*numbers: int) -> list[Failed[Part]]:
 
 
 def test_a_reason_that_differs_by_the_path_of_the_part_alone_is_told_once_with_the_first_path() -> None:
-    told = told_failures(failed(3, 4, 7), 8)
+    told = failure_summary(failed(3, 4, 7), 8)
     assert told == (
         "3 of 8 parts failed (part-3 and 2 more: s3://bucket/part-3.parquet is out of reach: set the keys); "
         "the others are done and kept: mend these, and run the same command again"
@@ -28,4 +28,4 @@ def test_a_reason_that_differs_by_the_path_of_the_part_alone_is_told_once_with_t
 
 
 def test_where_all_parts_failed_nothing_is_said_of_others() -> None:
-    assert told_failures(failed(0, 1), 2).endswith("); mend these, and run the same command again")
+    assert failure_summary(failed(0, 1), 2).endswith("); mend these, and run the same command again")
