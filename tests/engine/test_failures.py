@@ -23,9 +23,9 @@ def test_a_reason_that_differs_by_the_path_of_the_part_alone_is_told_once_with_t
     told = failure_summary(failed(3, 4, 7), 8)
     assert told == (
         "3 of 8 parts failed (part-3 and 2 more: s3://bucket/part-3.parquet is out of reach: set the keys); "
-        "the others are done and kept: mend these, and run the same command again"
+        "the others are done and kept: fix these, and run the same command again"
     )
 
 
 def test_where_all_parts_failed_nothing_is_said_of_others() -> None:
-    assert failure_summary(failed(0, 1), 2).endswith("); mend these, and run the same command again")
+    assert failure_summary(failed(0, 1), 2).endswith("); fix these, and run the same command again")

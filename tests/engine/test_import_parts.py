@@ -112,7 +112,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         return partitioning.spread(*given)
 
     monkeypatch.setattr("steelyard.engine.import_parts.spread", changing)
-    said = r"1.csv: it was changed while it was read: .*\); mend these, .*, and import into another folder with -o"
+    said = r"1.csv: it was changed while it was read: .*\); fix these, .*, and import into another folder with -o"
     with pytest.raises(RunError, match=said):
         import_parts(files, tmp_path / "out", 4, Here())
 

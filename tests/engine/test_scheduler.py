@@ -78,7 +78,7 @@ def test_a_part_whose_worker_died_is_given_to_another_and_one_that_kills_three_i
     assert len(ended) == 6
     assert isinstance(ended[1], Finished)
     assert isinstance(ended[4], Failed)
-    assert "3 workers died over it" in ended[4].reason
+    assert "3 workers in a row died while they processed it" in ended[4].reason
     assert office.given.count(1) == office.given.count(4) == 3
 
 

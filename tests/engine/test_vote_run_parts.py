@@ -191,7 +191,7 @@ def test_a_damaged_journal_is_refused_by_name_as_in_one_process(run: Path, tmp_p
     (part / "journal.jsonl").write_bytes(b"".join(lines[:-3]))
     with pytest.raises(RunError, match="holds less than"):
         sy.vote(run)
-    with pytest.raises(RunError, match=rf"{part.name}: .*holds less than .*mend these, and run the same"):
+    with pytest.raises(RunError, match=rf"{part.name}: .*holds less than .*fix these, and run the same"):
         vote_parts(run, tmp_path / "out", Here())
     assert not (tmp_path / "out").exists()
 

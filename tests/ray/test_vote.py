@@ -106,7 +106,7 @@ def test_a_poisoned_part_is_named_and_the_rest_is_done(cluster: Any, tmp_path: P
     assert {i: each.summary for i, each in ended.items() if isinstance(each, Finished)} == {0: 0, 1: 1, 5: 5}
     reasons = {each.part.name: each.reason for each in ended.values() if isinstance(each, Failed)}
     assert set(reasons) == {"part-00002", "part-00003", "part-00004"}
-    assert "3 workers died over it" in reasons["part-00002"]
+    assert "3 workers in a row died while they processed it" in reasons["part-00002"]
 
 
 def test_a_worker_with_another_plan_is_refused(cluster: Any, folder: Path, tmp_path: Path) -> None:

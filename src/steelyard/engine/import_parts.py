@@ -38,7 +38,7 @@ from steelyard.tables.sources.unpacking import STDIN
 from steelyard.tables.spreading import gathered
 
 CHUNKS = "chunks"
-AGAIN = "mend these, or leave them away, and import into another folder with -o"
+AGAIN = "fix these, or leave them out, and import into another folder with -o"
 ALONE = ("long", "wide")  # layouts
 NUMBERED = "'row number' read as 'question'"
 
