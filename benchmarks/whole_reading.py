@@ -37,7 +37,7 @@ def rows(table: pl.DataFrame) -> list[Row]:
     n = renamed.height
     what = f"reading and grouping {n:,} responses"
     worked, rate = n / spent, n / taken
-    cpu = f"{worked:,.0f} ({spent:.1f} s, {reader.asked} questions to workers)"
+    cpu = f"{worked:,.0f} ({spent:.1f} s, {reader.checker_queries} questions to workers)"
     wall = f"{rate:,.0f} ({taken:.1f} s, at a load of {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores)"
     return [
         at_most(f"{what}, against extraction alone: CPU", spent / extracted, 50, "workers included"),

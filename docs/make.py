@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.answers.normal import normal_form
-from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
+from steelyard.answers.pairs import MAX_FORMS, MAX_PAIRS
 from steelyard.answers.step_budget import BASE, PER_CHARACTER
 from steelyard.cli.verb_group import VERBS
 
@@ -83,8 +83,8 @@ def answers_page() -> str:
         .format(
             base=BASE,
             per=PER_CHARACTER,
-            forms=MOST_FORMS,
-            pairs=MOST_PAIRS,
+            forms=MAX_FORMS,
+            pairs=MAX_PAIRS,
             extracted="\n".join(read),
             same="\n".join(same),
             different=", ".join(f"{code(a)} and {code(b)}" for a, b in DIFFERENT),

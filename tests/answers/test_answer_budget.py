@@ -16,13 +16,13 @@ from steelyard.answers import step_budget as budget
 from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form, too_costly
-from steelyard.answers.pairs import MOST_FORMS, MOST_PAIRS
+from steelyard.answers.pairs import MAX_FORMS, MAX_PAIRS
 from steelyard.answers.step_budget import (
     PER_CHARACTER,
     OutOfBudget,
     allowance,
     budget_for,
-    remembered,
+    memoized,
     spend,
 )
 from tests.answers.linear_patterns import ambiguous
@@ -94,7 +94,7 @@ def test_a_budget_grows_with_the_text_and_ends() -> None:
 def test_what_is_remembered_is_worked_out_once_and_costs_the_same_steps_again() -> None:
     worked = []
 
-    @remembered
+    @memoized
     def upper(text: str) -> str:
         worked.append(text)
         spend(300)
@@ -142,8 +142,8 @@ def test_the_answers_with_most_votes_are_compared_first_and_the_rest_is_counted(
     assert found.classes[0] == found.classes[1]
     valued = [words for words in checker.asked if len(words) == 1]
     pairs = [words for words in checker.asked if len(words) == 2]
-    assert len(valued) == min(MOST_FORMS, others + 2)
-    assert len(pairs) == min(MOST_PAIRS, (others + 2) * (others + 1) // 2)
+    assert len(valued) == min(MAX_FORMS, others + 2)
+    assert len(pairs) == min(MAX_PAIRS, (others + 2) * (others + 1) // 2)
     assert found.undecided == (others + 2) * (others + 1) // 2 - len(pairs)
 
 

@@ -103,7 +103,7 @@ def test_answers_shows_the_kind_and_its_reason(golds: list[str], kind: str, why:
 
 
 def test_auto_needs_a_table() -> None:
-    with pytest.raises(sy.SettingError, match="'auto' looks at a table of responses"):
+    with pytest.raises(sy.SettingError, match="'auto' chooses the kind from a table of responses"):
         check_kind("auto")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers.extract import kind_of
-from steelyard.answers.few_answers import few_keys
 from steelyard.answers.names_in_sentences import name_in
+from steelyard.answers.simple_keys import simple_keys
 
 SAME = [
     "It was Albert Einstein.", "Albert Einstein developed it in 1905.", "That would be Albert Einstein",
@@ -59,8 +59,8 @@ def test_the_classes_do_not_depend_on_the_gold_nor_on_the_order() -> None:
 
 
 def test_one_question_is_grouped_as_a_table_is() -> None:
-    assert few_keys(["Paris", "paris."], kind_of("text")) == ["paris", "paris"]
-    assert few_keys(["Paris", "It was Paris."], kind_of("text")) is None
+    assert simple_keys(["Paris", "paris."], kind_of("text")) == ["paris", "paris"]
+    assert simple_keys(["Paris", "It was Paris."], kind_of("text")) is None
     plan = sy.MajorityVote()
     with sy.Ballot(plan, answers="text") as ballot:
         for answer in ("Paris", "It was Paris.", "Rome"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import steelyard
-from steelyard.foundation.surrogates import is_whole, whole
+from steelyard.foundation.surrogates import is_encodable, replace_surrogates
 
 CASES = [
     ("", ""),
@@ -20,9 +20,9 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "mended"), CASES)
 def test_a_whole_text_stays_and_any_other_becomes_one_that_a_file_can_hold(text: str, mended: str) -> None:
-    assert whole(text) == mended
-    assert is_whole(text) == (text == mended)
-    assert whole(text).encode().decode() == mended
+    assert replace_surrogates(text) == mended
+    assert is_encodable(text) == (text == mended)
+    assert replace_surrogates(text).encode().decode() == mended
 
 
 def test_the_repair_is_written_once() -> None:

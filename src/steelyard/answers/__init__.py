@@ -1,1 +1,1 @@
-"""Reading the answer of a response, and deciding which answers are the same. It knows no table and weighs nothing."""
+"""Extract the answer from a response, and decide which answers are the same. Tables and votes live in other folders."""

@@ -10,11 +10,11 @@ import re
 
 from steelyard.answers.extract import kind_of
 from steelyard.answers.golds import ITEM, LIST
-from steelyard.answers.kind import first_found
+from steelyard.answers.kind import first_match
 from steelyard.answers.literals import NO_VALUE, value_of
 
 LETTER, YES_NO, DATE, JSON, VALUE, WORDS, MATHS = "letter", "yes-no", "date", "json", "value", "words", "maths"
-LONG = 60  # characters from which on a gold answer may be a worked solution
+LONG = 60  # characters; a gold answer this long may be a worked solution
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]{0,400})\}")
 _ONE = r"[\[(]?(?:[A-J]|[a-j])[\])]?"
 _LETTERS = re.compile(
@@ -36,7 +36,7 @@ _MATHS = re.compile(
 
 
 def styles_of(text: str) -> frozenset[str]:
-    r"""All styles of an answer; maths where it has no other.
+    r"""Return all styles of an answer; maths if no other style fits.
 
     >>> [sorted(styles_of(text)) for text in ("(B)", "c", "No", "March 5, 2020", "Rome", r"\frac{1}{2}", "12 apples")]
     [['letter', 'words'], ['letter', 'words'], ['words', 'yes-no'], ['date', 'words'], ['words'], ['maths'], ['maths']]
@@ -58,7 +58,7 @@ def styles_of(text: str) -> frozenset[str]:
 
 
 def final_of(gold: str) -> str:
-    r"""The final answer of a gold answer that is a worked solution; any other as it is.
+    r"""Return the final answer of a worked solution; any other gold answer is returned unchanged.
 
     >>> final_of("6 * 7 = 42\n#### 42"), final_of(r"so it is \boxed{B}"), final_of("Rome")
     ('42', 'B', 'Rome')
@@ -67,16 +67,16 @@ def final_of(gold: str) -> str:
         gold = gold[1:].split(ITEM, maxsplit=1)[0]
     if "####" not in gold and "\\boxed" not in gold and len(gold) < LONG:
         return gold
-    return gold if gold.lstrip()[:1] in ("{", "[") else first_found(kind_of("math").marked, gold).answer or gold
+    return gold if gold.lstrip()[:1] in ("{", "[") else first_match(kind_of("math").marked, gold).answer or gold
 
 
 def is_python(text: str) -> bool:
-    """Whether a text is a value of Python, numbers and lists of them included."""
+    """Whether a text is a Python literal, including numbers and lists of numbers."""
     return value_of(text) is not NO_VALUE
 
 
 def _first(text: str) -> str:
-    """The first of a JSON list of accepted texts; any other text as it is."""
+    """The first item of a JSON list of strings; any other text is returned unchanged."""
     items = _texts(text)
     return items[0].strip() if items else text
 
@@ -96,12 +96,15 @@ def _is_json(text: str) -> bool:
 
 
 def _only_python(text: str) -> bool:
-    """Whether a dictionary is written as Python writes it: with single quotes."""
+    """Whether a dictionary uses single quotes, as Python does."""
     return "'" in text and '"' not in text
 
 
 def _is_value(text: str) -> bool:
-    """A quoted text, a list with one, a dictionary, True, False or None; numbers and lists of them may be maths."""
+    """Whether a text is a Python string, dictionary, True, False, None or a list with a string.
+
+    Numbers and lists of numbers may be maths.
+    """
     if text[:1] not in "'\"([{TFNtfn" or _texts(text):
         return False
     value = value_of(text)

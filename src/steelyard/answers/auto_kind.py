@@ -1,7 +1,7 @@
-"""The one place that decides the kind of answers of a table: by its golds, else by its answers or responses.
+"""Choose the kind of answers of a table: from its gold answers, else from its answers or responses.
 
-Math is chosen for numbers and maths, and where nothing shows another kind. Golds that are letters, words, dates or
-yes and no are never read as math. The reason is given in words.
+`math` is chosen for numbers and maths, and when there is no evidence for another kind. Gold answers that are letters,
+words, dates or yes/no are never read as `math`. The choice comes with its reason.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from steelyard.answers.answer_styles import (
     styles_of,
 )
 from steelyard.answers.extract import KINDS, kind_of
-from steelyard.answers.kind import first_found
+from steelyard.answers.kind import first_match
 
 NEARLY_ALL = 0.95
 OPTIONS = "ABCDEFGHIJ"
-MIXED = 0.2  # golds of another style than maths that are worth a warning
+MIXED = 0.2  # warn if more than this share of the golds is not maths
 DEFAULT = "math"
 KIND_OF = {LETTER: "choice", YES_NO: "yes-no", DATE: "date", JSON: "json", VALUE: "code", WORDS: "text"}
 NAMED = {
@@ -39,7 +39,7 @@ NAMED = {
 
 
 class KindChoice(NamedTuple):
-    """The kind that was decided on, and why; `doubtful` where part of the table may be of another kind."""
+    """The chosen kind and the reason; `doubtful` if part of the table may be of another kind."""
 
     kind: str
     reason: str
@@ -48,9 +48,9 @@ class KindChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a table shows of its kind: one gold per question, and some of its answers or responses.
+    """Evidence for the kind of a table: one gold per question, and some of its answers or responses.
 
-    The latter are fetched only where the golds do not settle it.
+    Answers and responses are fetched only if the golds do not settle the question.
     """
 
     golds: Sequence[str] = ()
@@ -59,7 +59,7 @@ class Evidence:
 
 
 def choose_kind(evidence: Evidence) -> KindChoice:
-    """Decide the kind of answers.
+    """Choose the kind of answers.
 
     >>> choose_kind(Evidence(["B", "(C)", "e"]))
     KindChoice(kind='choice', reason='3 of 3 golds are letters B to E', doubtful=False)
@@ -89,36 +89,36 @@ def _by_golds(golds: list[str], evidence: Evidence) -> KindChoice:
         few = counts[MATHS] > (1 - MIXED) * len(golds)
         reason = f"{counts[MATHS]:,} of {len(golds):,} golds are numbers or maths" if few else f"golds are {listed}"
         return KindChoice(DEFAULT, reason, not few)
-    values = counts[VALUE] + counts[JSON]  # which text compares without their quotes and letter case
+    values = counts[VALUE] + counts[JSON]  # `text` ignores their quotes and letter case
     return KindChoice("text", f"golds are {listed}", values >= MIXED * len(golds))
 
 
-def _nearly_all(texts: Sequence[str], what: str) -> KindChoice | None:
-    """The kind of the first style that nearly all texts have."""
+def _nearly_all(texts: Sequence[str], noun: str) -> KindChoice | None:
+    """The kind of the first style that nearly all texts share."""
     if not texts:
         return None
     styles = [styles_of(text) for text in texts]
     for style, kind in KIND_OF.items():
-        count = sum(style in each for each in styles)
+        count = sum(style in text_styles for text_styles in styles)
         if style == VALUE and 0 < count < len(texts) and count >= (1 - NEARLY_ALL) * len(texts):
-            count = sum(map(is_python, texts))  # numbers among other values of Python are values too
+            count = sum(map(is_python, texts))  # numbers among other Python values count as values
         if count >= NEARLY_ALL * len(texts):
             named = _letters(texts) if style == LETTER else NAMED[style]
-            return KindChoice(kind if kind in KINDS else "text", f"{count:,} of {len(texts):,} {what} are {named}")
+            return KindChoice(kind if kind in KINDS else "text", f"{count:,} of {len(texts):,} {noun} are {named}")
     return None
 
 
-def _default(texts: Sequence[str], what: str) -> KindChoice:
-    """Math, unless hardly any of the texts is maths."""
+def _default(texts: Sequence[str], noun: str) -> KindChoice:
+    """`math`, unless hardly any of the texts are maths."""
     maths = sum(MATHS in styles_of(text) for text in texts)
     if texts and maths < MIXED * len(texts):
-        others = f"{len(texts) - maths:,} of {len(texts):,} {what} are words, letters or dates"
+        others = f"{len(texts) - maths:,} of {len(texts):,} {noun} are words, letters or dates"
         return KindChoice("text", others)
-    return KindChoice(DEFAULT, f"there are no golds, and {maths:,} of {len(texts):,} {what} are numbers or maths")
+    return KindChoice(DEFAULT, f"there are no golds, and {maths:,} of {len(texts):,} {noun} are numbers or maths")
 
 
 def _by_indices(golds: list[str], evidence: Evidence) -> KindChoice | None:
-    """Choice, where golds are the places of options and what was answered are letters."""
+    """`choice`, if golds are option indices and the answers are letters."""
     if not all(gold.isdigit() and len(gold) == 1 for gold in golds):
         return None
     texts = evidence.answers() if evidence.answers else ()
@@ -131,29 +131,29 @@ def _by_indices(golds: list[str], evidence: Evidence) -> KindChoice | None:
 
 
 def _by_letters(responses: Sequence[str]) -> KindChoice | None:
-    """Choice, where nearly all responses choose a letter."""
+    """`choice`, if nearly all responses choose a letter."""
     extract, form = kind_of("choice").extract, kind_of("choice").form
     read = [form(extract(text).answer or "") for text in responses if "\\frac" not in text]
-    letters = [each for each in read if len(each) == 1 and each in OPTIONS]
+    letters = [answer for answer in read if len(answer) == 1 and answer in OPTIONS]
     if not responses or len(letters) < NEARLY_ALL * len(responses):
         return None
     return KindChoice("choice", f"{len(letters):,} of {len(responses):,} responses choose {_letters(letters)}")
 
 
 def _by_stated(responses: Sequence[str]) -> KindChoice | None:
-    """The kind of what nearly all responses state as their answer: marked as such, or all that they say."""
+    """The kind of the stated answers: those that responses mark, or short responses as a whole."""
     marked = kind_of("text").marked
-    stated = [first_found(marked, text).answer or (text if len(text) < LONG else "") for text in responses]
-    known = [text.strip(" .*\n") for text in stated if text.strip()]
-    if not responses or len(known) < NEARLY_ALL * len(responses):
+    stated = [first_match(marked, text).answer or (text if len(text) < LONG else "") for text in responses]
+    nonempty = [text.strip(" .*\n") for text in stated if text.strip()]
+    if not responses or len(nonempty) < NEARLY_ALL * len(responses):
         return None
-    decided = _nearly_all(known, "answers in the responses")
+    decided = _nearly_all(nonempty, "answers in the responses")
     words = decided is not None and decided.reason.endswith(NAMED[WORDS])
-    return None if words and any(char.isdigit() for text in known for char in text) else decided
+    return None if words and any(char.isdigit() for text in nonempty for char in text) else decided
 
 
 def _by_numbers(responses: Sequence[str]) -> KindChoice | None:
-    """Text, where hardly any response has a number or maths in it."""
+    """`text`, if hardly any response contains a number or maths."""
     plain = [text for text in responses if "\\" not in text and not any(char.isdigit() for char in text)]
     if not responses or len(plain) <= (1 - MIXED) * len(responses):
         return None

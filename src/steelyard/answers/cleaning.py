@@ -1,11 +1,11 @@
-"""Hostile text -> plain text: one alphabet, no invisible characters, no typesetting. Linear time."""
+"""Clean hostile text: fold look-alike characters, drop invisible ones and typesetting. Linear time."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-LONGEST = 4000  # characters; a longer answer is only stripped and is a class of its own
+LONGEST = 4000  # characters; a longer answer is only stripped and is its own class
 
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 _SAME = str.maketrans(
@@ -23,7 +23,7 @@ _DROPPED = re.compile(
 _SPACE = re.compile(r"\\(?=\s)|~|\s+")
 _ESCAPED = re.compile(r"\\{2}(?=[A-Za-z])")  # a backslash escaped once too often
 _JOINED = re.compile(r",\\!\s*|\{,\}")
-ROW = "\x01"  # stands for the \\\\ between rows of a matrix
+ROW = "\x01"  # replaces the \\\\ between rows of a matrix
 _RENAMED = {
     "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "times": "*", "cdot": "*", "ast": "*", "div": "/", "leq": "le",
     "geq": "ge", "neq": "ne", "lbrace": "{", "rbrace": "}", "degree": "circ", "varnothing": "emptyset",
@@ -34,7 +34,7 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)")
 
 
 def one_alphabet(text: str) -> str:
-    """Fold look-alike digits, signs and spaces; drop what cannot be seen.
+    """Fold look-alike digits, signs and spaces; drop invisible characters.
 
     >>> one_alphabet("１２\\u200b٣ − x²")
     '123 - x^{2}'
@@ -66,7 +66,7 @@ def _fold(char: str) -> str:
         return ""
     if kind == "No":
         value = unicodedata.normalize("NFKC", char).replace("⁄", "/")
-        return f" {value} " if "/" in value else value  # a vulgar fraction stands apart: 1½ is 1 1/2
+        return f" {value} " if "/" in value else value  # spaces around a vulgar fraction: 1½ is 1 1/2
     same = char.translate(_SAME)
     return same if same != char else unicodedata.normalize("NFKC", char)
 
@@ -87,8 +87,8 @@ def plain(text: str) -> str:
     return folded.rstrip(".,;: ").strip() or folded
 
 
-def _rename(found: re.Match[str]) -> str:
-    name = _RENAMED.get(found[1])
+def _rename(match: re.Match[str]) -> str:
+    name = _RENAMED.get(match[1])
     if name is None:
-        return found[0]
+        return match[0]
     return f"\\{name}" if name.isalpha() else name

@@ -1,8 +1,8 @@
-"""Dates in running text -> ISO: 14 March 2020, March 14th, 2020, 2020-03-14, 3/14/2020, Saturday, 14.3.2020.
+"""Find dates in a text, in ISO form: 14 March 2020, March 14th, 2020, 2020-03-14, 3/14/2020, Saturday, 14.3.2020.
 
-A date may lack its day (March 2020) or its year (14 March). In figures with slashes or hyphens the month is first, as
-in the United States, unless it cannot be (25/12/2020); with points the day is first. Years of two figures are those
-from 1970 to 2069. What is no date of the calendar (30 February) is none.
+The day (March 2020) or the year (14 March) may be missing. In numeric dates with slashes or hyphens the month comes
+first, as in the United States, unless that is impossible (25/12/2020); with points the day comes first. Two-digit years
+are 1970 to 2069. Dates that do not exist (30 February) are ignored.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _PATTERNS = (
 )
 _YEAR_ALONE = re.compile(r"(?<![\d.,/:$-])(?:1[0-9]|20)\d\d(?![\d.,/:%-]\d|\d)")
 _ORDER = {name: number for number, name in enumerate(_NAMES.split("|"), 1)}
-_ALSO_WORDS = ("may", "march", "mar")  # "we may 5 times", without a capital and a year
+_ALSO_WORDS = ("may", "march", "mar")  # "we may 5 times": not a month without a capital or a year
 
 
-class Dated(NamedTuple):
-    """A date of a text: where it stands, its ISO spelling, and whether its day and its month could be exchanged."""
+class DateMatch(NamedTuple):
+    """A date in a text: its span, its ISO spelling, and whether day and month could be swapped."""
 
     start: int
     end: int
@@ -50,25 +50,25 @@ class Dated(NamedTuple):
     ambiguous: bool = False
 
 
-def dates_in(text: str) -> list[Dated]:
-    """The dates of a text in their order; where two overlap, the longer one.
+def dates_in(text: str) -> list[DateMatch]:
+    """Return the dates of a text in order; of two that overlap, the longer one.
 
     >>> [one.iso for one in dates_in("born March 14th, 1879, died on 18 April 1955 in Princeton")]
     ['1879-03-14', '1955-04-18']
     >>> [one.iso for one in dates_in("3/14/2020 or 14.3.2020 or 25/12/2020, not 2020-02-30, in May 2021")]
     ['2020-03-14', '2020-03-14', '2020-12-25', '2021-05']
     """
-    matches = [dated for pattern in _PATTERNS for match in pattern.finditer(text) if (dated := _dated(match))]
-    matches.sort(key=lambda one: (one.start, -one.end))
-    apart: list[Dated] = []
-    for one in matches:
-        if not apart or one.start >= apart[-1].end:
-            apart.append(one)
-    return apart
+    matches = [date for pattern in _PATTERNS for match in pattern.finditer(text) if (date := _parse(match))]
+    matches.sort(key=lambda date: (date.start, -date.end))
+    separate: list[DateMatch] = []
+    for date in matches:
+        if not separate or date.start >= separate[-1].end:
+            separate.append(date)
+    return separate
 
 
 def years_in(text: str) -> list[str]:
-    """The numbers of a text that are years and belong to no date.
+    """Return the numbers in a text that look like years and are not part of a numeric date.
 
     >>> years_in("in 1921, on page 1,921 of $2000")
     ['1921']
@@ -76,7 +76,7 @@ def years_in(text: str) -> list[str]:
     return [match[0] for match in _YEAR_ALONE.finditer(text)]
 
 
-def _dated(match: re.Match[str]) -> Dated | None:
+def _parse(match: re.Match[str]) -> DateMatch | None:
     parts = match.groupdict()
     ambiguous = False
     if parts.get("first"):
@@ -95,7 +95,7 @@ def _dated(match: re.Match[str]) -> Dated | None:
     if not day and parts.get("day"):
         return None
     iso = f"{year:04}-{month:02}" if year is not None else f"--{month:02}"
-    return Dated(match.start(), match.end(), f"{iso}-{day:02}" if day else iso, ambiguous)
+    return DateMatch(match.start(), match.end(), f"{iso}-{day:02}" if day else iso, ambiguous)
 
 
 def _month(name: str) -> int:

@@ -1,7 +1,7 @@
-"""Decimal commas: 3,5 is 3.5 where its question has that number in another spelling, else it is the list of 3 and 5.
+"""Decimal commas: 3,5 is 3.5 if another answer to the question spells that number; else it is the list of 3 and 5.
 
-English answers list values with a comma and German ones write decimals with it; which it is, the other answers of the
-question say. A list in an unmistakable spelling ("3 and 5", "3, 5") keeps it a list, and 3,500 is always 3500.
+English uses the comma to separate values, German as the decimal mark; the other answers to the question decide.
+A list in an unmistakable spelling ("3 and 5", "3, 5") keeps it a list, and 3,500 is always 3500.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WITH_COMMA = re.compile(r"[\s$]*+([-−]?\d{1,12}),(\d{1,2}|\d{4,12})[\s$.]*+")
 
 
 def with_point(answer: str) -> str | None:
-    """The normal form of a number with a decimal comma; None if the answer is no such number.
+    """Return the normal form of a number with a decimal comma, or None.
 
     >>> with_point("3,5"), with_point("-0,25"), with_point("3,500"), with_point("3, 5"), with_point("1,2,3")
     ('7/2', '-1/4', None, None, None)
@@ -28,35 +28,37 @@ def with_point(answer: str) -> str | None:
     return str(Fraction(f"{match[1]}.{match[2]}".replace("−", "-"))) if match else None
 
 
-def settled_commas(texts: pl.Series, keys: pl.Series, question: Ints, voting: int) -> pl.Series:
-    """Give numbers with a decimal comma the key of the number where one of the first `voting` texts has it."""
+def settle_decimal_commas(texts: pl.Series, keys: pl.Series, question: Ints, voting: int) -> pl.Series:
+    """Give an answer with a decimal comma the key of that number if one of the first `voting` texts has it."""
     commas = _commas(texts)
     if not commas.any():
         return keys
-    concerned = set(question[commas].tolist())
-    rows = [row for row in (~commas).nonzero()[0].tolist() if row < voting and int(question[row]) in concerned]
+    questions = set(question[commas].tolist())
+    rows = [row for row in (~commas).nonzero()[0].tolist() if row < voting and int(question[row]) in questions]
     others = {(int(question[row]), keys[row]) for row in rows}
     settled = keys.to_list()
     for row in commas.nonzero()[0].tolist():
-        number, of = with_point(texts[row]), int(question[row])
-        if number is not None and (of, number) in others and (of, settled[row]) not in others:
+        number, owner = with_point(texts[row]), int(question[row])
+        if number is not None and (owner, number) in others and (owner, settled[row]) not in others:
             settled[row] = number
     return pl.Series(keys.name, settled, pl.String)
 
 
 def correct_with_point(texts: pl.Series, owner: Ints, golds: pl.Series, gold_owner: Ints) -> Bools:
-    """Which texts are a gold answer but for their decimal comma."""
+    """Return which texts equal a gold answer except for a decimal comma."""
     correct, gold_commas = _commas(texts), _commas(golds)
     if not correct.any() and not gold_commas.any():
         return correct
     rows = zip(gold_owner.tolist(), golds, gold_commas.tolist(), strict=True)
-    accepted = {(of, comma, (with_point(gold) if comma else None) or normal_form(gold)) for of, gold, comma in rows}
-    with_commas = {of for of, comma, _ in accepted if comma}
-    for row, (of, comma) in enumerate(zip(owner.tolist(), correct.tolist(), strict=True)):
+    accepted = {
+        (question, comma, (with_point(gold) if comma else None) or normal_form(gold)) for question, gold, comma in rows
+    }
+    with_commas = {question for question, comma, _ in accepted if comma}
+    for row, (question, comma) in enumerate(zip(owner.tolist(), correct.tolist(), strict=True)):
         number = with_point(texts[row]) if comma else None
-        if not comma and of in with_commas and texts[row] is not None:
+        if not comma and question in with_commas and texts[row] is not None:
             number = normal_form(texts[row])
-        correct[row] = number is not None and (of, not comma, number) in accepted
+        correct[row] = number is not None and (question, not comma, number) in accepted
     return correct
 
 

@@ -1,4 +1,4 @@
-"""math-verify behind a deadline: asked in worker processes that are killed and replaced when they run away."""
+"""Run math-verify under a deadline, in worker processes that are killed and replaced when they hang."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from concurrent.futures import ThreadPoolExecutor
 
 from steelyard.foundation.environment import without_keys
 
-DEADLINE = 30.0  # seconds for one question: a worker that runs away is ended before, by its limit of CPU
-START = 60.0  # seconds for a worker to come up
-FEW = 16  # questions that are not worth a second worker
+DEADLINE = 30.0  # seconds per query; the CPU limit normally ends a hung worker earlier
+START = 60.0  # seconds for a worker to start
+FEW = 16  # queries that are not worth a second worker
 
 Pair = tuple[str, str]
 Reply = float | str | bool | None
-SYMBOLIC = "symbolic"  # has letters, or is no number
+SYMBOLIC = "symbolic"  # has letters, or is not a number
 UNKNOWN = "unknown"  # timed out, or the worker died
-LATE = "not asked in time"
+LATE = "past the deadline"
 
 
 class Worker:
-    """One process, started when first asked."""
+    """One process, started on first use."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self.ready = False
 
     def start(self) -> None:
-        """Start the process, and do not wait until it is ready."""
+        """Start the process without waiting until it is ready."""
         if self.process is None:
             command = [sys.executable, "-m", "steelyard.answers.equivalence_worker"]
             self.ready = False
@@ -46,13 +46,13 @@ class Worker:
                 env=without_keys(),
             )
 
-    def ask(self, *words: str) -> Reply:
-        """Return what the worker says, or UNKNOWN: it is then killed, and the next question gets a new one."""
+    def ask(self, *forms: str) -> Reply:
+        """Return the reply of the worker, or UNKNOWN after killing it; the next query starts a new process."""
         process = self._running()
         if process is None or process.stdin is None:
             return UNKNOWN
         try:
-            process.stdin.write(json.dumps(words).encode() + b"\n")
+            process.stdin.write(json.dumps(forms).encode() + b"\n")
             process.stdin.flush()
         except OSError:
             self.stop()
@@ -88,50 +88,50 @@ class Worker:
 
 
 class EquivalenceChecker:
-    """Decides about normal forms, each question only once, in a few workers.
+    """Compares normal forms in a few workers and caches every reply.
 
-    What is asked after the time `until`, of the monotonic clock, is UNKNOWN, and may be asked again.
+    Past `until` (monotonic clock) new queries return UNKNOWN, are not cached, and may be repeated.
     """
 
     def __init__(self, workers: int = 2) -> None:
         self.until = math.inf
-        self.known: dict[tuple[str, ...], Reply] = {}
+        self.replies: dict[tuple[str, ...], Reply] = {}
         self._idle = [Worker() for _ in range(workers)]
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Let a worker start while its questions are still being gathered."""
+        """Start one worker in advance, while the queries are still being collected."""
         self._idle[-1].start()
 
     def values(self, forms: Sequence[str]) -> list[Reply]:
-        """Return for every form its number, "symbolic", None if it cannot be read, or UNKNOWN."""
+        """Return for every form its number, SYMBOLIC, None if it cannot be parsed, or UNKNOWN."""
         return self._all([(form,) for form in forms])
 
     def decide(self, pairs: Sequence[Pair]) -> list[bool | None]:
-        """Return for every pair whether it is one answer; None = unknown."""
+        """Return for every pair whether the two are the same answer; None if unknown."""
         replies = self._all([(a, b) if a <= b else (b, a) for a, b in pairs])
         return [None if reply == UNKNOWN else reply is True for reply in replies]
 
-    def _all(self, questions: Sequence[tuple[str, ...]]) -> list[Reply]:
-        new = [words for words in dict.fromkeys(questions) if words not in self.known]
+    def _all(self, queries: Sequence[tuple[str, ...]]) -> list[Reply]:
+        new = [query for query in dict.fromkeys(queries) if query not in self.replies]
         if new:
             with ThreadPoolExecutor(1 if len(new) <= FEW else len(self._idle)) as executor:
-                found = zip(new, executor.map(self._ask, new), strict=True)
-                self.known.update((words, reply) for words, reply in found if reply is not LATE)
-        return [self.known.get(words, UNKNOWN) for words in questions]
+                replies = zip(new, executor.map(self._ask, new), strict=True)
+                self.replies.update((query, reply) for query, reply in replies if reply is not LATE)
+        return [self.replies.get(query, UNKNOWN) for query in queries]
 
     def close(self) -> None:
         """Stop the workers."""
         for worker in self._idle:
             worker.stop()
 
-    def _ask(self, words: tuple[str, ...]) -> Reply:
+    def _ask(self, query: tuple[str, ...]) -> Reply:
         if time.monotonic() >= self.until:
             return LATE
         with self._lock:
             worker = self._idle.pop()
         try:
-            return worker.ask(*words)
+            return worker.ask(*query)
         finally:
             with self._lock:
                 self._idle.append(worker)

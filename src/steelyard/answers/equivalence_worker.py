@@ -1,8 +1,8 @@
-"""The process that asks math-verify: limited in memory and CPU, killed by its parent at a deadline.
+"""Worker process that runs math-verify, with limits on memory and CPU; its parent kills it at a deadline.
 
-Reads lines of JSON on stdin. [a]: can it be read, and what number is it? Answers a number, "symbolic" (it has letters,
-or no value) or null (it cannot be read). [a, b]: are they the same? Answers true or false, asked in both directions.
-It only parses LaTeX: sympy's own parser evaluates Python and is never given an answer.
+It reads lines of JSON from stdin. For [a] it replies with the number a stands for, "symbolic" (a has letters or no
+value) or null (a cannot be parsed). For [a, b] it replies true if they are the same in both directions, else false.
+It parses LaTeX only: sympy's own parser evaluates Python and never sees an answer.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from functools import lru_cache
 from typing import Any
 
 MEMORY = 1 << 30  # bytes
-SECONDS = 3  # of CPU for one question
-NO_ALARM = 0  # math-verify takes what its own alarm ends for different; our parent, who kills us, for unknown
+SECONDS = 3  # of CPU per query
+NO_ALARM = 0  # math-verify's own timeout means "different"; being killed by the parent means "unknown"
 
 
 def limit_cpu() -> None:
-    """Allow a few more seconds than were used so far."""
+    """Allow SECONDS more CPU time than used so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime) + SECONDS
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
@@ -32,14 +32,14 @@ def read(text: str) -> list[Any]:
     """Parse one answer as LaTeX."""
     from math_verify import LatexExtractionConfig, parse
 
-    found: list[Any] = parse(f"${text}$", [LatexExtractionConfig()], parsing_timeout=NO_ALARM)
-    return found
+    parsed: list[Any] = parse(f"${text}$", [LatexExtractionConfig()], parsing_timeout=NO_ALARM)
+    return parsed
 
 
 def value(text: str) -> float | str | None:
-    """The number an answer stands for, "symbolic" if it has none, None if it cannot be read."""
-    found = read(text)
-    expressions = [item for item in found if not isinstance(item, str)]
+    """Return the number an answer stands for, "symbolic" if it has none, None if it cannot be parsed."""
+    parsed = read(text)
+    expressions = [item for item in parsed if not isinstance(item, str)]
     if not expressions:
         return None
     expression = expressions[0]
@@ -50,7 +50,7 @@ def value(text: str) -> float | str | None:
 
 
 def same(a: str, b: str) -> bool:
-    """Ask in both directions."""
+    """Compare two answers in both directions."""
     from math_verify import verify
 
     one, two = read(a), read(b)
@@ -58,19 +58,19 @@ def same(a: str, b: str) -> bool:
 
 
 def main() -> None:
-    with suppress(ValueError, OSError):  # macOS refuses: there only the limit of CPU bounds what a question can take
+    with suppress(ValueError, OSError):  # macOS refuses this limit: only the CPU limit applies there
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable(logging.CRITICAL)
     same("1", "1")
-    value("1")  # everything is imported before the first deadline runs
+    value("1")  # import everything before the first deadline starts
     print("ready", flush=True)
     for line in sys.stdin:
         limit_cpu()
-        words = json.loads(line)
+        query = json.loads(line)
         try:
-            reply: object = value(*words) if len(words) == 1 else same(*words)
-        except Exception:  # noqa: BLE001 - whatever is raised on hostile text, it could not be read
-            reply = (None, False)[len(words) - 1]
+            reply: object = value(*query) if len(query) == 1 else same(*query)
+        except Exception:  # noqa: BLE001 - hostile text may raise anything
+            reply = (None, False)[len(query) - 1]
         print(json.dumps(reply), flush=True)
 
 

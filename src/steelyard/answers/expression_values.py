@@ -1,9 +1,10 @@
-"""The value of an expression where its letters are given numbers: letters, roots, powers, logarithms, trigonometry.
+"""Evaluate an expression with numbers substituted for its letters: roots, powers, logarithms, trigonometry.
 
-It reads expressions as math-verify does (its letters have no case, `log` without a backslash is a product of letters,
-an exponent without braces is one number or one letter, `1/2x` is one over 2x), because what it tells apart math-verify
-is not asked about. What math-verify reads in a way of its own (`2 3`, a root of 12 without braces, a mixed number) is
-`TooHard`, and so is all that is not an expression. Every token costs a step of the answer's budget (step_budget.py).
+Expressions are read as math-verify reads them (letters have no case, `log` without a backslash is a product of letters,
+an exponent without braces is one number or one letter, `1/2x` is one over 2x), because pairs that evaluate to different
+values never reach math-verify. Spellings that math-verify reads in its own way (`2 3`, a root of 12 without braces, a
+mixed number) raise `TooHard`, as does anything that is not an expression. Every token costs a step of the answer's
+budget (step_budget.py).
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ TEN = Rough(10)
 MINUS = Rough(-1)
 HALF = Rough(0.5)
 _CLOSING = {"(": ")", "{": "}", "[": "]", "|": "|"}
-_NOT_LETTERS = ("and", "or", "inf", "pct", "sqrt")  # words that math-verify takes for something else
+_NOT_LETTERS = ("and", "or", "inf", "pct", "sqrt")  # words that math-verify interprets as something else
 
 
 class Evaluation:
-    """One expression, read from the left at one point."""
+    """The evaluation of one expression, from left to right, at one point."""
 
     def __init__(self, text: str, point: int) -> None:
         self.tokens = _single_letters(Tokens(text))
         self.point = point
-        self.letters = False  # whether there was a letter, so that the value depends on the point
+        self.letters = False  # whether a letter occurred, so that the value depends on the point
         self.in_bars = False
 
     def value(self) -> Rough:
-        found = self._sum(0)
+        value = self._sum(0)
         if self.tokens.at != len(self.tokens.texts):
             raise TooHard
-        return found
+        return value
 
     def _sum(self, depth: int) -> Rough:
         if depth > DEEPEST:
@@ -79,7 +80,7 @@ class Evaluation:
         return total
 
     def _factor_follows(self) -> bool:
-        """Whether a factor follows without a sign; a number straight after a number is none."""
+        """Whether a factor follows without an operator; a number directly after a number is too hard."""
         if self.tokens.kind == "number":
             before = self.tokens.at - 1
             if self.tokens.kinds[before] == "number" or (
@@ -133,7 +134,7 @@ class Evaluation:
         return rough.rough(complex(float(value)), 0.0)
 
     def _fraction_of_numbers(self) -> bool:
-        """Whether a fraction follows that may be of numbers only: after a number it may be added."""
+        """Whether a purely numeric fraction may follow: after a number it would make a mixed number."""
         follows = slice(self.tokens.at + 1, self.tokens.at + 7)
         return self.tokens.text == "\\frac" and "word" not in self.tokens.kinds[follows]
 
@@ -146,7 +147,7 @@ class Evaluation:
         return rough.absolute(value) if opening == "|" else value
 
     def _argument(self, depth: int) -> Rough:
-        """What a command applies to: a group, one number, or one letter."""
+        """The argument of a command: a group, one number, or one letter."""
         if self.tokens.text in ("{", "("):
             return self._group(depth)
         if self.tokens.kind == "number":
@@ -195,7 +196,7 @@ class Evaluation:
         if self.tokens.text == "^":
             self.tokens.take()
             raised = self._argument(depth)
-            if raised.whole is None or raised.whole < 1:  # an inverse function
+            if raised.integer is None or raised.integer < 1:  # an inverse function
                 raise TooHard
         inner = self._group(depth) if self.tokens.text == "(" else self._bare(depth)
         value = FUNCTIONS[word](inner) if base is None else rough.divide(rough.log(inner), rough.log(base))
@@ -210,7 +211,7 @@ class Evaluation:
         return self._argument(0)
 
     def _bare(self, depth: int) -> Rough:
-        """The argument of a function without brackets: all factors up to the next sign or function."""
+        """The argument of a function without brackets: all factors up to the next operator or function."""
         inner = Rough(1)
         first = True
         while self.tokens.text not in ("\\log", *FUNCTIONS) and (first or self._factor_follows()):
@@ -221,7 +222,7 @@ class Evaluation:
         return inner
 
     def _is_raised_call(self) -> bool:
-        """Whether a letter is applied, f(x), and raised to a power: the power is that of f(x), not of x."""
+        """Whether this is a call raised to a power, f(x)^n: the power applies to f(x), not to x."""
         after = self.tokens.texts[self.tokens.at :]
         if after[:1] == ["^"] or after[:1] == ["**"]:
             end = after.index("}") + 1 if after[1:2] == ["{"] and "}" in after else 2
@@ -239,14 +240,14 @@ class Evaluation:
             raise TooHard
         if name == "i":
             return Rough(1j)
-        if name == "e":  # a capital one
+        if name == "e":  # a capital E
             return rough.rough(complex(math.e), 0.0)
         spread = crc32(f"{name}/{self.point}".encode()) % 9973
         return rough.rough(complex(1 + spread / 4001), 0.0)
 
 
 def _single_letters(tokens: Tokens) -> Tokens:
-    """Cut words without a backslash into letters, which are factors."""
+    """Split words without a backslash into letters, which are factors."""
     kinds, texts = [], []
     for kind, text in zip(tokens.kinds, tokens.texts, strict=True):
         plain = kind == "word" and not text.startswith("\\") and text != "sqrt"

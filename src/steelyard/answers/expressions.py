@@ -1,6 +1,6 @@
-"""LaTeX, plain or mixed text of one expression -> an exact polynomial.
+"""Parse one expression, in LaTeX, plain text or a mixture, into an exact polynomial.
 
-Every token is read once, from the left, to a bounded depth, and each costs a step of the answer's budget
+Every token is read once, from left to right, to a bounded depth, and costs a step of the answer's budget
 (step_budget.py).
 """
 
@@ -25,7 +25,7 @@ from steelyard.answers.polynomials import (
 from steelyard.answers.step_budget import spend
 
 DEEPEST = 40
-MOST_TOKENS = 400
+MAX_TOKENS = 400
 LARGEST_FACTORIAL = 200
 
 _TOKEN = re.compile(
@@ -34,29 +34,29 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
-_FUNCTIONS = "fghpqFGHPQC"  # before a bracket these are rather called than multiplied
+_FUNCTIONS = "fghpqFGHPQC"  # before a bracket these are function calls, not factors
 
 
 class Tokens:
-    """The tokens of an expression, read from the left.
+    """The tokens of an expression, read from left to right.
 
-    A fraction that was read to see whether it makes a mixed number, and does not, becomes one token with its value.
+    A fraction that was parsed in the search for a mixed number, and is not part of one, becomes one token.
     """
 
     def __init__(self, text: str) -> None:
         self.kinds: list[str] = []
         self.texts: list[str] = []
-        for found in _TOKEN.finditer(text):
-            kind = str(found.lastgroup)
+        for match in _TOKEN.finditer(text):
+            kind = str(match.lastgroup)
             if kind == "space":
                 continue
             self.kinds.append(kind)
-            self.texts.append(found[0])
-            if len(self.kinds) > MOST_TOKENS:
+            self.texts.append(match[0])
+            if len(self.kinds) > MAX_TOKENS:
                 raise TooHard
         spend(1 + len(text) // 8)
         self.at = 0
-        self.fractions: dict[int, Poly] = {}  # values of fractions already read, by the place of their token
+        self.fractions: dict[int, Poly] = {}  # parsed fractions by token index
         self.mixed = "number" in self.kinds or any(text in "+-*/^=" for text in self.texts)
 
     @property
@@ -77,14 +77,14 @@ class Tokens:
         return self.texts[self.at - 1]
 
     def put_back(self, fraction: Poly) -> None:
-        """Let a fraction that was read stand for the tokens it was made of."""
+        """Replace the tokens of a parsed fraction by the fraction."""
         self.at -= 1
         self.kinds[self.at], self.texts[self.at] = "word", "\\frac"
         self.fractions[self.at] = fraction
 
 
 def expression(text: str) -> Poly:
-    r"""Read a whole expression, or raise TooHard.
+    r"""Parse a complete expression, or raise TooHard.
 
     >>> from steelyard.answers.polynomials import render
     >>> render(expression(r"1\frac{4}{5}")), render(expression("(a+5)(b+2)")), render(expression("6/sqrt(12)"))
@@ -164,16 +164,16 @@ def _atom(tokens: Tokens, depth: int) -> Poly:
 
 
 def _number(tokens: Tokens, depth: int) -> Poly:
-    """A number; a whole one before a proper fraction is a mixed number."""
+    """A number; an integer before a proper fraction makes a mixed number."""
     text = tokens.take().replace(",", "")
     value = number(int(text) if text.isdigit() else Fraction(text))
     if tokens.kind == "number" and text.isdigit():  # 1 4/5
         part = Fraction(tokens.take().replace(",", ""))
         tokens.take("/")
-        whole = Fraction(tokens.take().replace(",", "")) if tokens.kind == "number" else Fraction(0)
-        if not 0 < part < whole:
+        denominator = Fraction(tokens.take().replace(",", "")) if tokens.kind == "number" else Fraction(0)
+        if not 0 < part < denominator:
             raise TooHard
-        return number(Fraction(text) + part / whole)
+        return number(Fraction(text) + part / denominator)
     if tokens.text == "\\frac" and text.isdigit():
         tokens.take()
         top, bottom = _argument(tokens, depth), _argument(tokens, depth)
@@ -193,7 +193,7 @@ def _word(tokens: Tokens, depth: int) -> Poly:
         return divide(top, _argument(tokens, depth))
     if name == "sqrt":
         degree = _group(tokens, depth) if tokens.text == "[" else None
-        inner = _argument(tokens, depth, whole=True)
+        inner = _argument(tokens, depth, all_digits=True)
         return root(inner) if degree in (None, number(2)) else _higher_root(inner, degree)
     if name == "pi":
         return symbol("pi")
@@ -207,7 +207,7 @@ def _word(tokens: Tokens, depth: int) -> Poly:
 
 
 def _higher_root(inner: Poly, degree: Poly | None) -> Poly:
-    """An integer root that comes out whole."""
+    """A root of higher degree whose value is an integer."""
     value, n = inner.get((), Fraction(0)), (degree or {}).get((), Fraction(0))
     if set(inner) - {()} or n.denominator != 1 or not 2 < n < 20 or value.denominator != 1 or not 0 < value < 10**15:
         raise TooHard
@@ -217,15 +217,15 @@ def _higher_root(inner: Poly, degree: Poly | None) -> Poly:
     return number(guess)
 
 
-def _argument(tokens: Tokens, depth: int, *, whole: bool = False) -> Poly:
-    """What a command applies to: a group, or the next digit or letter (\\\\frac43), or a whole number."""
-    if tokens.kind == "number" and not whole and len(tokens.text) > 1 and tokens.text.isdigit():
+def _argument(tokens: Tokens, depth: int, *, all_digits: bool = False) -> Poly:
+    """The argument of a command: a group, or the next digit or letter (\\\\frac43), or all digits of a number."""
+    if tokens.kind == "number" and not all_digits and len(tokens.text) > 1 and tokens.text.isdigit():
         digits = tokens.text
         tokens.texts[tokens.at] = digits[1:]
         return number(int(digits[0]))
     if tokens.text == "-":
         tokens.take()
-        return negate(_argument(tokens, depth + 1, whole=whole)) if depth < DEEPEST else number(0)
+        return negate(_argument(tokens, depth + 1, all_digits=all_digits)) if depth < DEEPEST else number(0)
     return _atom(tokens, depth + 1)
 
 

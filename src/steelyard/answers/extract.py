@@ -1,8 +1,9 @@
-"""The final answer of a response, read by rules that are tried in order; every rule is linear in the text.
+"""Extract the final answer of a response with rules that are tried in order; every rule is linear in the text.
 
-What a kind reads and how it compares is in `kinds/`, one file each. Two boxes: the last closed one counts. A box that
-is never closed was cut off and is passed over. What follows the thinking beats what was thought. Bold and quotes around
-an answer are taken off. Units stay in the text; the normal form drops them. Nothing found: None.
+Each kind of answer defines its rules and its comparison in one file of `kinds/`. Of several boxes the last closed one
+counts; a box that is never closed was cut off and is skipped. Text after the thinking takes precedence over the
+thinking. Bold and quotes around an answer are removed. Units stay in the text; the normal form drops them. If no rule
+matches, the answer is None.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ KINDS = registry().built_in
 
 
 def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
-    """Read the final answer out of a response, and say which rule found it.
+    """Extract the final answer of a response, together with the rule that matched.
 
-    A response that was `cut` off by its length limit gives only an answer that it marks.
+    If the response was `cut` off by its length limit, only an answer that it marks counts.
 
     >>> extract(r"so the total is \\boxed{\\frac{1}{2}}.").rule
     'boxed'
@@ -37,7 +38,7 @@ def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
 
 
 def extract_answer(text: str, kind: str = "math", *, cut: bool = False) -> str | None:
-    """Return the final answer of a response, None if there is none; see `extract` for the rule.
+    """Return the final answer of a response, or None; `extract` also returns the rule that matched.
 
     With `cut`, the response was cut off by its length limit, and only an answer that it marks counts.
 
@@ -49,7 +50,7 @@ def extract_answer(text: str, kind: str = "math", *, cut: bool = False) -> str |
 
 @cache
 def kind_of(name: str) -> Kind:
-    """Return the kind of this name, else say which there are."""
+    """Return the kind with this name; the error for an unknown name lists the kinds."""
     if name in KINDS:
         return registry().get(name)
     if not name.startswith(PREFIX) or name == PREFIX:
@@ -58,9 +59,9 @@ def kind_of(name: str) -> Kind:
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a kind if it exists, else say which do; `auto` needs a table to look at."""
+    """Return the name of a kind if it exists; `auto` is refused, because it needs a table."""
     if kind == AUTO:
         raise SettingError(
-            f"'auto' looks at a table of responses, and here is none yet: name one of {', '.join(KINDS)}"
+            f"'auto' chooses the kind from a table of responses, and there is none yet: use one of {', '.join(KINDS)}"
         )
     return kind_of(kind).name

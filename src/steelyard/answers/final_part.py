@@ -1,7 +1,7 @@
-"""Where the final answer of a response stands: after the thinking, and inside the answer tags if there are such.
+"""Locate the final part of a response: after the thinking, and inside the answer tags if there are any.
 
-What follows the thinking beats all that was thought. A response that was cut off while it was thinking has no final
-part: only what its thoughts mark as an answer can be read.
+Text after the thinking takes precedence over the thinking. A response that was cut off while thinking has no final
+part: only an answer that its thoughts mark can be extracted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-TAIL = 20_000  # characters at the end of a response in which an answer is looked for
+TAIL = 20_000  # characters at the end of a response that are searched for an answer
 
 _THOUGHT = re.compile(
     r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
@@ -19,11 +19,11 @@ _THOUGHT = re.compile(
 _THINKING = re.compile(r"<(?:think|thinking|thought|thoughts|reasoning|scratchpad)>|\[THINK\]|◁think▷", re.IGNORECASE)
 _OPENED = re.compile(r"<(?:answer|final_answer|solution)>|\[ANSWER\]", re.IGNORECASE)
 _CLOSED = re.compile(r"</(?:answer|final_answer|solution)>|\[/ANSWER\]", re.IGNORECASE)
-_AFTER_BRACKET = ("/", "|", "th", "re", "sc", "an", "fi", "so")  # what follows the bracket of the marks above
+_AFTER_BRACKET = ("/", "|", "th", "re", "sc", "an", "fi", "so")  # how the marks above continue after their bracket
 
 
 class FinalPart(NamedTuple):
-    """A response in its parts: the content of the answer tags (None: no tags), the final text, and the thoughts."""
+    """The parts of a response: the content of the answer tags (None without tags), the final text, and the thoughts."""
 
     tagged: str | None
     final: str
@@ -31,7 +31,7 @@ class FinalPart(NamedTuple):
 
 
 def final_part(response: str) -> FinalPart:
-    """Cut the end of a response into its parts.
+    """Split the end of a response into its parts.
 
     >>> final_part("<think>4, no</think>It is <answer>5</answer>.")
     FinalPart(tagged='5', final='It is <answer>5</answer>.', thoughts='<think>4, no')
@@ -61,7 +61,7 @@ def ends_in_tag(response: str) -> bool:
 
 
 def _has_marks(text: str) -> bool:
-    """Whether a mark may be there; a search for a character costs a tenth of one for a pattern."""
+    """Whether the text may contain a mark; searching for a character costs a tenth of a pattern search."""
     for bracket in "<[◁":
         at = text.find(bracket)
         while at >= 0:
@@ -72,7 +72,7 @@ def _has_marks(text: str) -> bool:
 
 
 def _tagged(text: str) -> str | None:
-    """The content of the last answer tags; tags that are never closed hold all that follows."""
+    """The content of the last answer tags; an unclosed tag extends to the end."""
     opened = _last(_OPENED, text)
     if opened is None:
         return None
@@ -81,7 +81,7 @@ def _tagged(text: str) -> str | None:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = None
-    for found in pattern.finditer(text):  # noqa: B007 - the last one is wanted
+    match = None
+    for match in pattern.finditer(text):  # noqa: B007 - only the last match is used
         pass
-    return found
+    return match

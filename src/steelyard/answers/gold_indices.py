@@ -1,8 +1,8 @@
-"""Gold answers of a choice that are given as the index of the option: 0 is A, 1 is B, 2 is C, ..
+"""Gold answers of multiple-choice questions that are option indices: 0 is A, 1 is B, 2 is C, ..
 
-MMLU, ARC and HellaSwag are published like this. Whether it is so is decided by all golds of a file together: each is a
-whole number, the smallest is 0 and the largest is at most 9, and the responses choose letters. Numbers that start at 1
-may count from 1 as well as be an index that happens never to be 0: they are refused, with the fix.
+MMLU, ARC and HellaSwag are published like this. All golds of a file decide together: they are indices if every gold is
+an integer, the smallest is 0, the largest is at most 9, and the responses choose letters. Numbers that start at 1 are
+ambiguous (they may count from 1, or be indices among which 0 never occurs) and are refused, with the fix.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from steelyard.answers.extract import kind_of
 from steelyard.foundation.errors import LabelError
 
 FIRST = "A"
-_INDEX = re.compile(r"\s*+\d(?:\.0)?\s*+", re.ASCII)  # one figure: options are A to J; a column with gaps holds floats
+_INDEX = re.compile(r"\s*+\d(?:\.0)?\s*+", re.ASCII)  # one digit: options are A to J; a column with nulls holds floats
 NEARLY_ALL = 0.95
 CHOICE = "choice"
 
 
 def golds_are_indices(golds: Collection[str], responses: Collection[str]) -> bool:
-    """Whether the golds of a file are indices of options; `responses` are some of its responses, or its answers.
+    """Whether the golds of a file are option indices; `responses` is a sample of its responses or answers.
 
     >>> golds_are_indices(["0", "2", "3"], ["The answer is C.", "B"]), golds_are_indices(["0", "2"], ["It is 2.", "0"])
     (True, False)
@@ -32,14 +32,14 @@ def golds_are_indices(golds: Collection[str], responses: Collection[str]) -> boo
         return False
     if min(numbers) > 0:
         raise LabelError(
-            f"the gold answers are the numbers {min(numbers)} to {max(numbers)} and the responses choose letters: an "
-            f"index counts from 0, and none is 0; give gold as the letter ({FIRST}, B, ..)"
+            f"the gold answers are the numbers {min(numbers)} to {max(numbers)} and the responses choose letters, but "
+            f"option indices start at 0 and no gold answer is 0; give the gold answers as letters ({FIRST}, B, ..)"
         )
     return True
 
 
 def letter_of(index: str) -> str:
-    """The letter of an option by its index.
+    """Return the letter of the option with this index.
 
     >>> letter_of("0"), letter_of("3.0")
     ('A', 'D')

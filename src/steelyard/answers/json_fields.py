@@ -1,11 +1,11 @@
-"""The answer field of a JSON reply, also of one that is not quite JSON: LaTeX in it is often not escaped."""
+"""Find the answer field of a JSON reply, even if it is not valid JSON: LaTeX in it is often not escaped."""
 
 from __future__ import annotations
 
 import json
 import re
 
-MOST_FIELDS = 3  # fields looked at, from the end
+MAX_FIELDS = 3  # fields tried, from the end
 LONGEST_LEAD = 8  # characters of a key before its "nswer": a quote, "final_" and an "a"
 AHEAD = 50  # characters of a key from there on: the quotes, the colon and white space around it
 _CLOSING = ('"', "'", "”")
@@ -17,7 +17,7 @@ _DECODER = json.JSONDecoder()
 
 
 def json_field(text: str) -> str | None:
-    r"""The value of the last answer field; the empty text if the field says that there is none.
+    r"""Return the value of the last answer field; the empty string if the field is empty or null.
 
     >>> json_field('{"reasoning": "5 + 7", "answer": "12"}'), json_field(r'{"answer": "\frac{1}{6}"}')
     ('12', '\\frac{1}{6}')
@@ -28,8 +28,8 @@ def json_field(text: str) -> str | None:
 
 
 def last_field(text: str) -> tuple[int, str | None]:
-    """Where the last answer field stands, and its value; (-1, None) if there is none."""
-    for key in sorted(_keys(text), key=re.Match.start, reverse=True)[:MOST_FIELDS]:
+    """Return the position and value of the last answer field, or (-1, None)."""
+    for key in sorted(_keys(text), key=re.Match.start, reverse=True)[:MAX_FIELDS]:
         value = _value(text, key.end())
         if value is not None:
             return key.start(), value
@@ -37,7 +37,7 @@ def last_field(text: str) -> tuple[int, str | None]:
 
 
 def _keys(text: str) -> list[re.Match[str]]:
-    """The keys of answer fields: the word is looked for, and only where it ends in a quote the pattern is tried."""
+    """The keys of answer fields: find the word first, and try the pattern only where a quote follows it."""
     keys = []
     for word in ("nswer", "NSWER"):
         at = text.find(word)

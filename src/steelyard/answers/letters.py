@@ -1,7 +1,7 @@
 """The letter of an option in the words that choose it: "B", "(b)", "B) Rome".
 
-An article and a pronoun are no letters: "the answer is a bee" and "Answer: I think so" choose nothing. Several options,
-"A and C", are an answer of their own, "A,C", and neither A nor C.
+Articles and pronouns do not count: "the answer is a bee" and "Answer: I think so" choose nothing. Several options,
+"A and C", are a separate answer, "A,C", which is neither A nor C.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _ALSO = re.compile(
     r"(?=\s*+(?:$|[.,;:&]|(?:and|are|both|were)\b))"
 )
 _REFUSED = re.compile(r"\s*+(?:are|were)\s++(?:(?:both|all|also|clearly)\s++)?(?:not|wrong|incorrect|false)\b")
-LETTERS = r"^[A-J](?:,[A-J])*$"  # the form of a choice that is a letter, or several
+LETTERS = r"^[A-J](?:,[A-J])*$"  # the form of a choice of one letter or several
 
 
 def _with_others(text: str, first: str, at: int) -> str:
-    """The first letter and those named with it, in the order of the alphabet."""
+    """The first letter and those named with it, in alphabetical order."""
     letters, at = {first}, _end(_CLOSED, text, at)
     while also := _ALSO.match(text, at):
         letters.add(also[1])
@@ -42,12 +42,12 @@ def _with_others(text: str, first: str, at: int) -> str:
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def chosen(text: str) -> str | None:
-    """The letter that a statement begins with, in capitals, or the letters; None if it begins otherwise.
+    """Return the letter (or letters) that a statement begins with, in capitals, or None.
 
     >>> [chosen(text) for text in ("B) Rome", "(b)", "option **C**.", "\\\\text{(D)}", "A because it")]
     ['B', 'B', 'C', 'D', 'A']
@@ -60,15 +60,15 @@ def chosen(text: str) -> str | None:
     alone = _ALONE.fullmatch(bare)
     if alone:
         return alone[1].upper()
-    found = _CHOSEN.match(bare)
-    if not found:
+    match = _CHOSEN.match(bare)
+    if not match:
         return None
-    letter, after, rest = found["letter"], found["after"], found["rest"].lstrip(" *_")
-    several = _with_others(bare, letter, found.end("letter"))
+    letter, after, rest = match["letter"], match["after"], match["rest"].lstrip(" *_")
+    several = _with_others(bare, letter, match.end("letter"))
     if several != letter:
         return several
     spaced = not after.strip()
-    named = bool(bare[: found.start("letter")].strip(" "))  # "option a", "(a"
+    named = bool(bare[: match.start("letter")].strip(" "))  # "option a", "(a"
     goes_on = spaced and bool(rest) and not named
     article = letter.islower() or letter == "I" or (letter == "A" and not _GOES_ON.match(rest))
     return None if goes_on and article else letter.upper()

@@ -1,4 +1,4 @@
-"""Tuples, intervals, sets, matrices and unions: normalised entry by entry."""
+"""Normal forms of tuples, intervals, sets, matrices and unions, entry by entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.answers.polynomials import TooHard
 from steelyard.answers.scalars import scalar
 from steelyard.answers.step_budget import spend
 
-MOST_PARTS = 200
+MAX_PARTS = 200
 DEEPEST = 12  # tuples within tuples
 _AND = re.compile(r",?+\s++(?:and|or)\s++|\s*+;\s*+")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})++(?:\.\d++)?")
@@ -19,7 +19,7 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Cut at separators outside all brackets."""
+    """Split at separators outside all brackets."""
     spend(1 + len(text) // 2)
     depth, start, parts = 0, 0, []
     for i, char in enumerate(text):
@@ -31,7 +31,7 @@ def split(text: str, separator: str) -> list[str]:
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])
-    if len(parts) > MOST_PARTS:
+    if len(parts) > MAX_PARTS:
         raise TooHard
     return [part.strip() for part in parts]
 
@@ -58,10 +58,10 @@ def _part(text: str, depth: int = 0) -> str:
 
 
 def matrix(text: str) -> str | None:
-    found = _MATRIX.fullmatch(text)
-    if not found:
+    match = _MATRIX.fullmatch(text)
+    if not match:
         return None
-    rows = [row for row in found[2].split(ROW) if row.strip()]
+    rows = [row for row in match[2].split(ROW) if row.strip()]
     cells = [[_part(cell.strip()) for cell in row.split("&")] for row in rows]
     return "\\begin{matrix}" + "\\\\".join("&".join(row) for row in cells) + "\\end{matrix}"
 
@@ -73,7 +73,7 @@ def union(text: str) -> str | None:
 
 
 def listed(text: str, depth: int = 0) -> str | None:
-    """Tuples and intervals keep their order; sets and bare lists are sorted."""
+    """Normalise a list: tuples and intervals keep their order; sets and lists without brackets are sorted."""
     if len(text) > 2 and text[0] in _OPEN and text[-1] in _CLOSE and _encloses(text):
         parts = split(text[1:-1].strip(), ",")
         if text[0] + text[-1] == "{}":

@@ -1,4 +1,4 @@
-"""Literal values of Python in running text: found by their brackets and quotes, read by ast.literal_eval, never run."""
+"""Python literals in running text: located by brackets and quotes, parsed by ast.literal_eval, never executed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def value_of(text: str) -> Any:
-    """The value of a literal, NO_VALUE if the text is none.
+    """Return the value of a literal, NO_VALUE for any other text.
 
     >>> value_of("[1,  'a']"), value_of("{'b': None}"), value_of("f(3)") is NO_VALUE, value_of("null")
     ([1, 'a'], {'b': None}, True, None)
@@ -25,10 +25,10 @@ def value_of(text: str) -> Any:
     bare = text.strip()
     if not bare or len(bare) > LONGEST:
         return NO_VALUE
-    for source in (bare, _JSON_NAMES.sub(lambda found: _NAMES[found[0]], bare)):
+    for source in (bare, _JSON_NAMES.sub(lambda match: _NAMES[match[0]], bare)):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an odd escape in a text is no news
+                warnings.simplefilter("ignore")  # invalid escapes are expected
                 return ast.literal_eval(source)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
@@ -36,13 +36,13 @@ def value_of(text: str) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """One spelling for each value: sorted keys and sets, 1.0 as 1; a tuple is not a list, and True is not 1.
+    """Return the canonical spelling of a value: sorted keys and sets, 1.0 as 1; tuples differ from lists, True from 1.
 
     >>> canonical({"b": 1.0, "a": (True, [2])}), canonical({3, 1}), canonical("x'y")
     ("{'a':(True,[2]),'b':1}", '{1,3}', '"x\\'y"')
     """
     if isinstance(value, dict):
-        return "{" + ",".join(sorted(f"{canonical(key)}:{canonical(each)}" for key, each in value.items())) + "}"
+        return "{" + ",".join(sorted(f"{canonical(key)}:{canonical(item)}" for key, item in value.items())) + "}"
     if isinstance(value, set):
         return "{" + ",".join(sorted(map(canonical, value))) + "}"
     if isinstance(value, list):
@@ -55,7 +55,7 @@ def canonical(value: Any) -> str:
 
 
 def literal_at(text: str, start: int = 0) -> str | None:
-    """The literal that a text holds at a place: up to its closing bracket or quote; None if there is none.
+    """Return the literal that starts at a position, up to its closing bracket or quote, or None.
 
     >>> literal_at("[1, ')'], because"), literal_at("'it\\\\'s' so"), literal_at("-3.5."), literal_at("nothing")
     ("[1, ')']", "'it\\\\'s'", '-3.5', None)

@@ -1,7 +1,7 @@
-"""Lower-case letters that name an option, written as capitals: "option d is correct", "I choose (b)", "go with c.".
+"""Capitalize lower-case letters that name an option: "option d is correct", "I choose (b)", "go with c.".
 
-A lower-case letter names an option after a word for one, in brackets, or at the end of a phrase that makes a choice.
-Everywhere else it may be an article, a variable or a unit, and stays.
+A lower-case letter names an option after a word such as "option", in brackets, or at the end of a phrase that makes a
+choice. Anywhere else it may be an article, a variable or a unit, and is left alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONE = re.compile(r"(?<![A-Za-z])[a-hj](?![A-Za-z])")
 
 
 def with_capitals(text: str) -> str:
-    """The text, of the same length, with a capital for every lower-case letter that names an option.
+    """Return the text, of the same length, with every letter that names an option capitalized.
 
     >>> with_capitals("Option d is correct"), with_capitals("I choose (a)"), with_capitals("a bee has a choice")
     ('Option D is correct', 'I choose (A)', 'a bee has a choice')

@@ -1,9 +1,9 @@
-"""The normal form of an answer: two answers with one normal form are the same answer.
+"""The normal form of an answer: answers with equal normal forms are the same answer.
 
-Own code, in process, within a budget of steps that grows with the length of the text (step_budget.py), nothing
-evaluated that could grow: numbers, fractions, powers and roots are exact rationals and polynomials of bounded size;
-tuples, sets, intervals and matrices are normalised entry by entry; words are folded. What cannot be read is its own
-cleaned text, and what runs out of its budget is a class of its own.
+Computed in process, within a step budget that grows with the length of the text (step_budget.py). Numbers, fractions,
+powers and roots are exact rationals and polynomials of bounded size; tuples, sets, intervals and matrices are
+normalised entry by entry; words are case-folded. The form of a text that cannot be parsed is the cleaned text, and an
+answer that exceeds its budget is its own class.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from steelyard.answers.number_spellings import plain_number
 from steelyard.answers.plain_intervals import plain_interval
 from steelyard.answers.polynomials import TooHard
 from steelyard.answers.ranges_and_times import range_or_time
-from steelyard.answers.step_budget import OutOfBudget, budget_for, remembered, spend
+from steelyard.answers.step_budget import OutOfBudget, budget_for, memoized, spend
 from steelyard.answers.unwrapping import unwrapped
 from steelyard.answers.values import value_form
 
 PASSES = 6
-VERBATIM = "text:"  # before an answer that no number of passes settles, and before a range, a time and a date
-COSTLY = "costly:"  # before an answer that cost more steps than its length allows
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
+VERBATIM = "text:"  # prefix of an answer that PASSES passes do not settle, of a range, a time and a date
+COSTLY = "costly:"  # prefix of an answer that exceeds its step budget
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _BASE = re.compile(r"([_^])\s*+\{\s*+(\w++)\s*+\}")
-_GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that parts no words
+_GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that does not separate words
 
 
 def normal_form(answer: str) -> str:
-    """Return the normal form; the empty string if nothing can be read.
+    """Return the normal form; the empty string if there is nothing to read.
 
     >>> [normal_form(text) for text in ("0.5", r"\\frac12", "1/2", r"$\\dfrac{1}{2}$.", "50%", "x = 1/2")]
     ['1/2', '1/2', '1/2', '1/2', '1/2', '1/2']
@@ -43,8 +43,8 @@ def normal_form(answer: str) -> str:
     text = answer
     try:
         with budget_for(answer):
-            for _ in range(PASSES):  # what one pass uncovers the next may read
-                if _WHOLE.fullmatch(text):
+            for _ in range(PASSES):  # a pass may uncover what the next one can parse
+                if _INTEGER.fullmatch(text):
                     return text
                 again = _pass(text)
                 if again == text or again.startswith(VERBATIM):
@@ -56,22 +56,22 @@ def normal_form(answer: str) -> str:
 
 
 def too_costly(form: str) -> bool:
-    """Whether a normal form is that of an answer which ran out of its budget."""
+    """Whether a normal form belongs to an answer that exceeded its step budget."""
     return form.startswith(COSTLY)
 
 
-@remembered
+@memoized
 def _pass(text: str) -> str:
     spend(1 + len(text) // 4)
     bare = plain_number(unwrapped(plain_interval(plain(text))))
-    said = None if "=" in text else range_or_time(bare)
-    return VERBATIM + said if said else value_form(bare) or _words(bare)
+    special = None if "=" in text else range_or_time(bare)
+    return VERBATIM + special if special else value_form(bare) or _words(bare)
 
 
 @lru_cache(maxsize=50_000)
 def was_read(form: str) -> bool:
-    """Whether a normal form was understood as a value, not kept as text."""
-    if _WHOLE.fullmatch(form):
+    """Whether a normal form was parsed as a value and not left as text."""
+    if _INTEGER.fullmatch(form):
         return True
     try:
         with budget_for(form):
@@ -81,7 +81,7 @@ def was_read(form: str) -> bool:
 
 
 def number_of(form: str) -> float | str:
-    """The number a form that was read stands for, "symbolic" if it has letters or is a list."""
+    """Return the number that a parsed form stands for, "symbolic" if it has letters or is a list."""
     try:
         with budget_for(form):
             value = expression(form)
@@ -99,7 +99,7 @@ def _size(atom: str) -> float:
 
 
 def _words(text: str) -> str:
-    """Plain words in one case, anything else with white space and needless braces gone."""
+    """Case-fold plain words; strip white space and redundant braces from anything else."""
     letters = sum(char.isalpha() or char in " '-.," for char in text)
     if "\\" not in text and letters == len(text):
         return " ".join(text.casefold().split())

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-from steelyard.answers.number_spellings import POWER_OF_TEN, ungrouped, whole_spelling
+from steelyard.answers.number_spellings import POWER_OF_TEN, full_spelling, ungrouped
 
 NUMBER = re.compile(
     r"(?:(?<![\w)\]}.$])[-−])?\$?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,4}(?!\w))?"
     r"(?:/\d++)?(?:\s?\\?%)?"
     r"|(?:(?<![\w)\]}])[-−])?(?<![\w.])\.\d++(?:\s?\\?%)?"
 )
-_LAST_DIGIT = re.compile(r".*\d", re.DOTALL)  # goes back from the end once
+_LAST_DIGIT = re.compile(r".*\d", re.DOTALL)  # backtracks from the end once
 FRACTION = re.compile(r"-?\\[dt]?frac\s{0,3}\{\s{0,3}-?\d{1,30}\s{0,3}\}\s{0,3}\{\s{0,3}\d{1,30}\s{0,3}\}")
-_AS_A_WHOLE = re.compile(  # 3 1/2, 2^{10}
+_MIXED_OR_POWER = re.compile(  # 3 1/2, 2^{10}
     r"[-−]?\d{1,9} \d{1,4}/\d{1,4}|[-−]?\d{1,12}(?:\^|\*\*)(?:\d{1,3}|\{\d{1,3}\})"
 )
 
 
 def last_number(text: str) -> str | None:
-    """The last number: the one that the last digit belongs to.
+    """Return the last number: the one that the last digit belongs to.
 
     >>> last_number("12 - 5 = 7 apples"), last_number("from 3-5 to −2"), last_number("at 1,200.50"), last_number("no")
     ('7', '−2', '1,200.50', None)
@@ -30,15 +30,15 @@ def last_number(text: str) -> str | None:
     if digit is None:
         return None
     end = digit.end()
-    start = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end))  # no number is cut in two there
-    found = None
-    for found in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - the last one is wanted
+    start = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end))  # no number is split there
+    match = None
+    for match in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - only the last match is used
         pass
-    return whole_spelling(text, found.start(), found.end()).replace("$", "") if found else None
+    return full_spelling(text, match.start(), match.end()).replace("$", "") if match else None
 
 
 def number_within(text: str) -> str | None:
-    r"""The number that a short answer holds: a fraction, a power of ten, or its last number.
+    r"""Return the number in a short answer: a fraction, a power of ten, or its last number.
 
     >>> number_within("1 000 000"), number_within("1.234,56"), number_within("3 1/2"), number_within("2^{10}")
     ('1000000', '1234.56', '3 1/2', '2^{10}')
@@ -49,10 +49,10 @@ def number_within(text: str) -> str | None:
     grouped = ungrouped(bare)
     if grouped:
         return grouped
-    if _AS_A_WHOLE.fullmatch(bare.strip()):
+    if _MIXED_OR_POWER.fullmatch(bare.strip()):
         return bare.strip()
     for pattern in (FRACTION, POWER_OF_TEN):
-        found = list(pattern.finditer(bare))
-        if found:
-            return found[-1][0]
+        matches = list(pattern.finditer(bare))
+        if matches:
+            return matches[-1][0]
     return last_number(bare)

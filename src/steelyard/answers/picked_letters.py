@@ -1,6 +1,6 @@
-"""The letter of the option that a sentence says is correct, chosen or left: "option B is correct", "therefore, B".
+"""Find the option letter that a sentence calls correct, chooses or leaves: "option B is correct", "therefore, B".
 
-Lone letters are looked for first, and the patterns are tried around them only: most texts of maths have none.
+Single letters are located first, and the patterns are tried only around them: most maths texts have none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 _L = r"[(\[\"'`*_]*+(?P<letter>[A-J])[)\]\"'`*_]*+(?![A-Za-z'’])"
-_BEFORE = (  # what may stand before an option that is said to be correct
+_BEFORE = (  # what may precede an option that is called correct
     r"(?:^|[\n.,:;!?]\s{0,4}|\b(?i:option|choice|answer|letter|statement|alternative|so|thus|therefore|hence|that|only"
     r"|clearly|and|then)\s{1,3})[*_ ]{0,4}(?:(?i:option|choice|answer)\s{1,3})?"
 )
@@ -27,12 +27,12 @@ _PICKED = re.compile(
     r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\swith|opt\sfor|choosing|selecting|picking|answer\swith|mark))"
     r"\s(?i:(?:the\s)?(?:option|choice|answer|letter)\s)?" + _L + _NEXT
 )
-_NAMED = (  # what an option is said to be
+_NAMED = (  # nouns for the option
     r"(?i:\b(?:correct|right|best|final|appropriate|accurate|my|only|suitable|closest|plausible|likely|matching)\s"
     r"(?:\w{1,12}\s)?(?:option|choice|letter|alternative|response|statement|one|selection)s?(?:\s\w{2,9}){0,4}?)"
     r"[*_]{0,3}(?:\s(?i:is|are|would\sbe|must\sbe|should\sbe|seems)|[ ]?[:=])[:*_]{0,4}"
 )
-_LEFT = (  # what leaves one option
+_LEFT = (  # phrases that leave one option
     r"(?i:\b(?:must\sbe|has\sto\sbe|have\sto\sbe|should\sbe|matches|match|corresponds\sto|points\sto|leaves|leaving|leads\s"
     r"(?:us\s)?to|agrees\swith|left\swith|given\sby|(?:option|choice)[ ](?:is|=)|(?:option|choice):)\b)[:*_]{0,4}"
 )
@@ -53,27 +53,27 @@ _REACH = {
     _PICKED: (60, 30),
     _IS: (140, 30),
     _CONCLUDED: (60, 30),
-}  # at most so far from its letter does a match go
+}  # how far a match extends before and after its letter
 _LONE = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z])")
 _OPENED = "([\"'`*_"
 _CLOSING = ")]\"'`*_"
 
 
 def _lone_letters(text: str) -> list[tuple[int, int]]:
-    """Where the letters stand that may be chosen, with the marks around them; most texts have none."""
-    found = []
+    """Spans of the single letters that may be chosen, including the marks around them."""
+    spans = []
     for lone in _LONE.finditer(text):
         first, last = lone.span()
         while first > 0 and text[first - 1] in _OPENED:
             first -= 1
         while last < len(text) and text[last] in _CLOSING:
             last += 1
-        found.append((first, last))
-    return found
+        spans.append((first, last))
+    return spans
 
 
-def _places(text: str, letters: list[tuple[int, int]], before: int, after: int) -> Iterator[tuple[int, int]]:
-    """The parts of a text that reach so far around its letters: elsewhere nothing can be chosen."""
+def _windows(text: str, letters: list[tuple[int, int]], before: int, after: int) -> Iterator[tuple[int, int]]:
+    """The windows around the letters in which a match is possible."""
     start = end = -1
     for first, last in letters:
         if first - before > end:
@@ -88,7 +88,7 @@ def _places(text: str, letters: list[tuple[int, int]], before: int, after: int) 
 
 
 def picked(text: str) -> str | None:
-    """The letter of the last sentence that says which option is correct or was chosen.
+    """Return the letter from the last sentence that calls an option correct or chooses one.
 
     >>> examples = ("So option B is correct.", "I choose C because", "The correct option is D", "A is incorrect")
     >>> [picked(text) for text in examples], picked("A is wrong. Therefore, D"), picked("not A but C.")
@@ -97,15 +97,16 @@ def picked(text: str) -> str | None:
     best, at = None, -1
     letters = _lone_letters(text)
     for pattern, reach in _REACH.items():
-        for found in (each for place in _places(text, letters, *reach) for each in _matches(pattern, text, *place)):
-            word = found["letter"] in "AI" and not _JUDGED.match(text, found.end("letter"))  # "A" may be an article
-            if found.start("letter") > at and not word:
-                best, at = found["letter"], found.start("letter")
+        windows = _windows(text, letters, *reach)
+        for match in (match for window in windows for match in _matches(pattern, text, *window)):
+            article = match["letter"] in "AI" and not _JUDGED.match(text, match.end("letter"))  # "A" may be an article
+            if match.start("letter") > at and not article:
+                best, at = match["letter"], match.start("letter")
     return best
 
 
 def _matches(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The matches of a pattern; "A: Rome is wrong, B: Paris is right" says nothing good of A."""
+    """The matches of a pattern, except rejections: "A: Rome is wrong, B: Paris is right" does not choose A."""
     while match := pattern.search(text, start, end):
         if _REJECTED.search(match.groupdict().get("between", "")):
             start = match.end("letter")

@@ -1,7 +1,7 @@
-"""Words that programs write into a column of answers where there is none: None, null, nan, N/A, [invalid].
+"""Placeholders that programs write for a missing answer: None, null, nan, N/A, [invalid].
 
-Read as answers they agree with each other and win votes. Kinds that compare what is written keep them: `exact`, `text`,
-`code` (None is a value of Python), `json` (null is one of JSON) and patterns.
+Read as answers, they would agree with each other and win votes. Kinds that compare literally keep them: `exact`,
+`text`, `code` (None is a Python value), `json` (null is a JSON value) and patterns.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ PLACEHOLDERS = frozenset(
 KEEPING = frozenset(("exact", "text", "code", "json"))
 
 
-def as_word(text: str) -> str:
-    """A text as it is compared with the placeholders."""
+def folded(text: str) -> str:
+    """Return a text in the form that is compared with the placeholders."""
     return text.strip().lower()
 
 
-def words(column: pl.Expr) -> pl.Expr:
-    """A column of texts as they are compared with the placeholders."""
+def folded_column(column: pl.Expr) -> pl.Expr:
+    """Return a column in the form that is compared with the placeholders."""
     return column.str.strip_chars().str.to_lowercase()

@@ -1,7 +1,7 @@
 """Intervals, tuples and solutions in plain text: "(-oo, 2) U (3, oo)", "x = 1 or x = 2".
 
-`plain_interval` writes the signs of an interval as LaTeX has them. `solution_at_end` finds such an answer at the end of
-a response that marks none, of which the last number would be a part.
+`plain_interval` rewrites the symbols of an interval as LaTeX. `solution_at_end` finds such an answer at the end of a
+response that marks none; the last number would be only a part of it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _AT_END = re.compile(rf"(?<![\w\\]){_BRACKETED}(?:\s?(?:U|∪|union|\\cup)\s?{_B
 _EQUAL = r"[A-Za-z]\s?=\s?[-+−]?(?:\d{1,15}(?:[./]\d{1,15})?|\\?sqrt[({]\d{1,9}[)}])"
 _JOINED = r"\s?(?:,\s?(?:and|or)|,|and|or)\s"
 _SOLUTIONS = re.compile(rf"(?<![\w=+*/^-]){_EQUAL}(?:{_JOINED}{_EQUAL}){{1,9}}[.*_`\s]{{0,4}}$")
-END = 300  # characters at the end that are looked at
+END = 300  # characters at the end that are searched
 
 
 def plain_interval(text: str) -> str:
-    r"""An interval with the signs of LaTeX; any other text as it is.
+    r"""Rewrite the symbols of an interval as LaTeX; any other text is returned unchanged.
 
     >>> plain_interval("(-oo, 2) U (3, oo)"), plain_interval("f(oo)")
     ('(-\\infty, 2)\\cup (3, \\infty)', 'f(oo)')
@@ -31,7 +31,7 @@ def plain_interval(text: str) -> str:
 
 
 def solution_at_end(text: str) -> str | None:
-    """The tuple, the interval, the union or the solutions that a response ends in.
+    """Return the tuple, interval, union or solutions at the end of a response, or None.
 
     >>> solution_at_end("So x = 1 or x = 2."), solution_at_end("It is (-oo, 2) U (3, oo)."), solution_at_end("f(3)")
     ('x = 1 or x = 2', '(-oo, 2) U (3, oo)', None)

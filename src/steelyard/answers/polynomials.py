@@ -1,7 +1,7 @@
 """Exact arithmetic for final answers: polynomials over the rationals in letters and square roots.
 
 A value is a dict from monomials to coefficients; a monomial is a sorted tuple of (atom, power), an atom a
-letter, pi, i, or a square-free integer n standing for sqrt(n). Sizes are bounded: what does not fit is `TooHard`.
+letter, pi, i, or a square-free integer n standing for sqrt(n). Sizes are bounded: larger values raise `TooHard`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from steelyard.answers.step_budget import spend
 Monomial = tuple[tuple[str, int], ...]
 Poly = dict[Monomial, Fraction]
 
-MOST_TERMS = 64
-MOST_BITS = 8192
-MOST_POWER = 64
+MAX_TERMS = 64
+MAX_BITS = 8192
+MAX_POWER = 64
 LARGEST_ROOT = 10**8
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class TooHard(Exception):  # noqa: N818 - not an error: the answer is left to the equivalence checker
-    """The expression is outside what this arithmetic covers."""
+    """The expression is beyond the scope of this arithmetic."""
 
 
 def number(value: Fraction | int) -> Poly:
@@ -34,13 +34,13 @@ def symbol(name: str) -> Poly:
 
 
 def checked(p: Poly) -> Poly:
-    """Drop zeros and refuse what has grown too large."""
-    kept = {m: c for m, c in p.items() if c}
-    if len(kept) > MOST_TERMS:
+    """Drop zero terms and refuse a polynomial that is too large."""
+    terms = {m: c for m, c in p.items() if c}
+    if len(terms) > MAX_TERMS:
         raise TooHard
-    if _bits(kept) > MOST_BITS:
+    if _bits(terms) > MAX_BITS:
         raise TooHard
-    return kept
+    return terms
 
 
 def _bits(p: Poly) -> int:
@@ -61,7 +61,7 @@ def negate(a: Poly) -> Poly:
 
 
 def multiply(a: Poly, b: Poly) -> Poly:
-    if len(a) * len(b) > MOST_TERMS * MOST_TERMS:
+    if len(a) * len(b) > MAX_TERMS * MAX_TERMS:
         raise TooHard
     spend(len(a) * len(b) * (30 + (_bits(a) + _bits(b)) // 64))
     total: Poly = {}
@@ -74,7 +74,7 @@ def multiply(a: Poly, b: Poly) -> Poly:
 
 
 def divide(a: Poly, b: Poly) -> Poly:
-    """Divide by a single term; sums below a fraction bar are too hard."""
+    """Divide by a single term; a sum in the denominator is too hard."""
     if len(b) != 1:
         raise TooHard
     ((m, c),) = b.items()
@@ -90,7 +90,7 @@ def divide(a: Poly, b: Poly) -> Poly:
 
 
 def power(a: Poly, exponent: Poly) -> Poly:
-    """Raise to an integer, or a number to one half."""
+    """Raise to an integer power, or a number to the power one half."""
     e = exponent.get((), ZERO)
     if set(exponent) - {()}:
         raise TooHard
@@ -112,15 +112,15 @@ def power(a: Poly, exponent: Poly) -> Poly:
 
 
 def _too_large(a: Poly, n: int) -> bool:
-    """Whether a^n would outgrow the bounds, before anything is computed."""
+    """Whether a^n would exceed the bounds, decided before computing it."""
     powers = max((abs(k) for m in a for _, k in m), default=0)
-    return n > 4096 or (len(a) > 1 and n > 16) or powers * n > MOST_POWER or (_bits(a) - 2) * n > MOST_BITS
+    return n > 4096 or (len(a) > 1 and n > 16) or powers * n > MAX_POWER or (_bits(a) - 2) * n > MAX_BITS
 
 
 def _atom_power(atom: str, k: int) -> Poly:
     if atom.isdigit():
-        whole = number(Fraction(int(atom)) ** (k // 2))
-        return multiply(whole, {((atom, 1),): ONE}) if k % 2 else whole
+        integer = number(Fraction(int(atom)) ** (k // 2))
+        return multiply(integer, {((atom, 1),): ONE}) if k % 2 else integer
     if atom == "i":
         return [number(1), symbol("i"), number(-1), negate(symbol("i"))][k % 4]
     return {((atom, k),): ONE} if k else number(1)
@@ -148,7 +148,7 @@ def root(a: Poly) -> Poly:
 def _square_part(n: int) -> tuple[int, int]:
     """Write n as s^2 f with f square-free, and return s and f.
 
-    Divisors are tried up to the cube root of what is left: that is then 1, a prime, a prime squared or two primes.
+    Divisors are tried up to the cube root of the rest, which is then 1, a prime, a prime squared or two primes.
 
     >>> _square_part(72), _square_part(9409 * 2), _square_part(9697)
     ((6, 2), (97, 2), (1, 9697))
@@ -190,13 +190,13 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int]:
         factor = -factor
     if turns % 2:
         powers["i"] = 1
-    if any(abs(k) > MOST_POWER for k in powers.values()):
+    if any(abs(k) > MAX_POWER for k in powers.values()):
         raise TooHard
     return tuple(sorted((atom, k) for atom, k in powers.items() if k)), factor
 
 
 def render(p: Poly) -> str:
-    """Write a polynomial so that reading it again gives the same.
+    """Render a polynomial so that parsing the result gives it back.
 
     >>> render(add(number(Fraction(1, 2)), multiply(number(2), symbol("x"))))
     '2*x+1/2'

@@ -1,7 +1,7 @@
-r"""What looks like a calculation and is none: a range of numbers (12-15), a time of day (10:30), a date (2024-01-15).
+r"""Texts that look like a calculation but are not: ranges (12-15), times of day (10:30), dates (2024-01-15).
 
-A range rises: 12-15 is no -3, while 15-12 is 3, as graders say. A ratio is written in lowest terms: 1:3 is 1/3, while
-10:30 and 9:05 are times. So two ranges, or two times, are one answer only if they are the same.
+A range increases: 12-15 is not -3, while 15-12 is 3, as graders have it. A ratio is in lowest terms: 1:3 is 1/3, while
+10:30 and 9:05 are times. Ranges and times are compared in a canonical spelling.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from math import gcd
 _NUMBER = r"\d{1,15}(?:\.\d{1,15})?"
 _RANGE = re.compile(rf"({_NUMBER})\s?(%?)\s?(?:-|to)\s?({_NUMBER})\s?(%?)")
 _TIME = re.compile(r"(\d\d?):([0-5]\d)(?:\s?([ap])\.?m\.?)?", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}")  # no difference, and no fraction
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}")  # neither a difference nor a fraction
 
 
 def range_or_time(text: str) -> str | None:
-    """A plain text that is a range, a time or a date, in one spelling; None for all else.
+    """Return the canonical spelling of a range, a time or a date; None for any other text.
 
     >>> range_or_time("12 - 15"), range_or_time("12 to 15%"), range_or_time("15-12"), range_or_time("2024-01-15")
     ('12-15', '12-15%', None, '2024-01-15')
@@ -25,9 +25,9 @@ def range_or_time(text: str) -> str | None:
     """
     if _DATE.fullmatch(text):
         return text
-    found = _RANGE.fullmatch(text)
-    if found and float(found[1]) < float(found[3]):
-        return f"{found[1]}-{found[3]}{found[2] or found[4]}"
+    match = _RANGE.fullmatch(text)
+    if match and float(match[1]) < float(match[3]):
+        return f"{match[1]}-{match[3]}{match[2] or match[4]}"
     time = _TIME.fullmatch(text)
     if not time or int(time[1]) > 24:
         return None

@@ -1,7 +1,7 @@
-"""Answers of a whole table -> keys that are equal exactly when the answers are the same; null = unreadable.
+"""Read the answers of a table: equal keys mean the same answer, and null means unreadable.
 
-Each distinct text is normalised once and each open pair decided once, however large the table; what was not decided,
-and what cost too much to read, is counted and told.
+Each distinct text is normalised once and each open pair decided once, however large the table. Pairs that were not
+decided, and answers that exceeded their step budget, are counted and reported.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
-from steelyard.answers.decimal_commas import correct_with_point, settled_commas
+from steelyard.answers.decimal_commas import correct_with_point, settle_decimal_commas
 from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.gold_indices import CHOICE, golds_are_indices, letter_of
 from steelyard.answers.golds import accepted
 from steelyard.answers.grouping import looks_symbolic, representatives
-from steelyard.answers.how_read import HowRead
 from steelyard.answers.letters import LETTERS
 from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
 from steelyard.answers.normal import too_costly, was_read
-from steelyard.answers.pairs import OpenPairs, open_pairs, to_value
+from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
 from steelyard.answers.pattern import PREFIX
-from steelyard.answers.per_cents import also_correct, settled
-from steelyard.answers.placeholders import KEEPING, as_word
-from steelyard.answers.unreadable import tell_unreadable
+from steelyard.answers.percentages import correct_without_sign, settle_percentages
+from steelyard.answers.placeholders import KEEPING, folded
+from steelyard.answers.reading_counts import ReadingCounts
+from steelyard.answers.unreadable import warn_unreadable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
 
@@ -41,53 +41,53 @@ if TYPE_CHECKING:
     from steelyard.answers.kind import Kind
     from steelyard.voting.pools.arrays import Bools, Ints
 
-KEPT = 1_000_000  # texts remembered from one part of a table to the next
-_WHOLE = r"^(?:0|-?[1-9][0-9]{0,15})$"  # whole numbers are their own normal form
+CACHED = 1_000_000  # texts whose forms are cached between parts of a table
+_INTEGER = r"^(?:0|-?[1-9][0-9]{0,15})$"  # an integer is its own normal form
 
 
 class AnswerReader:
     """Reads answers of one kind: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN or auto."""
 
     def __init__(self, kind: str = AUTO, *, named: bool = True) -> None:
-        """`named=False`: the kind is that of a plan, not one that the user has named (see `drops_placeholders`)."""
+        """`named=False`: the kind comes from a plan, not from the user (see `drops_placeholders`)."""
         self._kind: Kind | None = None if kind == AUTO else kind_of(kind)
         self._named = named and kind != AUTO
-        self.placeholders: frozenset[str] | None = None  # words that are no answers; None: not settled yet
-        self.replaced = 0  # answers that are such a word
-        self.choice: KindChoice | None = None  # what `look` decided, and why
-        self.responses = self.unreadable = 0  # what was read so far
-        self.undecided = 0  # pairs that nobody could decide, or that were not asked about
-        self.apart: set[str] = set()  # keys that stay apart from one they may equal
-        self.asked = 0  # questions that the equivalence checker's workers were asked
-        self.until = math.inf  # by the monotonic clock: the checker is asked nothing after it
-        self.costly = 0  # distinct answers that cost more steps than their length allows
-        self.doubtful = 0  # distinct answers that could be meant in two ways
-        self.how = HowRead()
-        self.gold_indices = False  # whether gold answers are indices of options: 0 is A
+        self.placeholders: frozenset[str] | None = None  # texts that are not answers; None until this is settled
+        self.replaced = 0  # answers that are placeholders
+        self.choice: KindChoice | None = None  # the decision of `look`, with its reason
+        self.responses = self.unreadable = 0  # counts so far
+        self.undecided = 0  # pairs that timed out or were skipped
+        self.undecided_keys: set[str] = set()  # keys that may equal another key but stay separate
+        self.checker_queries = 0  # distinct queries to the equivalence checker
+        self.until = math.inf  # monotonic clock: the checker gets no query after this time
+        self.costly = 0  # distinct answers that exceeded their step budget
+        self.doubtful = 0  # distinct answers that are ambiguous
+        self.counts = ReadingCounts()
+        self.gold_indices = False  # whether gold answers are option indices: 0 is A
         self._forms: dict[str, str | None] = {}
         self._symbolic: dict[str, bool] = {}
         self._checker: EquivalenceChecker | None = None
 
     @property
     def kind(self) -> Kind:
-        """The kind of answers; `auto` that has seen nothing is math."""
+        """The kind of answers; `auto` is `math` until it has seen a table."""
         return self._kind or kind_of(DEFAULT)
 
     @property
     def drops_placeholders(self) -> bool:
-        """Whether None, N/A and the like are no answers of this kind; words that were asked for as `text` may be."""
+        """Whether None, N/A and the like are not answers; they are if the user asked for `text`."""
         name = self.kind.name
         return not (name in KEEPING or name.startswith(PREFIX)) or (name == "text" and not self._named)
 
     def look(self, evidence: Callable[[], Evidence | KindChoice]) -> None:
-        """Decide the kind by what a table shows, unless it is known, and report it.
+        """Choose the kind from the evidence of a table, unless it is fixed, and report it.
 
-        Math is not reported unless it is doubtful: it is what is expected.
+        `math` is the default and is reported only if it is doubtful.
         """
         if self._kind is not None:
             return
-        shown = evidence()
-        self.choice = shown if isinstance(shown, KindChoice) else choose_kind(shown)
+        result = evidence()
+        self.choice = result if isinstance(result, KindChoice) else choose_kind(result)
         self._kind = kind_of(self.choice.kind)
         message = f"answers are read as {self.choice.kind}: {self.choice.reason}"
         if self.choice.doubtful:
@@ -97,58 +97,59 @@ class AnswerReader:
             warnings.warn(message, SteelyardNote, stacklevel=2)
 
     def look_at_golds(self, golds: pl.Series, texts: pl.Series) -> None:
-        """Find out by all golds of a file, and some of its responses, whether golds are indices of options."""
+        """Decide from all golds of a file, and some of its responses, whether golds are option indices."""
         if self.kind.name == CHOICE:
             distinct = golds.drop_nulls().unique().to_list()
             self.gold_indices = golds_are_indices(distinct, texts.drop_nulls().to_list())
             if self.gold_indices:
                 last = max(distinct).strip()[0]
-                text = f"the gold answers 0 to {last} are read as indices of the options: 0 is A, {last} is"
+                text = f"the gold answers 0 to {last} are read as option indices: 0 is A, {last} is"
                 warnings.warn(f"{text} {letter_of(last)}", SteelyardNote, stacklevel=2)
 
     def extract(self, responses: pl.Series, cut: pl.Series | None = None) -> list[Extracted]:
-        """Read the final answer out of every response; `cut` says which were cut off by their length limit."""
+        """Extract the final answer of every response; `cut` marks those cut off by their length limit."""
         kind = self.kind
         if cut is None:
             readings = [NOTHING if text is None else kind.extract(text) for text in responses]
         else:
             rows = zip(responses, cut, strict=True)
-            readings = [NOTHING if text is None else kind.extract(text, cut=ended) for text, ended in rows]
-        self.how.add(readings)
+            readings = [NOTHING if text is None else kind.extract(text, cut=is_cut) for text, is_cut in rows]
+        self.counts.add(readings)
         return readings
 
     def keys(
         self, texts: pl.Series, question: Ints, votes: Callable[[], Ints] | None = None, *, golds: int = 0
     ) -> pl.Series:
-        """Return the key of every answer; `question` says which belong together, `votes` how often each was given.
+        """Return the key of every answer; `question` is its question, `votes` returns the number of votes of each.
 
-        The votes are only asked for where the equivalence checker is needed: its time goes to the answers with most.
-        The last `golds` texts are gold answers: which others are the same does not depend on them.
+        Votes are only requested if the equivalence checker is needed: it checks the answers with most votes first.
+        The last `golds` texts are gold answers; they do not influence which other answers are the same.
         """
         kind = self.kind
-        rest = texts.filter(~texts.str.contains(_WHOLE)) if kind.maths else texts
+        rest = texts.filter(~texts.str.contains(_INTEGER)) if kind.maths else texts
         distinct = rest.drop_nulls().unique()
         if not len(distinct):
             return texts
-        if len(self._forms) + len(distinct) > KEPT:
+        if len(self._forms) + len(distinct) > CACHED:
             self._forms.clear()
             self._symbolic.clear()
         missing = self.placeholders or frozenset()
         for text in distinct:
             if text not in self._forms:
-                form = "" if as_word(text) in missing else kind.form(text)
-                self._forms[text] = found = form if form or kind.blank else None
-                self.doubtful += kind.doubt is not None and kind.doubt.concerns(text)
-                if kind.maths and found is not None:
-                    self.costly += too_costly(found)
-                    self._is_symbolic(found)
+                form = "" if folded(text) in missing else kind.form(text)
+                self._forms[text] = key = form if form or kind.blank else None
+                self.doubtful += kind.doubt is not None and kind.doubt.applies(text)
+                if kind.maths and key is not None:
+                    self.costly += too_costly(key)
+                    self._is_symbolic(key)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
         voting = len(texts) - golds
         if kind.name == TEXT:
             return with_names(texts, keys, question, voting)
         if not kind.maths:
             return keys
-        keys = settled_commas(texts, settled(texts, keys, question, voting), question, voting)
+        keys = settle_percentages(texts, keys, question, voting)
+        keys = settle_decimal_commas(texts, keys, question, voting)
         return self._merged(keys, question, votes)
 
     def labelled(
@@ -157,22 +158,24 @@ class AnswerReader:
         """Return the key of every answer, and which are correct; `gold` has the gold answer of question 0, 1, 2, ..
 
         A gold answer may be a worked solution or a list of accepted answers. Labels are more lenient than keys in
-        one thing: a per cent and the bare number are both correct where the gold answer is one of them.
-        `votes` is told how many accepted answers stand after the texts.
+        one respect: a percentage and the bare number are both correct if the gold answer is one of them.
+        The argument of `votes` is the number of accepted answers appended to the texts.
         """
         lists = [[] if text is None else self._accepted(text) for text in gold]
-        owner = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
-        golds = pl.Series(texts.name, [text for each in lists for text in each], pl.String)
+        owner = np.repeat(np.arange(len(lists)), [len(answers) for answers in lists])
+        golds = pl.Series(texts.name, [text for answers in lists for text in answers], pl.String)
         counted = None if votes is None else lambda: votes(len(golds))
         both = self.keys(pl.concat((texts, golds)), np.concatenate((question, owner)), counted, golds=len(golds))
         keys = both.head(len(texts))
-        known = pl.DataFrame({"question": owner, "key": both.tail(len(golds))}).unique()
-        known = known.with_columns(correct=pl.lit(True))
-        asked = pl.DataFrame({"question": question, "key": keys})
-        found = asked.join(known, on=["question", "key"], how="left", maintain_order="left")["correct"]
-        correct: Bools = found.fill_null(False).to_numpy().copy()
+        correct_keys = pl.DataFrame({"question": owner, "key": both.tail(len(golds))}).unique()
+        correct_keys = correct_keys.with_columns(correct=pl.lit(True))
+        rows = pl.DataFrame({"question": question, "key": keys})
+        labels = rows.join(correct_keys, on=["question", "key"], how="left", maintain_order="left")["correct"]
+        correct: Bools = labels.fill_null(False).to_numpy().copy()
         if self.kind.maths:
-            correct |= also_correct(texts, question, golds, owner) | correct_with_point(texts, question, golds, owner)
+            correct |= correct_without_sign(texts, question, golds, owner) | correct_with_point(
+                texts, question, golds, owner
+            )
         if self.kind.name == TEXT:
             correct |= correct_by_name(texts, keys, question, golds, owner)
         if self.kind.name == "choice":
@@ -180,16 +183,16 @@ class AnswerReader:
         return keys, correct
 
     def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
-        """Say what was not read and not decided; `shown` is the command that shows what has no readable answer."""
-        tell_unreadable(self.unreadable, self.responses, shown, self.how.cut)
+        """Warn about unreadable and undecided answers; `shown` is the command that lists the unreadable ones."""
+        warn_unreadable(self.unreadable, self.responses, shown, self.counts.cut)
         if self.replaced:
             warnings.warn(
-                f"{self.replaced:,} answers are words such as 'None', 'N/A' or '[invalid]' that stand for no answer, "
-                f"and cast no vote; {argument('answers', 'exact')} reads them as answers",
+                f"{self.replaced:,} answers are placeholders such as 'None', 'N/A' or '[invalid]' and cast no vote; "
+                f"{argument('answers', 'exact')} reads them as answers",
                 SteelyardWarning,
                 stacklevel=2,
             )
-        self.how.tell()
+        self.counts.warn()
         if self.doubtful and self.kind.doubt:
             warnings.warn(f"{self.doubtful:,} {self.kind.doubt.message}", SteelyardNote, stacklevel=3)
         if self.undecided:
@@ -207,70 +210,70 @@ class AnswerReader:
             self._checker = None
 
     def _is_symbolic(self, form: str) -> bool:
-        """Whether only fingerprints and the equivalence checker can tell; it is started where it will be needed."""
+        """Whether only fingerprints and the equivalence checker can compare a form; starts the checker if needed."""
         if form not in self._symbolic:
             self._symbolic[form] = looks_symbolic(form) and not was_read(form)
             if self._symbolic[form] and time.monotonic() < self.until and fingerprint(form) is None:
-                self._started().start()
+                self._get_checker().start()
         return self._symbolic[form]
 
-    def _started(self) -> EquivalenceChecker:
+    def _get_checker(self) -> EquivalenceChecker:
         from steelyard.answers.equivalence import EquivalenceChecker
 
         self._checker = self._checker or EquivalenceChecker()
         return self._checker
 
     def _merged(self, keys: pl.Series, question: Ints, votes: Callable[[], Ints] | None) -> pl.Series:
-        """Merge what only the equivalence checker can tell to be the same."""
-        odd = {key for key in keys.drop_nulls().unique() if self._is_symbolic(key)}
-        if not odd:
+        """Merge the keys that the equivalence checker finds equal."""
+        symbolic = {key for key in keys.drop_nulls().unique() if self._is_symbolic(key)}
+        if not symbolic:
             return keys
-        rows = _rows_of(question, np.unique(question[keys.is_in(list(odd)).fill_null(False).to_numpy()]))
+        rows = _rows_of(question, np.unique(question[keys.is_in(list(symbolic)).fill_null(False).to_numpy()]))
         weight = np.ones(len(keys), np.int64) if votes is None else votes()
         merged: list[str | None] = keys.to_list()
         counted: list[Counter[str]] = []
-        for at in rows:
+        for indices in rows:
             count: Counter[str] = Counter()
-            for row in at.tolist():
+            for row in indices.tolist():
                 if (key := merged[row]) is not None:
                     count[key] += int(weight[row])
             counted.append(count)
-        for at, count, (found, verdicts) in zip(rows, counted, self._ask(odd, counted), strict=True):
-            pairs = list(zip(found.asked, verdicts, strict=True))
-            least = representatives(list(count), [pair for pair, same in pairs if same])
+        for indices, count, (candidates, verdicts) in zip(rows, counted, self._ask(symbolic, counted), strict=True):
+            pairs = list(zip(candidates.pairs, verdicts, strict=True))
+            representative = representatives(list(count), [pair for pair, same in pairs if same])
             late = [pair for pair, same in pairs if same is None]
-            self.undecided += found.unasked + len(late)
-            self.apart |= found.apart | {form for pair in late for form in pair if form in odd}
-            for row in at.tolist():
+            self.undecided += candidates.skipped + len(late)
+            self.undecided_keys |= candidates.undecided | {form for pair in late for form in pair if form in symbolic}
+            for row in indices.tolist():
                 if (key := merged[row]) is not None:
-                    merged[row] = least[key]
+                    merged[row] = representative[key]
         return pl.Series(keys.name, merged, pl.String)
 
-    def _ask(self, odd: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
+    def _ask(self, symbolic: set[str], counted: list[Counter[str]]) -> list[tuple[OpenPairs, list[bool | None]]]:
         """Find the open pairs of every question, then decide those of all questions together."""
-        checker = self._started()
+        checker = self._get_checker()
         checker.until = self.until
-        asked = [(votes, [form for form in votes if form in odd]) for votes in counted]
-        checker.values([form for votes, forms in asked for form in to_value(votes, forms)])
-        found = [open_pairs(votes, forms, checker) for votes, forms in asked]
-        every = list(dict.fromkeys(pair for each in found for pair in each.asked))
-        verdict = dict(zip(every, checker.decide(every), strict=True))
-        self.asked = len(checker.known)
-        return [(each, [verdict[pair] for pair in each.asked]) for each in found]
+        by_question = [(votes, [form for form in votes if form in symbolic]) for votes in counted]
+        checker.values([form for votes, forms in by_question for form in forms_to_evaluate(votes, forms)])
+        candidates = [open_pairs(votes, forms, checker) for votes, forms in by_question]
+        pairs = list(dict.fromkeys(pair for open_ in candidates for pair in open_.pairs))
+        verdicts = dict(zip(pairs, checker.decide(pairs), strict=True))
+        self.checker_queries = len(checker.replies)
+        return [(open_, [verdicts[pair] for pair in open_.pairs]) for open_ in candidates]
 
 
-def _rows_of(question: Ints, wanted: Ints) -> list[Ints]:
-    """The rows of each wanted question, in one pass over all of them."""
+def _rows_of(question: Ints, questions: Ints) -> list[Ints]:
+    """The rows of each of `questions`, in one pass."""
     order = np.argsort(question, kind="stable")
     ordered = question[order]
-    ends = zip(np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right"), strict=True)
+    ends = zip(np.searchsorted(ordered, questions, "left"), np.searchsorted(ordered, questions, "right"), strict=True)
     return [order[start:end] for start, end in ends]
 
 
 def _check_options(keys: pl.Series, question: Ints, golds: list[list[str]]) -> None:
-    """Refuse gold answers in words for responses in letters: all of them would count as wrong."""
+    """Refuse gold answers in words if the responses are letters: every response would count as wrong."""
     form = kind_of("choice").form
-    words = {i for i, each in enumerate(golds) if each and not any(re.match(LETTERS, form(one)) for one in each)}
+    words = {i for i, texts in enumerate(golds) if texts and not any(re.match(LETTERS, form(text)) for text in texts)}
     if not words:
         return
     letters = pl.DataFrame({"question": question, "letter": keys.str.contains(LETTERS)}).drop_nulls()

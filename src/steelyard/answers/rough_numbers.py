@@ -1,7 +1,7 @@
-"""Complex numbers with a bound on their error: two of them that lie further apart than both bounds are different.
+"""Complex numbers with an error bound: two numbers further apart than the sum of their bounds are different.
 
-Bounds are generous (a unit of rounding counts as 1e-14), so no machine's last bit ever decides. Whatever lies on a
-branch cut, may be zero below a fraction bar, or has lost its figures to cancellation is refused with `TooHard`.
+Bounds are generous (one rounding counts as 1e-14), so the last bit of a machine never decides. A value on a branch cut,
+a denominator that may be zero, and a loss of precision by cancellation raise `TooHard`.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from typing import NamedTuple
 from steelyard.answers.polynomials import TooHard
 
 ROUNDING = 1e-14
-EXACT = 2.0**53  # whole numbers below this are exact
+EXACT = 2.0**53  # integers below this are exact
 LARGEST = 1e200
 LARGEST_ANGLE = 1e6
 LARGEST_FACTORIAL = 170
-MOST_LOST = 1e-3  # relative error of a base or an exponent beyond which nothing is known of a power
+MAX_LOST = 1e-3  # largest relative error of a power
 
 
 class Rough(NamedTuple):
-    """A value, and how far from it the true one may be."""
+    """A value and a bound on its absolute error."""
 
     value: complex
     error: float = 0.0
 
     @property
-    def whole(self) -> int | None:
-        """The whole number that this is exactly, if it is one."""
+    def integer(self) -> int | None:
+        """The value as an int if it is an exact integer, else None."""
         exact = self.error == 0 and self.value.imag == 0 and float(self.value.real).is_integer()
         return int(self.value.real) if exact else None
 
 
 def rough(value: complex, error: float) -> Rough:
-    """Check a result; its imaginary zero is made positive, because its sign would choose the branch of a root."""
+    """Check a result and make an imaginary zero positive, because its sign would choose the branch of a root."""
     if not abs(value) < LARGEST or not error < LARGEST:
         raise TooHard
     return Rough(complex(value.real, value.imag + 0.0), error + ROUNDING * abs(value))
@@ -42,14 +42,14 @@ def rough(value: complex, error: float) -> Rough:
 
 def add(a: Rough, b: Rough) -> Rough:
     value = a.value + b.value
-    if a.whole is not None and b.whole is not None and abs(value) < EXACT:
+    if a.integer is not None and b.integer is not None and abs(value) < EXACT:
         return Rough(value)
     return rough(value, a.error + b.error)
 
 
 def multiply(a: Rough, b: Rough) -> Rough:
     value = a.value * b.value
-    if a.whole is not None and b.whole is not None and abs(value) < EXACT:
+    if a.integer is not None and b.integer is not None and abs(value) < EXACT:
         return Rough(complex(value.real, 0.0))
     return rough(value, abs(a.value) * b.error + abs(b.value) * a.error + a.error * b.error)
 
@@ -61,8 +61,8 @@ def divide(a: Rough, b: Rough) -> Rough:
 
 
 def power(base: Rough, exponent: Rough) -> Rough:
-    """Raise to a power; the principal one where there are several."""
-    n = exponent.whole
+    """Raise to a power; returns the principal value."""
+    n = exponent.integer
     if n is not None and n > 0 and base.value == 0 and base.error == 0:
         return base
     _not_zero(base)
@@ -72,12 +72,12 @@ def power(base: Rough, exponent: Rough) -> Rough:
     turned = exponent.value * logarithm
     lost = 2 * (abs(exponent.value) * base.error / abs(base.value) + abs(logarithm) * exponent.error)
     lost += ROUNDING * (1 + abs(turned))
-    if lost > MOST_LOST or abs(turned) > 450:
+    if lost > MAX_LOST or abs(turned) > 450:
         raise TooHard
     value = cmath.exp(turned)
     if n is not None and base.value.imag == 0:
         value = complex(value.real, 0.0)
-        if base.whole is not None and n > 0 and abs(value) < EXACT:
+        if base.integer is not None and n > 0 and abs(value) < EXACT:
             return Rough(complex(int(base.value.real) ** n, 0.0))
     return rough(value, abs(value) * lost)
 
@@ -114,20 +114,20 @@ def arc_tangent(a: Rough) -> Rough:
 
 
 def factorial_of(a: Rough) -> Rough:
-    n = a.whole
+    n = a.integer
     if n is None or not 0 <= n <= LARGEST_FACTORIAL:
         raise TooHard
-    return _of_whole(factorial(n))
+    return _from_int(factorial(n))
 
 
 def binomial(a: Rough, b: Rough) -> Rough:
-    n, k = a.whole, b.whole
+    n, k = a.integer, b.integer
     if n is None or k is None or not 0 <= k <= n <= LARGEST_FACTORIAL:
         raise TooHard
-    return _of_whole(comb(n, k))
+    return _from_int(comb(n, k))
 
 
-def _of_whole(n: int) -> Rough:
+def _from_int(n: int) -> Rough:
     return Rough(complex(n)) if n < EXACT else rough(complex(n), 0.0)
 
 
@@ -143,6 +143,6 @@ def _not_zero(a: Rough) -> None:
 
 
 def _off_the_cut(a: Rough) -> None:
-    """Refuse a value of which nobody knows on which side of the negative axis it lies."""
+    """Refuse a value that may lie on either side of the negative real axis."""
     if a.value.real < 0 and a.value.imag != 0 and abs(a.value.imag) <= 2 * a.error:
         raise TooHard

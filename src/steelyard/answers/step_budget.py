@@ -1,8 +1,8 @@
-"""How much work one answer may cost: so many steps, and so many more for each of its characters.
+"""Bound the work per answer: a fixed number of steps plus a number per character.
 
-Whoever does work that a text can drive (a token read, a term multiplied, a bracket matched) spends steps of about a
-microsecond. An answer that runs out of them is not understood, is a class of its own, and is counted: a reply can be
-made to cost its length times a constant, and no more.
+Work that a text can cause (reading a token, multiplying a term, matching a bracket) spends steps of about a
+microsecond. An answer that exceeds its budget is not parsed, is its own class, and is counted, so that no reply costs
+more than a constant times its length.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TypeVar
 
 BASE = 20_000
 PER_CHARACTER = 100
-REMEMBERED = 20_000  # texts
+CACHE_SIZE = 20_000  # texts
 
 T = TypeVar("T")
 
 
-class OutOfBudget(Exception):  # noqa: N818 - not an error: the answer is kept as it is written
-    """The answer costs more steps than its length allows."""
+class OutOfBudget(Exception):  # noqa: N818 - not an error: the answer is compared as written
+    """The answer needs more steps than its length allows."""
 
 
 class Budget:
@@ -41,46 +41,46 @@ _current: ContextVar[Budget | None] = ContextVar("steelyard-answer-budget", defa
 
 
 def allowance(characters: int) -> int:
-    """The steps that a text of this length may cost."""
+    """Return the number of steps that a text of this length may cost."""
     return BASE + PER_CHARACTER * characters
 
 
 @contextmanager
 def budget_for(text: str) -> Iterator[Budget]:
-    """Count the steps within the block; past the allowance of the text they are refused with OutOfBudget."""
-    made = Budget(allowance(len(text)))
-    before = _current.set(made)
+    """Count the steps in the block; exceeding the allowance of the text raises OutOfBudget."""
+    budget = Budget(allowance(len(text)))
+    before = _current.set(budget)
     try:
-        yield made
+        yield budget
     finally:
         _current.reset(before)
 
 
 def spend(steps: int = 1) -> None:
-    """Take steps off the budget of the answer that is being read, if one is."""
+    """Spend steps of the budget of the current answer, if there is one."""
     current = _current.get()
     if current is not None:
         current.spend(steps)
 
 
-def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
-    """Remember what a text gave and how many steps it cost: asked again it costs the same steps, and no work."""
-    known: dict[str, tuple[T, int]] = {}
+def memoized(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Cache the result and its number of steps: a repeated call spends the same steps but does no work."""
+    cache: dict[str, tuple[T, int]] = {}
 
     @wraps(function)
-    def asked(text: str) -> T:
+    def wrapper(text: str) -> T:
         current = _current.get()
-        if current is None:  # nobody counts the steps
+        if current is None:  # steps are not counted
             return function(text)
-        before = known.get(text)
-        if before is not None:
-            current.spend(before[1])
-            return before[0]
+        cached = cache.get(text)
+        if cached is not None:
+            current.spend(cached[1])
+            return cached[0]
         spent = current.spent
         result = function(text)
-        if len(known) >= REMEMBERED:
-            known.clear()
-        known[text] = result, current.spent - spent
+        if len(cache) >= CACHE_SIZE:
+            cache.clear()
+        cache[text] = result, current.spent - spent
         return result
 
-    return asked
+    return wrapper

@@ -1,4 +1,4 @@
-"""What stands around a value: a box, `x =`, words, units, degree signs, the base of a number."""
+"""Strip what surrounds a value: a box, `x =`, words, units, degree signs, the base of a number."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NO_UNIT = re.compile(
     re.IGNORECASE,
 )
 _TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}(?:\s*+\^\s*+\{?[23]\}?)?")
-_SUBSCRIPT = re.compile(r"(-?\d++)\s*+_\s*+\{?\s*+\w{1,2}\s*+\}?")  # the base of a number, which its question names
+_SUBSCRIPT = re.compile(r"(-?\d++)\s*+_\s*+\{?\s*+\w{1,2}\s*+\}?")  # the base of a number, which the question names
 _JOIN = re.compile(r"\\text\s?\{\s*+(and|or)\s*+\}")
 
 
 def unwrapped(text: str) -> str:
-    """Take off boxes, `x =`, text around numbers, units and degree signs."""
+    """Strip boxes, `x =`, text around numbers, units and degree signs."""
     if text.startswith("\\boxed{") and text.endswith("}"):
         text = text[7:-1].strip()
     if "\\text" in text:

@@ -1,4 +1,4 @@
-"""The value of an answer that is one thing: a choice, a matrix, a list, an equation or an expression."""
+"""Parse an answer that is a single choice, matrix, list, equation or expression."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from steelyard.answers.expressions import expression
 from steelyard.answers.lists import listed, matrix, split, union
 from steelyard.answers.polynomials import TooHard, divide, number, render
 from steelyard.answers.scalars import scalar
-from steelyard.answers.step_budget import remembered
+from steelyard.answers.step_budget import memoized
 
 _JOIN = re.compile(r",?+\s++(?:and|or)\s++")
 _NAME = re.compile(r"([A-Za-z])(?:_\{?\w{1,3}\}?)?+")
 _CHOICE = re.compile(r"\(?([A-J])\)?[.:]?")
 
 
-@remembered
+@memoized
 def value_form(text: str) -> str | None:
-    """The value of a text as a choice, a matrix, a list, an equation or an expression; None if it is none."""
+    """Return the normal form of a choice, matrix, list, equation or expression; None for any other text."""
     choice = _CHOICE.fullmatch(text)
     if choice:
         return choice[1]
-    for form in (matrix, union, listed, _plus_minus, _solutions, _equation, scalar):
+    for parse in (matrix, union, listed, _plus_minus, _solutions, _equation, scalar):
         try:
-            found = form(text)
+            form = parse(text)
         except (TooHard, ZeroDivisionError, ValueError, RecursionError):
             continue
-        if found is not None:
-            return found
+        if form is not None:
+            return form
     return None
 
 
@@ -43,7 +43,7 @@ def _plus_minus(text: str) -> str | None:
 
 
 def _solutions(text: str) -> str | None:
-    """Several solutions, x = 1 or x = 2: the set of values of one letter; of several letters each with its value."""
+    """Several solutions, x = 1 or x = 2: the set of values of one letter, or each of several letters with its value."""
     parts = split(_JOIN.sub(", ", text), ",")
     sides = [split(part, "=") for part in parts]
     if len(parts) < 2 or not all(len(side) == 2 and _NAME.fullmatch(side[0]) for side in sides):
@@ -56,7 +56,7 @@ def _solutions(text: str) -> str | None:
 
 
 def _equation(text: str) -> str | None:
-    """A calculation is worth what it ends in; an equation is its polynomial, up to a factor."""
+    """The result of a calculation, or the polynomial of an equation up to a factor."""
     sides = split(text, "=")
     if len(sides) < 2:
         return None

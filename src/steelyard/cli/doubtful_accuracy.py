@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steelyard.answers.unreadable import MOST
+from steelyard.answers.unreadable import MAX_SHARE
 from steelyard.cli import show
 from steelyard.evaluation.percentages import percent
 
@@ -23,7 +23,7 @@ def warn_of_accuracy(pool: LabelledPool) -> None:
 
 def _unreadable(pool: LabelledPool) -> str:
     share = 1 - float(pool.readable.mean())
-    return f"{percent(share)} % of the responses have no readable answer" if share > MOST else ""
+    return f"{percent(share)} % of the responses have no readable answer" if share > MAX_SHARE else ""
 
 
 def _below_one(pool: LabelledPool) -> str:

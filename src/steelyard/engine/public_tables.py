@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from steelyard.answers.annotated import Reading, described
+from steelyard.answers.annotated import Reading, summarize
 from steelyard.engine.with_engine import with_engine
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.stores.address import Place, place_of
@@ -67,7 +67,7 @@ def read_answers(
 
     target = _output(output)
     answers_of_parts(folder_named(source), target, engine, workers=workers, **options)
-    return described(_all_parts(target))
+    return summarize(_all_parts(target))
 
 
 @with_engine(import_table_alone)

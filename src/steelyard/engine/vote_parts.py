@@ -156,7 +156,7 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "answered": int(verdicts["answered"].sum()) if order.threshold is not None else verdicts.height - empty,
         "unreadable": reader.unreadable, "undecided": reader.undecided, "costly": reader.costly,
         "replaced": reader.replaced,
-        "how_read": [reader.how.extracted, reader.how.last_numbers, reader.how.cut],
+        "how_read": [reader.counts.extracted, reader.counts.last_numbers, reader.counts.cut],
         "largest": found.largest, "short": found.short, "any_score": found.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[few].tolist(),
         "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
@@ -178,7 +178,7 @@ def _add(found: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> No
         setattr(found, name, getattr(found, name) + part[name])
     for name in ("responses", "unreadable", "undecided", "costly", "replaced"):
         setattr(reader, name, getattr(reader, name) + part[name])
-    reader.how.add_counts(*part["how_read"])
+    reader.counts.add_counts(*part["how_read"])
     decided = found.decided
     if not part["questions"]:
         return

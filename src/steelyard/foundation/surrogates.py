@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 
-def is_whole(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     r"""Return whether a text holds no half of a surrogate pair.
 
-    >>> is_whole("caf\u00e9"), is_whole("half \ud800")
+    >>> is_encodable("caf\u00e9"), is_encodable("half \ud800")
     (True, False)
     """
     try:
@@ -16,10 +16,10 @@ def is_whole(text: str) -> bool:
     return True
 
 
-def whole(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     r"""Return a text with each half of a surrogate pair replaced; two halves that stand together are joined.
 
-    >>> whole("half \ud800") == "half \ufffd", whole("\ud83d\ude00") == "\U0001f600"
+    >>> replace_surrogates("half \ud800") == "half \ufffd", replace_surrogates("\ud83d\ude00") == "\U0001f600"
     (True, True)
     """
-    return text if is_whole(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if is_encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -16,10 +16,10 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from steelyard.answers.how_read import is_cut
 from steelyard.answers.reader import AnswerReader
+from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import RunError
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.imported import ImportedMaker, came_along
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
@@ -209,4 +209,4 @@ def _probability(logprob: float | None) -> float | None:
 
 def _tame(value: Any) -> Any:
     """A value of a record as a table can hold it."""
-    return whole(value) if isinstance(value, str) else value
+    return replace_surrogates(value) if isinstance(value, str) else value

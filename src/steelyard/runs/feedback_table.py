@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.foundation.errors import RunError, SteelyardWarning
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.derived_table import position
 from steelyard.runs.feedback_folder import JOURNAL, LABEL, REQUEST, Record, read_settings, records
 from steelyard.runs.losses import lost
@@ -93,4 +93,4 @@ def _written(frame: pl.DataFrame, path: Path) -> int:
 
 
 def _tame(text: str | None) -> str | None:
-    return None if text is None else whole(text)
+    return None if text is None else replace_surrogates(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.answers.how_read import LAST_NUMBER, cut_expression
+from steelyard.answers.reading_counts import LAST_NUMBER, cut_expression
 from steelyard.tables.names import key
 
 FINISH, RULE = "finish", "rule"

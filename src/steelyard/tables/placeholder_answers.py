@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.answers.placeholders import PLACEHOLDERS, words
+from steelyard.answers.placeholders import PLACEHOLDERS, folded_column
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables.columns import label_expression
 
@@ -28,10 +28,10 @@ def _answers(frame: pl.LazyFrame, schema: pl.Schema) -> frozenset[str]:
     columns = []
     if schema.get("gold") in (pl.String, pl.List(pl.String)):
         gold = pl.col("gold") if schema["gold"] == pl.String else pl.col("gold").explode()
-        columns.append(frame.select(words(gold).alias("word")))
+        columns.append(frame.select(folded_column(gold).alias("word")))
     label = label_expression(schema)
     if label is not None:
-        columns.append(frame.filter(label).select(words(pl.col("answer")).alias("word")))
+        columns.append(frame.filter(label).select(folded_column(pl.col("answer")).alias("word")))
     if not columns:
         return frozenset()
     known = pl.concat(columns).filter(pl.col("word").is_in(sorted(PLACEHOLDERS))).unique()

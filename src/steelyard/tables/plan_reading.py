@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from steelyard.answers.asked_kind import asked_kind
 from steelyard.answers.extract import AUTO, kind_of
+from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.errors import PlanError, SteelyardError, SteelyardNote
 from steelyard.tables.questions.prompts import Template
 from steelyard.tables.sources.opening import opened
@@ -49,7 +49,7 @@ def answers_to_question(question: str, template: Template, voter: Method | None 
     """
     explicit = template.answers or AUTO
     kind = explicit if voter is None else answers_of_plan(voter, explicit)
-    return asked_kind(question) if kind == AUTO else kind
+    return kind_from_question(question) if kind == AUTO else kind
 
 
 def rename_of_plan(voter: Method, table: Any, rename: dict[str, str] | None) -> dict[str, str]:

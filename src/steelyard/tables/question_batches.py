@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
-from steelyard.answers.placeholders import words
+from steelyard.answers.placeholders import folded_column
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables.how_answers_were_read import CUT, LAST
 from steelyard.tables.pools_from_frames import pool_from_frame
@@ -53,7 +53,7 @@ def pools(
             pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
             if reader.placeholders:
-                answers = words(pl.col("answer"))
+                answers = folded_column(pl.col("answer"))
                 missing = frame.head(pool.n_responses).select(answers.is_in(sorted(reader.placeholders)).sum())
                 reader.replaced += int(missing.item())
             reader.unreadable += int((pool.answer < 0).sum())
@@ -73,5 +73,5 @@ def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
         return batch.drop("response", CUT, strict=False).with_columns(pl.Series("answer", answers, pl.String))
     last = batch[LAST] if LAST in batch.columns else None
     lost = 0 if cut is None else int((cut & batch["answer"].is_null()).sum())
-    reader.how.add_counts(0 if last is None else batch.height, 0 if last is None else int(last.sum()), lost)
+    reader.counts.add_counts(0 if last is None else batch.height, 0 if last is None else int(last.sum()), lost)
     return batch.drop(CUT, LAST, strict=False)

@@ -1,4 +1,4 @@
-"""The kinds of answers, one per file, named as the user types it; `re:PATTERN` is in pattern.py beside this folder.
+"""The kinds of answers, one per file; the file name is the name users type. `re:PATTERN` is in ../pattern.py.
 
 A new kind is one file with a `KIND`.
 """

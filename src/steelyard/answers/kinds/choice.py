@@ -1,7 +1,7 @@
-"""choice: the letter of an option, A to J; where a response names no letter, the words it states.
+"""choice: the letter of an option, A to J; if a response names no letter, the words it states.
 
-Marked: a boxed letter, the `answer` field, what is said of the answer, what is said to be correct or chosen. Loose: a
-last or first line that is an option, a letter in bold or brackets, a letter alone. Words are compared as `text` does.
+Marked: a boxed letter, the `answer` field, "the answer is ..", an option called correct or chosen. Loose: a last or
+first line that is an option, a letter in bold or brackets, a single letter. Words are compared as `text` does.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 
 from steelyard.answers.boxes import boxed
 from steelyard.answers.json_fields import json_field
-from steelyard.answers.kind import Kind, Named, short
+from steelyard.answers.kind import Kind, NamedRule, short
 from steelyard.answers.kinds.text import text_form
 from steelyard.answers.letters import chosen
 from steelyard.answers.lower_case_letters import with_capitals
+from steelyard.answers.mentions import mentions
 from steelyard.answers.picked_letters import picked
-from steelyard.answers.sayings import sayings
 from steelyard.answers.statements import statement
 
 _BOLD = re.compile(r"\*\*\s*+\(?([A-J])\)?[.:)]?(?:\s[^*\n]{0,200})?\s*+\*\*")
@@ -27,7 +27,7 @@ _ONE_LETTER = re.compile(r"[A-J]")
 
 
 def choice_form(answer: str) -> str:
-    """The letter of an option, or its words as `text` compares them.
+    """Return the letter of an option, or its words in the form of `text`.
 
     >>> choice_form("(c)"), choice_form("B) Rome"), choice_form("New  York")
     ('C', 'B', 'new york')
@@ -36,18 +36,18 @@ def choice_form(answer: str) -> str:
 
 
 def _boxed(text: str) -> str | None:
-    found = boxed(text)
-    return None if found is None else chosen(found)
+    content = boxed(text)
+    return None if content is None else chosen(content)
 
 
 def _field(text: str) -> str | None:
-    found = json_field(text)
-    return found if not found else chosen(found) or statement(found, clauses=False)
+    value = json_field(text)
+    return value if not value else chosen(value) or statement(value, clauses=False)
 
 
-def _said(text: str) -> str | None:
-    """The letter in the last statement of an answer that names one."""
-    return next((letter for said in sayings(text) if (letter := chosen(said.text))), None)
+def _stated(text: str) -> str | None:
+    """The letter in the last mention of the answer that names one."""
+    return next((letter for mention in mentions(text) if (letter := chosen(mention.text))), None)
 
 
 def _picked(text: str) -> str | None:
@@ -56,56 +56,56 @@ def _picked(text: str) -> str | None:
 
 
 def _option_line(text: str) -> str | None:
-    """A last line, or a first one, that is an option and says nothing of it."""
+    """A last or first line that is an option without a comment on it."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     for line in (lines[-1], lines[0]) if lines else ():
-        found = _LINE.fullmatch(line)
-        if found and not _JUDGED.search(line) and not (found[1] in "AI" and line[1:2] == " "):
-            return found[1]
+        match = _LINE.fullmatch(line)
+        if match and not _JUDGED.search(line) and not (match[1] in "AI" and line[1:2] == " "):
+            return match[1]
     return None
 
 
 def _last_sentence(text: str) -> str | None:
-    """A last sentence that is a letter and nothing else: "Not A. Not B. C!"."""
-    found = _ENDS_IN.search(text.rstrip()[-40:])
-    return found[1] if found else None
+    """A last sentence that is only a letter: "Not A. Not B. C!"."""
+    match = _ENDS_IN.search(text.rstrip()[-40:])
+    return match[1] if match else None
 
 
 def _bold(text: str) -> str | None:
-    found = _BOLD.findall(text)
-    return found[-1] if found else None
+    letters = _BOLD.findall(text)
+    return letters[-1] if letters else None
 
 
 def _parenthesis(text: str) -> str | None:
-    found = _PAREN.findall(text)
-    return found[-1] if found else None
+    letters = _PAREN.findall(text)
+    return letters[-1] if letters else None
 
 
 def _alone(text: str) -> str | None:
-    whole = text.strip()
-    return chosen(whole) if len(whole) <= 12 else None
+    stripped = text.strip()
+    return chosen(stripped) if len(stripped) <= 12 else None
 
 
 def _words(text: str) -> str | None:
-    """The words of an answer without a letter: what is said of it, or all of a short response without a letter."""
-    for said in sayings(text):
-        return statement(said.text, clauses=False)
-    whole = text.strip()
-    one_line = bool(whole) and "\n" not in whole and len(whole) <= 60 and not whole.endswith((":", ","))
-    return statement(whole, clauses=False) if one_line and len(whole.split()) <= MOST_WORDS else None
+    """The words of an answer without a letter: the last mention of the answer, or a short response as a whole."""
+    for mention in mentions(text):
+        return statement(mention.text, clauses=False)
+    stripped = text.strip()
+    one_line = bool(stripped) and "\n" not in stripped and len(stripped) <= 60 and not stripped.endswith((":", ","))
+    return statement(stripped, clauses=False) if one_line and len(stripped.split()) <= MAX_WORDS else None
 
 
-MOST_WORDS = 3  # of a response that is the text of an option and nothing else
-MARKED: tuple[Named, ...] = (("boxed", _boxed), ("json", _field), ("said", _said), ("picked", _picked))
-LOOSE: tuple[Named, ...] = (
+MAX_WORDS = 3  # in a response that consists of the text of an option
+MARKED: tuple[NamedRule, ...] = (("boxed", _boxed), ("json", _field), ("said", _stated), ("picked", _picked))
+LOOSE: tuple[NamedRule, ...] = (
     ("line", _option_line), ("sentence", _last_sentence), ("bold", _bold), ("parenthesis", _parenthesis),
     ("alone", _alone), ("words", _words),
 )  # fmt: skip
 
 
 def _whole(text: str) -> str | None:
-    found = short(text)
-    return found and (chosen(found) or found)
+    answer = short(text)
+    return answer and (chosen(answer) or answer)
 
 
 KIND = Kind("choice", MARKED, LOOSE, _whole, choice_form, listed=True)

@@ -1,7 +1,7 @@
-"""code: a literal value, as a program returns it: `[1, 2]` is `[1,2]` and 'a' is "a". Nothing is ever executed.
+"""code: a Python literal, as a program returns it: `[1, 2]` is `[1,2]` and 'a' is "a". Nothing is ever executed.
 
-Marked: what is said of the answer or the output, a box, a JSON field. Loose: what an assertion compares with, a value
-in the last code block or between backticks, the value of the last line.
+Marked: a box, a JSON field, "the answer is ..". Loose: the right side of an assertion, a stated output, a value in the
+last code block or between backticks, the value on the last line.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from steelyard.answers.boxes import boxed
 from steelyard.answers.json_fields import json_field
-from steelyard.answers.kind import Kind, Named
+from steelyard.answers.kind import Kind, NamedRule
 from steelyard.answers.literals import NO_VALUE, canonical, literal_at, value_of
-from steelyard.answers.sayings import sayings
+from steelyard.answers.mentions import mentions
 
-END = 4000  # characters at the end in which a value is looked for
-MOST_TRIED = 20  # places looked at, from the end
+END = 4000  # characters at the end that are searched for a value
+MAX_TRIED = 20  # positions tried, from the end
 _LANGUAGE = re.compile(r"[A-Za-z+]{0,12}[ \t]*+\n")
 _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _OUTPUT = re.compile(
@@ -28,7 +28,7 @@ _AROUND = "`*_ \t\n"
 
 
 def code_form(answer: str) -> str:
-    """The canonical spelling of a literal value; a text that is none stays as it is.
+    """Return the canonical spelling of a literal; any other text is returned with the prefix `text:`.
 
     >>> code_form("[1,  2]") == code_form("[1,2]"), code_form("'a'") == code_form('"a"'), code_form("x + 1")
     (True, True, 'text:x + 1')
@@ -41,7 +41,7 @@ def code_form(answer: str) -> str:
 
 
 def literal(text: str | None) -> str | None:
-    """A text that is a literal, what an assertion in it compares with, or a literal it begins with."""
+    """Return the literal that a text is, that an assertion in it compares with, or that it begins with."""
     if text is None:
         return None
     bare = text.strip(_AROUND)
@@ -54,27 +54,27 @@ def literal(text: str | None) -> str | None:
 
 
 def _at(text: str, start: int) -> str | None:
-    found = literal_at(text, start)
-    return found if found is not None and value_of(found) is not NO_VALUE else None
+    source = literal_at(text, start)
+    return source if source is not None and value_of(source) is not NO_VALUE else None
 
 
-def _said(text: str) -> str | None:
-    return next((found for said in sayings(text) if (found := literal(said.text))), None)
+def _stated(text: str) -> str | None:
+    return next((value for mention in mentions(text) if (value := literal(mention.text))), None)
 
 
 def _output(text: str) -> str | None:
-    return _last(text[-END:], ((found.end()) for found in _OUTPUT.finditer(text[-END:])))
+    return _last(text[-END:], (match.end() for match in _OUTPUT.finditer(text[-END:])))
 
 
 def _compared(text: str) -> str | None:
-    return _last(text[-END:], ((found.end()) for found in _COMPARED.finditer(text[-END:])))
+    return _last(text[-END:], (match.end() for match in _COMPARED.finditer(text[-END:])))
 
 
-def _last(text: str, places: Iterator[int]) -> str | None:
-    for start in list(places)[-MOST_TRIED:][::-1]:
-        found = _at(text, start)
-        if found is not None:
-            return found
+def _last(text: str, starts: Iterator[int]) -> str | None:
+    for start in list(starts)[-MAX_TRIED:][::-1]:
+        source = _at(text, start)
+        if source is not None:
+            return source
     return None
 
 
@@ -85,24 +85,24 @@ def _fenced(text: str) -> str | None:
 
 
 def _ticked(text: str) -> str | None:
-    for inside in _TICKED.findall(text[-END:])[-MOST_TRIED:][::-1]:
+    for inside in _TICKED.findall(text[-END:])[-MAX_TRIED:][::-1]:
         if value_of(inside) is not NO_VALUE:
             return str(inside)
     return None
 
 
 def _last_line(text: str) -> str | None:
-    whole = text.strip()
-    if value_of(whole) is not NO_VALUE:
-        return whole
-    line = whole.splitlines()[-1] if whole else ""
+    stripped = text.strip()
+    if value_of(stripped) is not NO_VALUE:
+        return stripped
+    line = stripped.splitlines()[-1] if stripped else ""
     return line.strip(_AROUND) if value_of(line.strip(_AROUND)) is not NO_VALUE else None
 
 
-MARKED: tuple[Named, ...] = (
-    ("boxed", lambda text: literal(boxed(text))), ("json", lambda text: literal(json_field(text))), ("said", _said),
+MARKED: tuple[NamedRule, ...] = (
+    ("boxed", lambda text: literal(boxed(text))), ("json", lambda text: literal(json_field(text))), ("said", _stated),
 )  # fmt: skip
-LOOSE: tuple[Named, ...] = (
+LOOSE: tuple[NamedRule, ...] = (
     ("compared", _compared), ("output", _output), ("block", _fenced), ("ticks", _ticked), ("line", _last_line),
 )  # fmt: skip
 KIND = Kind("code", MARKED, LOOSE, literal, code_form)

@@ -1,7 +1,7 @@
-"""date: a date of the calendar, compared in its ISO spelling: "March 14th, 2020" is "2020-03-14".
+"""date: a calendar date, compared in its ISO spelling: "March 14th, 2020" is "2020-03-14".
 
-Marked: a box, the `answer` field, what is said of the answer. Loose: the last date of the response, else its last year.
-How dates in figures are read (03/04/2020): dates.py.
+Marked: a box, the `answer` field, "the answer is ..". Loose: the last date of the response, else its last year.
+dates.py explains how numeric dates (03/04/2020) are read.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from steelyard.answers.boxes import boxed
 from steelyard.answers.dates import dates_in, years_in
 from steelyard.answers.json_fields import json_field
-from steelyard.answers.kind import Doubt, Kind, Named
-from steelyard.answers.sayings import sayings
+from steelyard.answers.kind import Doubt, Kind, NamedRule
+from steelyard.answers.mentions import mentions
 from steelyard.answers.statements import statement
 
-END = 4000  # characters at the end in which a date is looked for
+END = 4000  # characters at the end that are searched for a date
 LONGEST = 400  # characters of an answer
 
 
 def date_form(answer: str) -> str:
-    """The ISO spelling of the first date of an answer, of its only year where it has no date, else the empty text.
+    """Return the ISO spelling of the first date of an answer, else its only year, else the empty string.
 
     >>> date_form("Saturday, March 14th, 2020"), date_form("03/14/2020"), date_form("in 2020"), date_form("soon")
     ('2020-03-14', '2020-03-14', '2020', '')
@@ -28,7 +28,7 @@ def date_form(answer: str) -> str:
 
 
 def ambiguous(answer: str) -> bool:
-    """Whether the day and the month of an answer could be exchanged, as in 03/04/2020.
+    """Whether day and month of an answer could be swapped, as in 03/04/2020.
 
     >>> ambiguous("03/04/2020"), ambiguous("25/04/2020"), ambiguous("2020-03-04")
     (True, False, False)
@@ -49,10 +49,10 @@ def _enclosed(text: str | None) -> str | None:
     return text if not text else _whole(text[:LONGEST])
 
 
-def _said(text: str) -> str | None:
-    """The date in the last statement of an answer that has one."""
-    stated = (statement(said.text, clauses=False) for said in sayings(text))
-    return next((date for words in stated if (date := _enclosed(words))), None)
+def _stated(text: str) -> str | None:
+    """The date in the last mention of the answer that has one."""
+    statements = (statement(mention.text, clauses=False) for mention in mentions(text))
+    return next((date for stated in statements if (date := _enclosed(stated))), None)
 
 
 def _last(text: str) -> str | None:
@@ -66,9 +66,10 @@ def _last_year(text: str) -> str | None:
     return years[-1] if years else None
 
 
-MARKED: tuple[Named, ...] = (
-    ("boxed", lambda text: _enclosed(boxed(text))), ("json", lambda text: _enclosed(json_field(text))), ("said", _said),
+MARKED: tuple[NamedRule, ...] = (
+    ("boxed", lambda text: _enclosed(boxed(text))), ("json", lambda text: _enclosed(json_field(text))),
+    ("said", _stated),
 )  # fmt: skip
-LOOSE: tuple[Named, ...] = (("date", _last), ("year", _last_year))
+LOOSE: tuple[NamedRule, ...] = (("date", _last), ("year", _last_year))
 DOUBT = Doubt(ambiguous, "dates such as 03/04/2020 are read with the month first; write 2020-03-04 to be sure")
 KIND = Kind("date", MARKED, LOOSE, _whole, date_form, doubt=DOUBT)

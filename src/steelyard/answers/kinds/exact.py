@@ -1,4 +1,4 @@
-"""exact: read as `math` is, and compared as it is written; an empty text is an answer."""
+"""exact: extracted like `math` and compared literally; an empty string is an answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""json: a JSON value, in canonical form: keys sorted, white space gone, 1.0 as 1.
+"""json: a JSON value in canonical form: keys sorted, no white space, 1.0 as 1.
 
-The last object of the response, else its last list, else all of it. An object with a field `answer` stands for
-that field.
+The answer is the last object of the response, else its last list, else the whole response. An object with a field
+`answer` stands for that field.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from steelyard.answers.kind import Kind, Named
+from steelyard.answers.kind import Kind, NamedRule
 
-MOST_FAILURES = 100  # places at which a value is tried in vain
+MAX_FAILURES = 100  # failed attempts to decode a value
 LONGEST = 20_000
 _ANSWER = ("answer", "final_answer", "Answer")
 
 
 def _refused(name: str) -> Any:
-    raise ValueError(name)  # NaN and Infinity are no JSON
+    raise ValueError(name)  # NaN and Infinity are not JSON
 
 
 def _number(text: str) -> int | float:
@@ -29,7 +29,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refused, parse_float=_number)
 
 
 def json_form(answer: str) -> str:
-    """The canonical form; a text that is no JSON stays as it is.
+    """Return the canonical form; a text that is not JSON is returned with the prefix `text:`.
 
     >>> json_form('{"b": 1.0, "a": [true, null]}'), json_form("no JSON")
     ('{"a":[true,null],"b":1}', 'text:no JSON')
@@ -44,15 +44,15 @@ def json_form(answer: str) -> str:
 
 
 def last_value(text: str) -> str | None:
-    """The last object in a text, else its last list, as it is written.
+    """Return the last object in a text, else its last list, as written.
 
     >>> last_value('First [1], then {"a": [2]} it is'), last_value("from [1] to [2, 3]"), last_value("none")
     ('{"a": [2]}', '[2, 3]', None)
     """
     best: tuple[bool, str] | None = None
     at, failures = 0, 0
-    while failures < MOST_FAILURES:
-        at = min((place for place in (text.find("{", at), text.find("[", at)) if place >= 0), default=-1)
+    while failures < MAX_FAILURES:
+        at = min((start for start in (text.find("{", at), text.find("[", at)) if start >= 0), default=-1)
         if at < 0:
             break
         try:
@@ -67,7 +67,7 @@ def last_value(text: str) -> str | None:
 
 
 def _inner(value: Any, written: str) -> str:
-    """An object with an answer stands for that."""
+    """The answer field of an object that has one, else the value as written."""
     if isinstance(value, dict):
         for name in _ANSWER:
             if name in value:
@@ -76,7 +76,7 @@ def _inner(value: Any, written: str) -> str:
 
 
 def _whole(text: str) -> str | None:
-    """All of a text that is one JSON value, a number or a quoted text too."""
+    """The text, if it is one JSON value; numbers and strings count."""
     bare = text.strip().strip("`")
     try:
         value = _DECODER.decode(bare)
@@ -85,5 +85,5 @@ def _whole(text: str) -> str | None:
     return _inner(value, bare)
 
 
-MARKED: tuple[Named, ...] = (("json", last_value),)
+MARKED: tuple[NamedRule, ...] = (("json", last_value),)
 KIND = Kind("json", MARKED, (("whole", _whole),), _whole, json_form)

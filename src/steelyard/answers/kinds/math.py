@@ -11,14 +11,14 @@ import re
 
 from steelyard.answers.boxes import boxed, last_box
 from steelyard.answers.json_fields import json_field, last_field
-from steelyard.answers.kind import Kind, Named, short
+from steelyard.answers.kind import Kind, NamedRule, short
+from steelyard.answers.mentions import mentions
 from steelyard.answers.normal import normal_form
 from steelyard.answers.numbers import last_number
 from steelyard.answers.plain_intervals import solution_at_end
-from steelyard.answers.sayings import sayings
-from steelyard.answers.statements import maths_said
+from steelyard.answers.statements import stated_maths
 
-END = 600  # characters at the end in which loose maths is looked for
+END = 600  # characters at the end that are searched for loose maths
 _HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")
 _SPAN = re.compile(
     r"\$\$([^$]{1,300})\$\$|\$((?:[^$\n\\]|\\.){1,300})\$|\\\(([^\n]{1,300}?)\\\)|\\\[(.{1,300}?)\\\]", re.DOTALL
@@ -29,53 +29,53 @@ _NOT_MATHS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}+|[.?!]\s")
 
 
 def field_after_box(text: str) -> str | None:
-    """The answer field of a JSON reply whose boxes, if any, belong to its reasoning."""
+    """The answer field of a JSON reply, if no box follows it."""
     at, value = last_field(text)
     return value if at >= 0 and at > last_box(text)[0] else None
 
 
 def hashes(text: str) -> str | None:
-    """What follows the last ####, as in GSM8K."""
+    """The text after the last ####, as in GSM8K."""
     if "####" not in text:
         return None
-    found = None
-    for found in _HASHES.finditer(text):  # noqa: B007 - the last one is wanted
+    match = None
+    for match in _HASHES.finditer(text):  # noqa: B007 - only the last match is used
         pass
-    if found is None:
+    if match is None:
         return None
-    return maths_said(found[1].strip().strip("*# "))
+    return stated_maths(match[1].strip().strip("*# "))
 
 
 def final(text: str) -> str | None:
-    """What "the final answer is" says."""
+    """The maths after "the final answer is"."""
     return _stated(text, "final")
 
 
 def label(text: str) -> str | None:
-    """What follows "Answer:" at the beginning of a line."""
+    """The maths after "Answer:" at the beginning of a line."""
     return _stated(text, "label")
 
 
-def said(text: str) -> str | None:
-    """What a sentence says of the answer."""
+def in_sentence(text: str) -> str | None:
+    """The maths after "the answer is" in a sentence."""
     return _stated(text, "said")
 
 
 def maths_at_end(text: str) -> str | None:
-    """The maths the response ends in: "so the area is $\\frac{1}{2}$ of it."."""
+    """The maths at the end of the response: "so the area is $\\frac{1}{2}$ of it."."""
     end = text[-END:].rstrip()
-    found = None
-    for found in _SPAN.finditer(end):  # noqa: B007 - the last one is wanted
+    match = None
+    for match in _SPAN.finditer(end):  # noqa: B007 - only the last match is used
         pass
-    if found is None or any(char.isdigit() for char in end[found.end() :]) or "\n" in end[found.end() :].strip():
+    if match is None or any(char.isdigit() for char in end[match.end() :]) or "\n" in end[match.end() :].strip():
         return None
-    inside = next(part for part in found.groups() if part is not None)
+    inside = next(part for part in match.groups() if part is not None)
     value = inside.rpartition("=")[2].strip().strip(".,;")
     return value if _VALUE.search(value) and not _NOT_MATHS.search(_NAMED.sub("", value)) else None
 
 
 def after_equals(text: str) -> str | None:
-    """What follows the last "=" of the last line."""
+    """The value after the last "=" of the last line."""
     lines = text[-END:].rstrip().splitlines()
     if not lines or "=" not in lines[-1]:
         return None
@@ -85,20 +85,20 @@ def after_equals(text: str) -> str | None:
     return None if value[-1] in "+-*/^(,_" else value  # cut off
 
 
-def _stated(text: str, how: str) -> str | None:
-    """The maths of the last statement that has some; a long sentence without any states nothing."""
-    for said in sayings(text):
-        found = maths_said(said.text) if said.how == how else None
-        if found is not None and (len(found.split()) < 6 or _VALUE.search(found)):
-            return found
+def _stated(text: str, cue: str) -> str | None:
+    """The maths of the last mention with this cue; a long sentence without maths does not count."""
+    for mention in mentions(text):
+        maths = stated_maths(mention.text) if mention.cue == cue else None
+        if maths is not None and (len(maths.split()) < 6 or _VALUE.search(maths)):
+            return maths
     return None
 
 
-MARKED: tuple[Named, ...] = (
+MARKED: tuple[NamedRule, ...] = (
     ("json", field_after_box), ("boxed", boxed), ("json", json_field), ("final", final),
-    ("hashes", hashes), ("label", label), ("said", said),
+    ("hashes", hashes), ("label", label), ("said", in_sentence),
 )  # fmt: skip
-LOOSE: tuple[Named, ...] = (
+LOOSE: tuple[NamedRule, ...] = (
     ("maths", maths_at_end), ("solution", solution_at_end), ("equals", after_equals), ("number", last_number),
 )  # fmt: skip
 KIND = Kind("math", MARKED, LOOSE, short, normal_form, maths=True)

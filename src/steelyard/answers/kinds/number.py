@@ -1,8 +1,8 @@
-"""number: what `math` reads, and of that the number; 1.5e3 and 1500 are one number."""
+"""number: the number in an answer that `math` extracts; 1.5e3 and 1500 are the same."""
 
 from __future__ import annotations
 
-from steelyard.answers.kind import Kind, Named, Rule
+from steelyard.answers.kind import Kind, NamedRule, Rule
 from steelyard.answers.kinds import math
 from steelyard.answers.normal import normal_form
 from steelyard.answers.number_spellings import scientific
@@ -10,7 +10,7 @@ from steelyard.answers.numbers import number_within
 
 
 def number_form(answer: str) -> str:
-    """The normal form of a number.
+    """Return the normal form of a number.
 
     >>> number_form("1.5e3"), number_form("1,500"), number_form("3/4"), number_form("2.5e-1")
     ('1500', '1500', '3/4', '1/4')
@@ -19,15 +19,15 @@ def number_form(answer: str) -> str:
 
 
 def _number_in(rule: Rule) -> Rule:
-    """The number in what another rule found."""
+    """A rule that returns the number in the result of another rule."""
 
     def number(text: str) -> str | None:
-        found = rule(text)
-        return None if found is None else number_within(found) if found.strip() else found
+        answer = rule(text)
+        return None if answer is None else number_within(answer) if answer.strip() else answer
 
     return number
 
 
-MARKED: tuple[Named, ...] = tuple((name, _number_in(rule)) for name, rule in math.MARKED)
-LOOSE: tuple[Named, ...] = tuple((name, _number_in(rule)) for name, rule in math.LOOSE)
+MARKED: tuple[NamedRule, ...] = tuple((name, _number_in(rule)) for name, rule in math.MARKED)
+LOOSE: tuple[NamedRule, ...] = tuple((name, _number_in(rule)) for name, rule in math.LOOSE)
 KIND = Kind("number", MARKED, LOOSE, number_within, number_form, maths=True)

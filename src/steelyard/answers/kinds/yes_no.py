@@ -1,8 +1,8 @@
 """yes-no: yes, no or maybe; true and false are other spellings of yes and no.
 
-Marked: a box, the `answer` field, what is said of the answer. Loose: a conclusion ("So, no."), the first word, what is
-said of a statement ("the claim is false"), words in bold, the last sentence. "No" counts as an answer only where it
-does not belong to a noun: "No evidence supports it" says neither.
+Marked: a box, the `answer` field, "the answer is ..". Loose: a conclusion ("So, no."), the first word, a judgement
+("the claim is false"), words in bold, the last sentence. "No" is an answer only if it does not belong to a noun:
+"No evidence supports it" is neither yes nor no.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import re
 
 from steelyard.answers.boxes import boxed
 from steelyard.answers.json_fields import json_field
-from steelyard.answers.kind import Kind, Named
-from steelyard.answers.sayings import sayings
+from steelyard.answers.kind import Kind, NamedRule
+from steelyard.answers.mentions import mentions
 
-END = 600  # characters at the end in which a conclusion is looked for
+END = 600  # characters at the end that are searched for a conclusion
 _WORDS = {
     "yes": "yes", "true": "yes", "y": "yes", "t": "yes", "yeah": "yes", "yep": "yes", "1": "yes",
     "no": "no", "false": "no", "n": "no", "f": "no", "nope": "no", "0": "no", "maybe": "maybe",
 }  # fmt: skip
 _MARKS = r"[*_`\"'“”(\[{$\\ ]"
 _WORD = r"(?P<word>yes|no|true|false|maybe)(?![\w'’])"
-_AFTER = (  # what may follow the word: the end of a phrase, or a clause of its own; "no evidence" is no answer
+_AFTER = (  # what may follow the word: the end of a phrase, or a new clause; "no evidence" is not an answer
     r"(?=[*_`\"'”)}\]$]{0,6}(?:[.,;:!?\n—–]|\s[-—–]|\s*+$)"
     r"|[ \t]++(?:it|they|he|she|there|this|that|these|those|you|we|i|the|because|since|as)\b)"
 )
@@ -45,7 +45,7 @@ _OPPOSITE = {"yes": "no", "no": "yes"}
 
 
 def yes_no_form(answer: str) -> str:
-    """yes, no or maybe; the empty text for anything else.
+    """Return yes, no or maybe; the empty string for anything else.
 
     >>> yes_no_form("True"), yes_no_form("no."), yes_no_form("Yes, it is"), yes_no_form("5")
     ('yes', 'no', 'yes', '')
@@ -57,16 +57,16 @@ def _whole(text: str) -> str | None:
     alone = _ALONE.fullmatch(text[:40])
     if alone:
         return _WORDS.get(alone["word"].lower())
-    return _of(_BEGINS.match(text))
+    return _meaning(_BEGINS.match(text))
 
 
-def _of(match: re.Match[str] | None) -> str | None:
+def _meaning(match: re.Match[str] | None) -> str | None:
     return _WORDS[match["word"].lower()] if match else None
 
 
-def _said(text: str) -> str | None:
-    """The yes or no that the last statement of an answer begins with."""
-    return next((word for said in sayings(text) if (word := _of(_BEGINS.match(said.text)))), None)
+def _stated(text: str) -> str | None:
+    """The yes or no at the start of the last mention of the answer."""
+    return next((word for mention in mentions(text) if (word := _meaning(_BEGINS.match(mention.text)))), None)
 
 
 def _enclosed(text: str | None) -> str | None:
@@ -74,13 +74,13 @@ def _enclosed(text: str | None) -> str | None:
 
 
 def _concluded(text: str) -> str | None:
-    return _of(_last(_CONCLUDED, text[-END:]))
+    return _meaning(_last(_CONCLUDED, text[-END:]))
 
 
 def _judged(text: str) -> str | None:
-    """What is said of a statement: "the claim is not true"."""
+    """The judgement of a statement: "the claim is not true"."""
     match = _last(_JUDGED, text[-END:])
-    word = _of(match)
+    word = _meaning(match)
     return _OPPOSITE[word] if match and word and match["not"] else word
 
 
@@ -93,12 +93,13 @@ def _alone(text: str) -> str | None:
     return _whole(text) if _ALONE.fullmatch(text.strip()[:40]) else None
 
 
-MARKED: tuple[Named, ...] = (
-    ("boxed", lambda text: _enclosed(boxed(text))), ("json", lambda text: _enclosed(json_field(text))), ("said", _said),
+MARKED: tuple[NamedRule, ...] = (
+    ("boxed", lambda text: _enclosed(boxed(text))), ("json", lambda text: _enclosed(json_field(text))),
+    ("said", _stated),
 )  # fmt: skip
-LOOSE: tuple[Named, ...] = (
-    ("alone", _alone), ("concluded", _concluded), ("first", lambda text: _of(_BEGINS.match(text))),
-    ("judged", _judged), ("bold", lambda text: _of(_last(_BOLD, text[-END:]))),
-    ("last", lambda text: _of(_LAST.search(text.rstrip()[-60:]))),
+LOOSE: tuple[NamedRule, ...] = (
+    ("alone", _alone), ("concluded", _concluded), ("first", lambda text: _meaning(_BEGINS.match(text))),
+    ("judged", _judged), ("bold", lambda text: _meaning(_last(_BOLD, text[-END:]))),
+    ("last", lambda text: _meaning(_LAST.search(text.rstrip()[-60:]))),
 )  # fmt: skip
 KIND = Kind("yes-no", MARKED, LOOSE, _whole, yes_no_form, listed=True)

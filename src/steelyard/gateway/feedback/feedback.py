@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steelyard.answers.asked_kind import asked_kind
 from steelyard.answers.auto_kind import DEFAULT
 from steelyard.answers.extract import AUTO
+from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.errors import LabelError, RunError, SteelyardError
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.feedback.kept_request import request_record
 from steelyard.gateway.feedback.label_match import correct_answers
 from steelyard.gateway.limits.access import NO_OWNER
@@ -111,7 +111,7 @@ class Feedback:
             raise AssertionError(f"{reply} is an id of ours")
         record = request_record(name, decision, owner, model=self.model, texts=self.texts)
         if self.kind == AUTO:
-            record["answers_kind"] = asked_kind(decision.asked.question)
+            record["answers_kind"] = kind_from_question(decision.asked.question)
         self._know(name, None, record)
         writing = self.folder.add(record, lambda place: self._placed(name, place))
         self._pending[name] = task = asyncio.create_task(self._written(writing))
@@ -204,7 +204,7 @@ class Feedback:
         if answer is not None:
             kind = record.get("answers_kind") or self.kind if record["policy"] == AnswerPolicy.name else "exact"
             kind = DEFAULT if kind == AUTO else kind
-            texts = [whole(each) for each in (*kept, answer)]
+            texts = [replace_surrogates(each) for each in (*kept, answer)]
             try:
                 return await self.counting.run(kind, texts, lambda reader: correct_answers(record, answer, reader))
             except LabelError as error:

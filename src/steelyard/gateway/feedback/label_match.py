@@ -15,7 +15,7 @@ import polars as pl
 
 from steelyard.answers.kinds.json import json_form
 from steelyard.answers.reader import AnswerReader
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.vote.policies import AnswerPolicy
 
 LONGEST = 100  # characters of an answer that is no response
@@ -41,8 +41,8 @@ def correct_answers(record: dict[str, Any], given: str, reader: AnswerReader) ->
     same = [each in alike for each in kept]
     if policy != AnswerPolicy.name or not kept:
         return same
-    texts = pl.Series("answer", [whole(each) for each in kept], pl.String)
-    gold = pl.Series("gold", [whole(given)], pl.String)
+    texts = pl.Series("answer", [replace_surrogates(each) for each in kept], pl.String)
+    gold = pl.Series("gold", [replace_surrogates(given)], pl.String)
     _, found = reader.labelled(texts, np.zeros(len(kept), np.int64), gold)
     return [one or bool(other) for one, other in zip(same, found, strict=True)]
 
@@ -53,4 +53,4 @@ def _as_json(given: str) -> set[str]:
         value = json.loads(given)
     except (ValueError, RecursionError):
         return set()
-    return {whole(json_form(given)), json.dumps(value)}
+    return {replace_surrogates(json_form(given)), json.dumps(value)}

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from steelyard.answers.extract import kind_of
-from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
+from steelyard.answers.simple_keys import simple_keys
 from steelyard.sampling.ask.ask import Entered, Outcome, outcome_of
 from steelyard.sampling.ask.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.sampling.llm.draws import Draw
@@ -178,4 +178,4 @@ def _pool(rows: Sequence[Counted], voter: Method, reader: AnswerReader) -> tuple
 
 def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
     """Whether there is algebra among the answers, which is not compared here but by a worker process."""
-    return few_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None
+    return simple_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None

@@ -14,11 +14,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from steelyard.answers.asked_kind import asked_kind
 from steelyard.answers.extract import AUTO, extract_answer
-from steelyard.answers.how_read import is_cut
+from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.answers.kinds.json import json_form
-from steelyard.foundation.surrogates import whole
+from steelyard.answers.reading_counts import is_cut
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.messages.json_pointers import MISSING, pointed
 from steelyard.gateway.messages.samples import Sample
@@ -69,12 +69,12 @@ class JsonPolicy:
         if form.startswith(NO_JSON):
             return None
         if not self.vote_on:
-            return whole(form)
+            return replace_surrogates(form)
         value = json.loads(form)
         parts = {pointer: pointed(value, pointer) for pointer in self.vote_on}
         if any(part is MISSING for part in parts.values()):
             return None
-        return whole(json_form(json.dumps(parts, ensure_ascii=False)))
+        return replace_surrogates(json_form(json.dumps(parts, ensure_ascii=False)))
 
 
 @dataclass(frozen=True)
@@ -114,4 +114,4 @@ def policy_of(asked: ChatRequest, kind: str, vote_on: tuple[str, ...]) -> Policy
         return JsonPolicy(vote_on)
     if values.get("tools") and values.get("tool_choice") != "none":
         return ToolPolicy()
-    return AnswerPolicy(asked_kind(asked.question) if kind == AUTO else kind)
+    return AnswerPolicy(kind_from_question(asked.question) if kind == AUTO else kind)

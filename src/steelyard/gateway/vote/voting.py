@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.answers.extract import AUTO
-from steelyard.answers.how_read import is_cut
+from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import CalibrationError, SettingError
 from steelyard.gateway.limits.worst_case import NOTHING, Reading
 from steelyard.gateway.messages.api_errors import ApiError, invalid, of_fault, public

@@ -6,7 +6,7 @@ import html
 import json
 from typing import Any
 
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 
 MOST_REASON = 2000  # characters of what a server says went wrong, before it is masked and cut
 
@@ -26,7 +26,7 @@ def error_message(body: bytes | bytearray) -> str:
         content = _title(text) or text
     if isinstance(content, dict):
         content = error_of(content) or ""
-    return whole(content[:MOST_REASON]) if isinstance(content, str) else ""
+    return replace_surrogates(content[:MOST_REASON]) if isinstance(content, str) else ""
 
 
 def error_of(content: dict[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.sampling.llm.error_words import error_of
 from steelyard.sampling.llm.faults import TryError
 
@@ -52,7 +52,7 @@ def read_reply(
     """
     if not isinstance(content, dict):
         raise TryError(f"the reply is {_kind(content)}, not an object")
-    model = whole(content["model"]) if isinstance(content.get("model"), str) else None
+    model = replace_surrogates(content["model"]) if isinstance(content.get("model"), str) else None
     if model and betrayed(model):
         raise TryError(ECHO)
     choices = content.get("choices")
@@ -99,7 +99,7 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
     if not isinstance(message, dict):
         raise TryError(f"the choice has no message but {_kind(message)}")
     finish = choice.get("finish_reason")
-    ended = whole(finish) if isinstance(finish, str) else "unknown"
+    ended = replace_surrogates(finish) if isinstance(finish, str) else "unknown"
     content = message.get("content")
     if content is None and (ended == "length" or (wordless and any(map(message.get, WORDLESS)))):
         content = ""  # it was still thinking when its tokens ran out, or it says something else
@@ -109,7 +109,7 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
         raise TryError(f"the message has no text but {_kind(content)}")
     if len(content) > MOST_TEXT:
         raise TryError(f"the text is longer than {MOST_TEXT:,} characters")
-    text = whole(content)
+    text = replace_surrogates(content)
     if betrayed(text) or betrayed(ended):
         raise TryError(ECHO)
     tokens, logprob = _logprobs(choice.get("logprobs"))

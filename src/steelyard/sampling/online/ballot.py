@@ -20,7 +20,7 @@ import numpy as np
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, ScoreError, SettingError
-from steelyard.foundation.surrogates import is_whole
+from steelyard.foundation.surrogates import is_encodable
 from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry
 from steelyard.sampling.online.entry_pool import EntryPool
 from steelyard.sampling.online.standing import Standing
@@ -168,7 +168,7 @@ def _answer(answer: object) -> str | None:
     if answer is None:
         return None
     if isinstance(answer, str):
-        if is_whole(answer):
+        if is_encodable(answer):
             return answer
         raise ColumnError("the answer holds half a character (a lone surrogate): decode it with errors='replace'")
     raise ColumnError(f"the answer is {type(answer).__name__}, not text: give a str, or None for an unreadable one")

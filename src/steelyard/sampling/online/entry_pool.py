@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from steelyard.answers.few_answers import few_keys
 from steelyard.answers.reader import AnswerReader
+from steelyard.answers.simple_keys import simple_keys
 from steelyard.foundation.errors import ColumnError
 from steelyard.sampling.online.cascade_walk import Entry
 from steelyard.voting.methods.base.method import Method
@@ -37,7 +37,7 @@ class EntryPool:
             return
         votes = Counter(text for text, _, _ in entries if text is not None)
         texts = list(votes)
-        keys = few_keys(texts, self.reader.kind)
+        keys = simple_keys(texts, self.reader.kind)
         if keys is None:
             keys = self._compared(votes)
         numbers: dict[str, int] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.tables.sources.damage import first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, once_each, tamed
@@ -53,7 +53,7 @@ def json_records(path: Path, value: Any) -> list[dict[str, Any]]:
         check_width(path, len(row))
     if not found:
         raise TableError(f"{path} is empty: it has no rows to read")
-    return [{whole(name): tamed(each, name in TEXT) for name, each in row.items()} for row in found]
+    return [{replace_surrogates(name): tamed(each, name in TEXT) for name, each in row.items()} for row in found]
 
 
 def json_rows(path: Path, value: Any) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.panics import unprinted
-from steelyard.foundation.surrogates import whole
+from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
@@ -101,7 +101,7 @@ def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict):
             kind = type(row).__name__
             raise TableError(f"{path}, line {number} is a JSON {kind}, not an object with named fields")
-        yield {whole(name): tamed(value, name in TEXT) for name, value in row.items()}
+        yield {replace_surrogates(name): tamed(value, name in TEXT) for name, value in row.items()}
 
 
 def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def tamed(value: Any, is_text: bool = False) -> Any:
     ([{'id': '1000000000000000000000000000000'}], [0.5, 1e+30])
     """
     if isinstance(value, str):
-        return whole(value)
+        return replace_surrogates(value)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
@@ -130,7 +130,7 @@ def tamed(value: Any, is_text: bool = False) -> Any:
         if any(isinstance(each, float) for each in value):  # scores, not ids
             value = [float(str(each)) if _is_huge(each) else each for each in value]
         return [tamed(each) for each in value]
-    return {whole(name): tamed(each) for name, each in value.items()}
+    return {replace_surrogates(name): tamed(each) for name, each in value.items()}
 
 
 def _is_huge(value: Any) -> bool:

@@ -1,7 +1,7 @@
-"""What a response says of an "answer": the final answer, a label ("Answer: .."), or a sentence ("the answer is ..").
+"""Find where a response states its answer: "the final answer is ..", a label ("Answer: .."), or "the answer is ..".
 
-The word is looked for from the end, so that the last statement counts: "Final Answer: The final answer is $42$" says 42
-once. A sentence about an answer that states none ("this answer is correct") is passed over.
+The word "answer" is searched from the end, so that the last mention counts: "Final Answer: The final answer is $42$"
+gives 42. A sentence about an answer that states none ("this answer is correct") is skipped.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-MOST_SAID = 20  # mentions of an answer looked at, from the end
-AHEAD, BEHIND = 700, 60  # characters looked at around the word
+MAX_MENTIONS = 20  # occurrences of the word that are tried, from the end
+AHEAD, BEHIND = 700, 60  # characters of context after and before the word
 
 _STATED = re.compile(
     r"s?+(?![A-Za-z])(?:[ \t]*+\([^()\n]{1,60}\))?"
@@ -39,49 +39,49 @@ _ABOUT = re.compile(
 )
 
 
-class Said(NamedTuple):
-    """A statement of an answer: what follows the words, and how it was introduced (final, label or said)."""
+class Mention(NamedTuple):
+    """A mention of the answer: the cue that introduces it (final, label or said), and the text after it."""
 
-    how: str
+    cue: str
     text: str
 
 
 @lru_cache(maxsize=4)  # several rules look at one text
-def sayings(text: str) -> tuple[Said, ...]:
-    """The statements of an answer, from the end.
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Return the mentions of the answer, from the end.
 
-    >>> list(sayings("Answer: 12 or so. This answer is correct."))
-    [Said(how='label', text='12 or so. This answer is correct.')]
-    >>> [said.how for said in sayings("The answer is 3. Final answer: 4.")]
+    >>> list(mentions("Answer: 12 or so. This answer is correct."))
+    [Mention(cue='label', text='12 or so. This answer is correct.')]
+    >>> [mention.cue for mention in mentions("The answer is 3. Final answer: 4.")]
     ['final', 'said']
     """
-    return tuple(_sayings(text))
+    return tuple(_mentions(text))
 
 
-def _sayings(text: str) -> Iterator[Said]:
-    lowered = text.replace("İ", "I").lower()  # the one letter that becomes two
+def _mentions(text: str) -> Iterator[Mention]:
+    lowered = text.replace("İ", "I").lower()  # the only letter whose lower case has two characters
     at = len(text)
-    for _ in range(MOST_SAID):
+    for _ in range(MAX_MENTIONS):
         at = lowered.rfind("answer", 0, at)
         if at < 0:
             return
         stated = _STATED.match(text[at + 6 : at + AHEAD])
         if not stated:
             continue
-        before, said = text[max(0, at - BEHIND) : at], text[at + 6 + stated.end() : at + AHEAD]
+        before, after = text[max(0, at - BEHIND) : at], text[at + 6 + stated.end() : at + AHEAD]
         heading = _HEADING.search(before) is not None
         final = _FINAL.search(before) is not None
         link = stated["link"]
-        if ("\n" in link and ":" not in link and not heading) or _OTHER.search(before) or _ABOUT.match(said):
+        if ("\n" in link and ":" not in link and not heading) or _OTHER.search(before) or _ABOUT.match(after):
             continue
         labelled = heading and any(mark in link for mark in ":=\n")
-        yield Said("final" if final else "label" if labelled else "said", said)
+        yield Mention("final" if final else "label" if labelled else "said", after)
 
 
-def last_said(text: str, *hows: str) -> str | None:
-    """What follows the last statement that was introduced in one of these ways.
+def last_mention(text: str, *cues: str) -> str | None:
+    """Return the text after the last mention with one of these cues, or None.
 
-    >>> last_said("The answer is 3. Final answer: 4.", "said")
+    >>> last_mention("The answer is 3. Final answer: 4.", "said")
     '3. Final answer: 4.'
     """
-    return next((said.text for said in sayings(text) if said.how in hows), None)
+    return next((mention.text for mention in mentions(text) if mention.cue in cues), None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.answers.asked_kind import asked_kind
 from steelyard.answers.extract import KINDS
+from steelyard.answers.kind_from_question import kind_from_question
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from steelyard.answers.extract import KINDS
     ],
 )
 def test_options_and_yes_or_no_are_seen_in_the_question(question: str, kind: str) -> None:
-    assert asked_kind(question) == (kind if kind in KINDS else "math")
+    assert kind_from_question(question) == (kind if kind in KINDS else "math")
 
 
 def test_a_long_question_costs_time_in_proportion() -> None:
-    assert asked_kind("A) " * 500_000) == "math"
-    assert asked_kind("answer " * 500_000) == "math"
+    assert kind_from_question("A) " * 500_000) == "math"
+    assert kind_from_question("answer " * 500_000) == "math"
