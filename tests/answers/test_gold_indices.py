@@ -36,7 +36,7 @@ def test_lower_case_golds_are_letters() -> None:
 
 @pytest.mark.parametrize("golds", [[0, 1, 2, 3], ["0", "1", "2", "3"], [0.0, 1.0, 2.0, 3.0]])
 def test_golds_0_to_3_are_indices_where_the_responses_choose_letters(golds: list[object]) -> None:
-    with pytest.warns(sy.errors.SteelyardNote, match="the gold answers 0 to 3 are read as option indices: 0 is A, 3 is D"):
+    with pytest.warns(sy.errors.SteelyardNote, match="gold answers 0 to 3 are read as option indices: 0 is A, 3 is D"):
         assert correct(golds, LETTERS) == 1.0
     with pytest.warns(sy.errors.SteelyardNote, match="indices"):
         assert correct(golds, [*LETTERS[1:], "a"]) == 0.0
@@ -50,7 +50,7 @@ def test_all_golds_decide_also_those_after_the_first_rows() -> None:
 
 
 def test_numbers_that_never_are_0_are_refused_with_the_fix() -> None:
-    with pytest.raises(sy.errors.LabelError, match="numbers 1 to 4 and the responses choose letters, but option indices"):
+    with pytest.raises(sy.errors.LabelError, match="1 to 4 and the responses choose letters, but option indices"):
         correct([1, 2, 3, 4], LETTERS)
 
 

@@ -43,7 +43,7 @@ def test_the_table_of_all_parts_is_that_of_a_run_without_parts(
     assert done.code == 0, done.err
     assert "24 of 24 samples" in done.out
     assert upstream.samples("same") == once + once  # with the same seeds
-    monkeypatch.setattr("steelyard.runs.parted_table.DEALT", 5)
+    monkeypatch.setattr("steelyard.runs.parted_table.BUFFERED", 5)
     monkeypatch.setattr("steelyard.runs.parted_table.BUCKET", 4)
     assert_frame_equal(table(tmp_path / "run"), table(tmp_path / "plain"))
     assert not list((tmp_path / "run").glob("*.working"))
@@ -123,7 +123,7 @@ def test_a_folder_that_gives_a_lock_twice_cannot_hold_a_run(
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)
     done = generated(upstream, ask_for(tmp_path, 2), tmp_path / "run", "m", "--engine", "ray")
     assert done.code == 2
-    assert "a lock was given twice" in done.err
+    assert "a lock was acquired twice" in done.err
 
 
 def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
@@ -152,5 +152,5 @@ def test_a_table_is_not_replaced_by_one_of_fewer_parts(upstream: FaultUpstream, 
     (tmp_path / "run" / "part-00001").rename(tmp_path / "elsewhere")
     done = steelyard("vote", tmp_path / "run", "-o", tmp_path / "verdicts.parquet")
     assert done.code == 2
-    assert "holds less than table.parquet was made from" in done.err
+    assert "contains less than table.parquet was made from" in done.err
     assert_frame_equal(pl.read_parquet(tmp_path / "run" / "table.parquet"), before)

@@ -200,7 +200,7 @@ def test_a_part_of_another_run_is_neither_scored_nor_read(
     for words in (("score", run, "--verifier", "logprob", *ENGINE), ("vote", run, "-o", tmp_path / "verdicts.parquet")):
         done = steelyard(*words)
         assert done.code == 2
-        assert "is a part of another run (model was 'k', now 'm'): put the one of this run there again" in done.err
+        assert "is a part of another run (model was 'k', now 'm'): restore the part of this run" in done.err
 
 
 def test_processes_have_no_gpus_of_their_own(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_another_order_or_a_folder_of_something_else_is_refused(stored: Place, o
     with pytest.raises(SettingError, match=r"another command \(n was None, now 3\).*another folder with -o"):
         vote_parts(stored, out, Here(), n=3)
     (out / "mine" / "notes.txt").write_bytes(b"mine")
-    with pytest.raises(SettingError, match="it is there already, with 1 objects"):
+    with pytest.raises(SettingError, match="it already exists, with 1 objects"):
         vote_parts(stored, out / "mine", Here())
 
 

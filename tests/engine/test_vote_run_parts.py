@@ -18,7 +18,7 @@ from steelyard.foundation.errors import RunError, ScoreError, SettingError, Stee
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import MOST_SOURCES
+from steelyard.runs.sample_numbers import MAX_SOURCES
 from tests.engine.engines import Here
 from tests.running import steelyard
 from tests.runs.runs_parted import in_parts
@@ -34,7 +34,7 @@ def odd_run(folder: Path, *, sources: bool = False) -> Path:
     records: list[dict[str, Any]] = []
     for i, name in enumerate(ids):
         for j in range(6):
-            about = {"question": name, "sample": j // 2 * MOST_SOURCES + j % 2 if sources else j}
+            about = {"question": name, "sample": j // 2 * MAX_SOURCES + j % 2 if sources else j}
             if name == "q3" or (i + j) % 11 == 0:
                 records.append({"kind": "failure", **about, "reason": "timed out"})
                 continue
@@ -159,7 +159,7 @@ def test_parts_that_are_not_finished_are_left_out_with_the_warning_of_one_proces
     for each in run.glob("part-*"):
         each.rename(each.with_name(f"{each.name}.working"))
     for vote in (lambda: sy.vote(run), lambda: vote_parts(run, tmp_path / "none", Here())):
-        with pytest.raises(RunError, match="holds less than"):
+        with pytest.raises(RunError, match="contains less than"):
             vote()
     for left in ("table.parquet", "table.json"):
         (run / left).unlink()
@@ -189,9 +189,9 @@ def test_a_damaged_journal_is_refused_by_name_as_in_one_process(run: Path, tmp_p
     part = sorted(run.glob("part-*"))[2]
     lines = (part / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (part / "journal.jsonl").write_bytes(b"".join(lines[:-3]))
-    with pytest.raises(RunError, match="holds less than"):
+    with pytest.raises(RunError, match="contains less than"):
         sy.vote(run)
-    with pytest.raises(RunError, match=rf"{part.name}: .*holds less than .*fix these, and run the same"):
+    with pytest.raises(RunError, match=rf"{part.name}: .*contains less than .*fix these, and run the same"):
         vote_parts(run, tmp_path / "out", Here())
     assert not (tmp_path / "out").exists()
 
@@ -201,7 +201,7 @@ def test_a_run_that_lost_rows_since_its_table_was_made_is_refused_as_in_one_proc
     sy.vote(run)
     unfinished(run)
     for vote in (lambda: sy.vote(run), lambda: vote_parts(run, tmp_path / "out", Here())):
-        with pytest.raises(RunError, match=r"holds less than table.parquet was made from"):
+        with pytest.raises(RunError, match=r"contains less than table.parquet was made from"):
             vote()
 
 

@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from steelyard.evaluation.reports.filled_page import vega
-from steelyard.foundation.caching import cache_folder, kept
+from steelyard.foundation.caching import cache_folder, cached
 
 
 def test_bytes_are_kept_and_checked(tmp_path: Path) -> None:
@@ -18,26 +18,26 @@ def test_bytes_are_kept_and_checked(tmp_path: Path) -> None:
         calls.append(1)
         return b"drawn"
 
-    assert kept(tmp_path, "chart", "svg", make) == kept(tmp_path, "chart", "svg", make) == b"drawn"
+    assert cached(tmp_path, "chart", "svg", make) == cached(tmp_path, "chart", "svg", make) == b"drawn"
     (file,) = tmp_path.iterdir()
     for damaged in (b"", b"x" * 40, file.read_bytes()[:-1], b"X" + file.read_bytes()[1:]):
         file.write_bytes(damaged)
         calls.clear()
-        assert kept(tmp_path, "chart", "svg", make) == b"drawn"
+        assert cached(tmp_path, "chart", "svg", make) == b"drawn"
         assert calls == [1]
-    assert kept(tmp_path, "another", "svg", lambda: b"other") == b"other"
+    assert cached(tmp_path, "another", "svg", lambda: b"other") == b"other"
 
 
 def test_what_another_user_left_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kept(tmp_path, "chart", "svg", lambda: b"planted") == b"planted"
+    assert cached(tmp_path, "chart", "svg", lambda: b"planted") == b"planted"
     monkeypatch.setattr("os.getuid", lambda: 12345)
-    assert kept(tmp_path, "chart", "svg", lambda: b"drawn") == b"drawn"
+    assert cached(tmp_path, "chart", "svg", lambda: b"drawn") == b"drawn"
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for _ in range(2):
-        assert kept(tmp_path / "file" / "folder", "chart", "svg", lambda: b"drawn") == b"drawn"
+        assert cached(tmp_path / "file" / "folder", "chart", "svg", lambda: b"drawn") == b"drawn"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -55,7 +55,7 @@ def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    assert kept(cache_folder(), "chart", "svg", lambda: b"drawn") == b"drawn"
+    assert cached(cache_folder(), "chart", "svg", lambda: b"drawn") == b"drawn"
 
 
 def test_the_scripts_of_a_page_are_put_together_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_file_of_the_user_is_refused_a_file_of_ours_replaced_and_any_with_over
     (here / name).write_text("dear to me, 1")
     refused = steelyard(*words(name))
     assert refused.code == 2
-    assert f"cannot write {name}: the file that is there is not a" in refused.err
+    assert f"cannot write {name}: the existing file is not a" in refused.err
     assert "--overwrite" in refused.err
     assert (here / name).read_text() == "dear to me, 1"
     assert steelyard(*words(name), "--overwrite").code == 0
@@ -70,7 +70,8 @@ def test_an_input_is_never_written_over_by_whatever_name_it_is_called(here: Path
         done = steelyard(verb, "in.parquet", "-o", out, "--overwrite")
         assert done.code == 2
         assert (
-            f"cannot write {out}: it is an input of this command (in.parquet), which is never written over" in done.err
+            f"cannot write {out}: it is an input of this command (in.parquet), and inputs are never overwritten"
+            in done.err
         )
     assert (here / "in.parquet").read_bytes() == before
     assert not (here / "link.parquet").is_symlink() or (here / "link.parquet").read_bytes() == before
@@ -96,7 +97,7 @@ def test_a_plan_that_is_read_is_not_written_over(here: Path) -> None:
 def test_suffix_and_content_must_agree(here: Path, words: list[object], suffixes: str) -> None:
     done = steelyard(*words, "--overwrite")
     assert done.code == 2
-    assert f"its suffix must be one of {suffixes}; name it so with -o" in done.err
+    assert f"its suffix must be one of {suffixes}; change it with -o" in done.err
     assert not (here / str(words[-1])).exists()
 
 
@@ -104,7 +105,7 @@ def test_a_refusal_comes_before_any_work(here: Path) -> None:
     """The input does not even exist: what is wrong with the output is said first."""
     (here / "v.csv").write_text("mine")
     for words in (["vote", "missing.parquet", "-o", "v.csv"], ["answers", "missing.parquet", "-o", "v.csv"]):
-        assert "the file that is there is not a table" in steelyard(*words).err
+        assert "the existing file is not a table" in steelyard(*words).err
     (here / "p.json").write_text("{}")
     assert "is not a plan that Steelyard wrote" in steelyard("fit", "missing.parquet", "-o", "p.json").err
 
@@ -155,7 +156,7 @@ def test_functions_keep_the_same_rule(here: Path) -> None:
 def test_results_of_reproduce_go_where_nothing_else_is(here: Path) -> None:
     (here / "out").mkdir()
     (here / "out" / "grid.csv").write_text("mine")
-    with pytest.raises(sy.SettingError, match=r"out/grid\.csv: the file that is there is not a result of"):
+    with pytest.raises(sy.SettingError, match=r"out/grid\.csv: the existing file is not a result of"):
         sy.paper.reproduce("grid", quick=True, output="out", cached=False)
     sy.paper.reproduce("grid", quick=True, output="out", cached=False, overwrite=True)
     sy.paper.reproduce("grid", quick=True, output="out", cached=False)
@@ -166,7 +167,7 @@ def test_the_demo_refuses_before_it_begins(here: Path) -> None:
     (here / "demo" / "report.html").write_text("mine")
     done = steelyard("demo")
     assert (done.code, done.out) == (2, "")
-    assert "demo/report.html: the file that is there is not a report" in done.err
+    assert "demo/report.html: the existing file is not a report" in done.err
 
 
 def test_a_run_does_not_replace_the_questions_it_is_made_from(here: Path) -> None:
@@ -177,5 +178,5 @@ def test_a_run_does_not_replace_the_questions_it_is_made_from(here: Path) -> Non
     words = ("generate", "set/questions.parquet", "--upstream", "http://127.0.0.1:9/v1", "--model", "m", "-o", "set")
     done = steelyard(*words)
     assert done.code == 2
-    assert "set holds other files (questions.parquet, ..): give the run a new folder with -o" in done.err
+    assert "set contains other files (questions.parquet, ..): choose a new folder with -o" in done.err
     assert (here / "set" / "questions.parquet").read_bytes() == before

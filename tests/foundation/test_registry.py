@@ -92,7 +92,7 @@ def test_a_built_in_name_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_package_that_cannot_be_imported_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     said = refused(adding(monkeypatch, absent=BROKEN), "absent")
     assert f"the method 'absent' cannot be imported from {BROKEN} (ModuleNotFoundError: " in said
-    assert said.endswith("mend or uninstall the package that adds it")
+    assert said.endswith("fix or uninstall the package that adds it")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_package_that_cannot_be_imported_is_named_in_one_line(monkeypatch: pyt
     [
         ("failing", "failing", "it must be a subclass of steelyard.voting.methods.base.method.Method"),
         ("pool", "sy.Pool", "it must be a subclass of steelyard.voting.methods.base.method.Method"),
-        ("misnamed", "Misnamed", "its class says name = 'another', which must be the name of the entry point"),
+        ("misnamed", "Misnamed", "its class has name = 'another', which must equal the name of the entry point"),
         ("open", "Open", "its class must define weigh"),
         ("demanding", "Demanding", "its setting 'strength' must have a default"),
         ("painted", "Painted", "its colour must be written as #0072b2, not 'red;}'"),
@@ -154,7 +154,7 @@ def test_of_two_packages_with_one_name_one_is_left_out_and_that_is_said(monkeypa
     methods.registry.cache_clear()
     try:
         with pytest.warns(
-            sy.SteelyardWarning, match=f"{HERE}:Outside is left out: 'outside' is the name of {HERE}:Misnamed"
+            sy.SteelyardWarning, match=f"{HERE}:Outside is ignored: 'outside' is the name of {HERE}:Misnamed"
         ):
             assert methods.registry().names.count("outside") == 1
     finally:

@@ -99,7 +99,7 @@ def test_a_verdict_called_wrong_counts_and_says_what_it_could_not_teach(
         reply = running.chat(PROMPT, seed=5).json
         assert give(running, reply["id"], correct=False).json["correct_answers"] == []
     for _ in range(2):  # also when the table is there already
-        with pytest.warns(sy.SteelyardWarning, match="1 requests were called wrong without the correct answer"):
+        with pytest.warns(sy.SteelyardWarning, match="1 requests were labelled wrong without a correct answer"):
             assert not sy.read_labelled(tmp_path / "kept").answer_correct.any()
 
 
@@ -235,11 +235,11 @@ def test_a_folder_of_other_scores_or_of_other_files_is_refused(upstream: FaultUp
     words = ("serve", "--upstream", upstream.url, "--model", "good", "--method", "majority")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    assert "holds other files (thesis.txt" in steelyard(*words, "--feedback", tmp_path / "mine").err
+    assert "contains other files (thesis.txt" in steelyard(*words, "--feedback", tmp_path / "mine").err
     with gateway(upstream.url, feedback=tmp_path / "kept", answers="math"):
         pass
     refused = steelyard(*words, "--feedback", tmp_path / "kept", "--answers", "exact")
-    assert (refused.code, "holds feedback with answers 'math'" in refused.err) == (2, True)
+    assert (refused.code, "contains feedback with answers 'math'" in refused.err) == (2, True)
     assert "has no labels yet" in steelyard("fit", tmp_path / "kept", "-o", tmp_path / "plan.json").err
 
 

@@ -30,7 +30,7 @@ def test_a_store_that_takes_both_claims_is_refused(folder: Address, monkeypatch:
         return True
 
     monkeypatch.setattr(Address, "create", careless)
-    with pytest.raises(StoreError, match="puts an object over another where it was told not to"):
+    with pytest.raises(StoreError, match="overwrites an object despite a conditional put"):
         claim(folder, Parts("verdicts", 3))
     assert folder.objects() == {}
 

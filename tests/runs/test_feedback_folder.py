@@ -68,7 +68,7 @@ def test_a_record_that_no_server_writes_is_named_by_its_line(tmp_path: Path, cha
     written(tmp_path / "kept", REQUEST)
     with (tmp_path / "kept" / "journal.jsonl").open("ab") as file:
         file.write(encode(REQUEST | change))
-    with pytest.raises(RunError, match=r"line 2 is no record of feedback .*sed -i 2d"):
+    with pytest.raises(RunError, match=r"line 2 is not a feedback record .*sed -i 2d"):
         list(records(tmp_path / "kept"))
 
 
@@ -91,11 +91,11 @@ def test_a_journal_that_has_lost_labels_does_not_replace_the_table(tmp_path: Pat
     written(tmp_path / "kept", REQUEST, LABEL)
     labelled_table(tmp_path / "kept")
     (tmp_path / "kept" / "journal.jsonl").write_bytes(encode(REQUEST))
-    with pytest.raises(RunError, match="holds less than"):
+    with pytest.raises(RunError, match="contains less than"):
         labelled_table(tmp_path / "kept")
 
 
 def test_a_verb_for_runs_says_what_the_folder_is(tmp_path: Path) -> None:
     written(tmp_path / "kept", REQUEST, LABEL)
     said = steelyard("status", tmp_path / "kept")
-    assert (said.code, "holds feedback and is no run" in said.err) == (2, True)
+    assert (said.code, "contains feedback and is not a run" in said.err) == (2, True)

@@ -65,7 +65,7 @@ def test_a_journal_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monke
 
 def test_a_journal_is_trimmed_when_it_is_opened_and_while_it_is_written(tmp_path: Path) -> None:
     async def run() -> None:
-        open_ = FeedbackFolder(tmp_path / "kept", SETTINGS, lambda *_: None, most=20 * SIZE)
+        open_ = FeedbackFolder(tmp_path / "kept", SETTINGS, lambda *_: None, max_bytes=20 * SIZE)
         moved: dict[str, int] = {}
         for i in range(0, 50, 5):
             writing = [open_.add(named(REQUEST, j)) for j in range(i, i + 5)]
@@ -80,7 +80,7 @@ def test_a_journal_is_trimmed_when_it_is_opened_and_while_it_is_written(tmp_path
     asyncio.run(run())
     assert (tmp_path / "kept" / "journal.jsonl").stat().st_size < 40 * SIZE
     assert kept(tmp_path / "kept")[-2:] == [("request", 50), ("label", 50)]
-    again = FeedbackFolder(tmp_path / "kept", SETTINGS, lambda *_: None, most=4 * SIZE)
+    again = FeedbackFolder(tmp_path / "kept", SETTINGS, lambda *_: None, max_bytes=4 * SIZE)
     again.close()
     assert ("label", 50) in kept(tmp_path / "kept")
     assert (tmp_path / "kept" / "journal.jsonl").stat().st_size <= 4 * SIZE

@@ -98,7 +98,7 @@ def test_a_front_that_is_not_ours_is_one_line_with_its_number(run: Path, body: s
     forge(run, body)
     for look in (status, fresh_table, lambda folder: Run.open(folder, write=True)):
         with pytest.raises(
-            sy.errors.RunError, match=r"journal\.jsonl, line 5 is no record of a run .*sed -i 5d"
+            sy.errors.RunError, match=r"journal\.jsonl, line 5 is not a record of a run .*sed -i 5d"
         ) as refused:
             look(run)
         assert "\n" not in str(refused.value)
@@ -108,11 +108,11 @@ def test_a_front_that_is_not_ours_is_one_line_with_its_number(run: Path, body: s
 @pytest.mark.parametrize("body", RESTS, ids=lambda body: body[:80])
 def test_a_record_with_something_else_in_it_is_one_line_with_its_number(run: Path, body: str) -> None:
     forge(run, body, first=True)
-    with pytest.raises(sy.errors.RunError, match=r"journal\.jsonl, line 1 is no record of a run .*sed -i 1d"):
+    with pytest.raises(sy.errors.RunError, match=r"journal\.jsonl, line 1 is not a record of a run .*sed -i 1d"):
         fresh_table(run)
     assert not (run / "table.parquet").exists()
     if '"sample"' in body[:20]:
-        with pytest.raises(sy.errors.RunError, match="line 1 is no record"), Run.open(run) as opened:
+        with pytest.raises(sy.errors.RunError, match="line 1 is not a record"), Run.open(run) as opened:
             list(opened.samples())
 
 
@@ -120,7 +120,7 @@ def test_a_forged_line_is_one_line_at_the_command_line_and_the_advice_in_it_mend
     forge(run, of(SAMPLE, sample=10**11))
     done = steelyard("status", run)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    command = done.err.partition("take the line out with '")[2].partition("' and run")[0]
+    command = done.err.partition("delete the line with '")[2].partition("' and run")[0]
     assert subprocess.run(command, shell=True, check=False).returncode == 0
     assert steelyard("status", run).code == 0
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import steelyard as sy
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode
-from steelyard.runs.state import KEPT, LONGEST_KEPT, Texts, head_of
+from steelyard.runs.state import CACHE_SIZE, LONGEST_CACHED, Texts, head_of
 
 RECORDS: list[dict[str, Any]] = [
     {"kind": "sample", "question": f"q{i}", "sample": i, "response": text, "tokens": i}
@@ -191,10 +191,10 @@ def test_a_closed_journal_says_so(tmp_path: Path) -> None:
 
 def test_the_names_remembered_between_records_are_bounded_in_number_and_length() -> None:
     texts = Texts()
-    for i in range(3 * KEPT):
+    for i in range(3 * CACHE_SIZE):
         assert texts[f"q{i}".encode()] == f"q{i}"
-        assert len(texts) <= KEPT
-    long = "q" * (LONGEST_KEPT + 1)
+        assert len(texts) <= CACHE_SIZE
+    long = "q" * (LONGEST_CACHED + 1)
     assert texts[long.encode()] == long
     assert long.encode() not in texts
     assert texts[b"q1"] is texts[b"q1"]

@@ -44,7 +44,7 @@ def test_a_missing_and_a_truncated_part_are_named(tmp_path: Path) -> None:
 def test_a_folder_that_is_half_written_damaged_newer_or_none_is_refused_with_the_fix(tmp_path: Path) -> None:
     (tmp_path / "table.csv").touch()
     for path in (tmp_path, tmp_path / "none", tmp_path / "table.csv"):
-        with pytest.raises(RunError, match=r"no folder of parts.*steelyard partition"):
+        with pytest.raises(RunError, match=r"not a folder of parts.*steelyard partition"):
             part_tables(path)
     Parts("verdicts", 3, order="a").write(tmp_path)
     with pytest.raises(RunError, match="is not finished: run the command that makes it again"):

@@ -157,7 +157,7 @@ def test_a_manifest_that_is_none_is_one_line(run: Path, content: str, said: str)
 
 def test_a_run_wants_a_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("do not touch")
-    with pytest.raises(sy.errors.RunError, match=r"holds other files \(thesis.tex"):
+    with pytest.raises(sy.errors.RunError, match=r"contains other files \(thesis.tex"):
         Run.start(tmp_path, MANIFEST, QUESTIONS)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

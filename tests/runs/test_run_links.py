@@ -78,7 +78,7 @@ def test_a_journal_that_is_a_pipe_or_a_folder_is_refused_at_once(run: Path) -> N
     (run / "journal.jsonl").unlink()
     os.mkfifo(run / "journal.jsonl")
     for look in (status, fresh_table):
-        with pytest.raises(sy.errors.RunError, match="is a link or no file"):
+        with pytest.raises(sy.errors.RunError, match="is a link or not a regular file"):
             look(run)
 
 

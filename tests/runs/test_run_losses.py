@@ -96,7 +96,7 @@ def test_a_damaged_seal_does_not_let_a_shorter_journal_pass(run: Path, seal: str
 def test_a_command_that_asks_again_replaces_the_table_only_when_there_is_as_much(run: Path) -> None:
     before, whole = derived(run), lines(run)
     (run / "journal.jsonl").unlink()
-    with pytest.warns(sy.SteelyardWarning, match="the table stays as it is until there is as much"):
+    with pytest.warns(sy.SteelyardWarning, match="the table is left as it is until then"):
         opened = Run.open(run, write=True)
     with opened:
         assert len(list(opened.missing())) == 32
@@ -161,5 +161,5 @@ def test_a_run_without_its_manifest_says_that_the_table_can_still_be_read(run: P
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"{run / 'table.parquet'}" in done.err
         assert "can still be read" in done.err
-    with pytest.raises(sy.errors.RunError, match="holds other files"):
+    with pytest.raises(sy.errors.RunError, match="contains other files"):
         Run.start(run, Manifest("0" * 64, "m", 8), pl.DataFrame({"question": ["a"], "prompt": ["b"]}))

@@ -51,7 +51,7 @@ def test_what_is_no_parquet_nor_a_folder_of_parts_goes_to_no_address_nor_into_a_
     sy.simulate(30, 4, seed=1).write_parquet("t.parquet")
     (tmp_path / "questions.jsonl").write_text('{"question": "a", "prompt": "1 + 1?"}\n')
     asked = ("questions.jsonl", "--upstream", "http://127.0.0.1:1/v1", "--model", "m", "-n", 2)
-    no_run = f"{start}/run is no folder of a file system: a run needs"
+    no_run = f"{start}/run is not a folder of a file system: a run needs"
     for words, name, why in (
         (("vote", "t.parquet"), "v.csv", "only Parquet goes to object stores; name it .parquet"),
         (("fit", "t.parquet"), "plan.json", "name the path itself, /data/plan" if "file" in start else "copy it there"),

@@ -67,7 +67,7 @@ def test_a_folder_that_is_there_or_not_finished_or_none_is_one_line(stored: str,
     sy.simulate(3, 2).write_parquet(tmp_path / "t.parquet")
     done = steelyard("partition", tmp_path / "t.parquet", "-o", stored, "--parts", 2)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "it is there already" in done.err
+    assert "it already exists" in done.err
     assert sy.read(stored).n_responses == 240
     says = json.loads((tmp_path / "stored" / "parts.json").read_text()) | {"finished": False}
     (Address(stored) / "parts.json").write_bytes(json.dumps(says).encode())
@@ -126,4 +126,4 @@ def test_plans_and_runs_at_addresses_are_refused_with_what_to_do(stored: str) ->
     assert "s3://box/plan.json is an address, and plans are read from files: copy it here" in done.err
     done = steelyard("status", "s3://box/run")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "s3://box/run is no folder of a file system" in done.err
+    assert "s3://box/run is not a folder of a file system" in done.err

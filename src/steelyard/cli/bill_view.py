@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.cli import show
-from steelyard.runs.bill_words import bill_lines
+from steelyard.runs.bill_text import bill_lines
 
 
 def show_bills(bills: dict[str, dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from steelyard.engine.part_progress import ProgressWriter
 from steelyard.engine.part_warnings import caught
 from steelyard.engine.run_progress import PartDone
 from steelyard.foundation.errors import RunError
-from steelyard.runs.part_folders import finish, taken
+from steelyard.runs.part_folders import finish, locked_part
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
 from steelyard.sampling.generate.fill_run import fill
@@ -34,7 +34,7 @@ class PartsOrder:
 def generate_part(order: PartsOrder, part: RunPart) -> PartDone:
     """Ask for every sample that a part misses, and give it its name when all are there."""
     run = PartedRun.read(order.folder)
-    with caught() as said, taken(run, part) as folder, ProgressWriter(order.folder, part.name) as writer:
+    with caught() as said, locked_part(run, part) as folder, ProgressWriter(order.folder, part.name) as writer:
         questions = run.questions(part).drop("place")
         if fingerprint(questions) != part.sha256:
             raise RunError(f"{order.folder} has lost questions of {part.name}: give it the questions of its first time")

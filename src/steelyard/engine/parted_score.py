@@ -19,7 +19,7 @@ from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.file_system import check_no_store
 from steelyard.runs.part_folders import check_storage
 from steelyard.runs.parted_run import PartedRun
-from steelyard.runs.parted_scores import settled
+from steelyard.runs.parted_scores import stored_settings
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.usage import total_usage
 from steelyard.sampling.llm.address import KEY_ENV
@@ -68,7 +68,7 @@ def score_parts(
     check_storage(folder)
     parted = PartedRun.read(folder)
     scoring = order.scoring(parted.manifest)
-    refuse_other(folder, settled(folder, scoring.column) or asdict(scoring), scoring)
+    refuse_other(folder, stored_settings(folder, scoring.column) or asdict(scoring), scoring)
     parts = parted.finished()
     if len(parts) < len(parted.wanted):
         raise RunError(

@@ -15,9 +15,9 @@ from steelyard.engine.part_progress import ProgressWriter
 from steelyard.engine.part_warnings import caught
 from steelyard.engine.run_progress import PartDone
 from steelyard.foundation.errors import VerifierError
-from steelyard.runs.part_folders import taken
+from steelyard.runs.part_folders import locked_part
 from steelyard.runs.parted_run import PartedRun, RunPart
-from steelyard.runs.parted_scores import settle
+from steelyard.runs.parted_scores import fix_settings
 from steelyard.runs.run import Run
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.retry import pause
@@ -56,11 +56,11 @@ def score_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
 
     def begin() -> None:
         """Before the first score: no other worker may have begun with something else."""
-        refuse_other(order.folder, settle(order.folder, scoring.column, asdict(scoring)), scoring)
+        refuse_other(order.folder, fix_settings(order.folder, scoring.column, asdict(scoring)), scoring)
 
     with (
         caught(notes=order.on_demand is not None) as said,
-        taken(run, part) as folder,
+        locked_part(run, part) as folder,
         told as writer,
         Run.open(folder, write=True) as opened,
     ):

@@ -1,1 +1,1 @@
-"""What every other folder may use: errors, safe files, the registry, settings of the environment, object stores."""
+"""Shared basics for every other folder: errors, atomic files, the registry, environment settings, object stores."""

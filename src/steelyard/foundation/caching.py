@@ -1,7 +1,7 @@
-"""Bytes that take long to make and follow from something short: kept for the next time.
+"""A cache on disk for bytes that are slow to compute from a short description.
 
-Files appear whole or not at all, with their hash at the end; a damaged one, or one of another user, is made again.
-A folder that cannot be written is no reason to stop. It is `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
+Files are written atomically, with their hash at the end; a damaged file, or one of another user, is computed again. A
+folder that is not writable disables the cache. It is `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from steelyard.foundation.files import write_atomically
 
 
 def cache_folder() -> Path:
-    """Where this user's results are kept."""
+    """Return the cache folder of this user."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(base):
         return Path(base) / "steelyard"
     try:
         return Path.home() / ".cache" / "steelyard"
-    except RuntimeError:  # a user without a home, in a container: nothing is kept
+    except RuntimeError:  # a user without a home directory, in a container: no cache
         return Path(os.devnull) / "steelyard"
 
 
-def kept(folder: Path, content: str, kind: str, make: Callable[[], bytes]) -> bytes:
-    """What `make` returns, which follows from `content`, such as a drawing from its description."""
-    place = folder / f"{sha256(content.encode()).hexdigest()[:32]}.{kind}"
-    found = _ours(place)
-    if sha256(found[:-32]).digest() == found[-32:]:
-        return found[:-32]
-    made = make()
-    keep(place, made + sha256(made).digest())
-    return made
+def cached(folder: Path, content: str, kind: str, make: Callable[[], bytes]) -> bytes:
+    """Return the cached result of `make`, which depends only on `content`, such as a chart on its description."""
+    path = folder / f"{sha256(content.encode()).hexdigest()[:32]}.{kind}"
+    stored = _read_own(path)
+    if sha256(stored[:-32]).digest() == stored[-32:]:
+        return stored[:-32]
+    result = make()
+    store(path, result + sha256(result).digest())
+    return result
 
 
-def _ours(place: Path) -> bytes:
-    """The content of a file, if nobody else wrote it: what is kept may end up as a script in a page."""
+def _read_own(path: Path) -> bytes:
+    """The content of a file that this user owns: cached content may end up as a script in a page."""
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             return file.read() if os.fstat(file.fileno()).st_uid == getattr(os, "getuid", int)() else b""
     except OSError:
         return b""
 
 
-def keep(place: Path, content: bytes) -> None:
-    """Write a file, if that can be done."""
+def store(path: Path, content: bytes) -> None:
+    """Write a file; failures are ignored."""
     with suppress(OSError, SettingError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, content)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)

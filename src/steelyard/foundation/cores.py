@@ -1,4 +1,4 @@
-"""How many cores this process may use."""
+"""The number of cores that this process may use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def usable_cores() -> int:
-    """The cores this process may run on: fewer than the machine has under taskset, Slurm or a container's cpuset.
+    """Return the number of usable cores: under taskset, Slurm or a container's cpuset, fewer than the machine has.
 
     >>> 1 <= usable_cores() <= os.cpu_count()
     True

@@ -1,4 +1,4 @@
-"""Every mistake a user can make, as one tree.
+"""All errors that users can cause, as one tree.
 
 SteelyardError                 one line: what is wrong, what was expected, what to do
 ├── TableError                 a file or table that cannot be read as responses
@@ -10,12 +10,12 @@ SteelyardError                 one line: what is wrong, what was expected, what 
 ├── PlanError                  a plan that is damaged, too new, or made for other scores
 ├── VerifierError              a verifier that cannot be loaded, reached or understood
 ├── RunError                   a run folder that is damaged, in use, full, or made with other settings
-├── UpstreamError              a server that cannot be reached, or refuses what is asked
-├── StoreError                 an object store that cannot be reached, or refuses what is asked
+├── UpstreamError              a server that cannot be reached, or refuses a request
+├── StoreError                 an object store that cannot be reached, or refuses a request
 └── SettingError               an unknown method or an impossible setting
 
 SteelyardWarning               worth knowing, not worth stopping for
-└── SteelyardNote              nothing is amiss: how something was read
+└── SteelyardNote              information on how something was read; nothing is wrong
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from numbers import Real
 
 from steelyard.foundation.masking import mask_addresses
 
-LIKE, SHORT_LIKE = 0.7, 0.6  # of the letters that two spellings of one word share; of a short word fewer are left
-PART = 4  # letters at least of a word that is part of another
+LIKE, SHORT_LIKE = 0.7, 0.6  # similarity of two spellings of one word; lower for short words
+PART = 4  # minimum length of a word that is part of another
 
 
 class SteelyardError(Exception):
-    """Base of all errors that are the input's fault; the message is one line with the fix, and without passwords."""
+    """Base class of all errors caused by input; the message is one line with the fix, without passwords."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*_masked(arguments))
@@ -72,11 +72,11 @@ class RunError(SteelyardError):
 
 
 class UpstreamError(SteelyardError):
-    """A server cannot be reached, or refuses what is asked."""
+    """A server cannot be reached, or refuses a request."""
 
 
 class StoreError(SteelyardError):
-    """An object store cannot be reached, or refuses what is asked."""
+    """An object store cannot be reached, or refuses a request."""
 
 
 class SettingError(SteelyardError):
@@ -91,11 +91,11 @@ class SteelyardWarning(UserWarning):
 
 
 class SteelyardNote(SteelyardWarning):
-    """How something was read: nothing is amiss."""
+    """Information on how something was read; nothing is wrong."""
 
 
 def _masked(arguments: tuple[object, ...]) -> list[object]:
-    return [mask_addresses(each) if isinstance(each, str) else each for each in arguments]
+    return [mask_addresses(value) if isinstance(value, str) else value for value in arguments]
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
@@ -104,35 +104,35 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     >>> did_you_mean("logti", ["linear", "logit"])
     "did you mean 'logit'? There are: linear, logit"
     """
-    known = list(choices)
-    near = nearest(word, known)
-    listing = f"There are: {', '.join(known)}" if known else "There are none"
+    names = list(choices)
+    near = nearest(word, names)
+    listing = f"There are: {', '.join(names)}" if names else "There are none"
     return f"did you mean '{near}'? {listing}" if near else listing
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that a word is a misspelling or a part of; None where that would be a guess.
+    """Return the choice that a word is a misspelling or a part of, or None if no choice is close.
 
     >>> nearest("logti", ["linear", "logit"]), nearest("question", ["problem_id", "prediction"])
     ('logit', None)
     >>> nearest("question", ["question_id", "answer"])
     'question_id'
     """
-    known = list(choices)
-    near = get_close_matches(word, known, n=1, cutoff=LIKE if len(word) > PART else SHORT_LIKE)
+    names = list(choices)
+    near = get_close_matches(word, names, n=1, cutoff=LIKE if len(word) > PART else SHORT_LIKE)
     if near:
         return near[0]
-    parts = [each for each in known if len(word) >= PART and len(each) >= PART and (word in each or each in word)]
+    parts = [name for name in names if len(word) >= PART and len(name) >= PART and (word in name or name in word)]
     return min(parts, key=len, default=None)
 
 
-def need_numbers(**given: object) -> None:
-    """Refuse arguments that are no numbers, such as the text "8"; None is what was not given.
+def need_numbers(**arguments: object) -> None:
+    """Refuse arguments that are not numbers, such as the string "8"; None means unset.
 
     >>> need_numbers(samples="8")
     Traceback (most recent call last):
     steelyard.foundation.errors.SettingError: samples must be a number, not the str '8'
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None and not isinstance(value, Real):
             raise SettingError(f"{name} must be a number, not the {type(value).__name__} {value!r:.60}")

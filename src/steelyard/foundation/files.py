@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic, durable file writes, and checks of output paths."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from steelyard.foundation.errors import SettingError
 
 ADDRESS = re.compile(r"([a-z]\w*):/+([^/].*)", re.DOTALL)
 FOREIGN = re.compile(r"([A-Za-z][\w+.-]+):(/|$)")
-SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of the addresses on object stores
+SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of object-store addresses
 
 
 class UnwritableError(SettingError):
-    """A file cannot be written; `why` is the reason alone."""
+    """A file cannot be written; `why` is the reason without the fix."""
 
     def __init__(self, path: str | Path, why: str, fix: str = "choose another path with -o") -> None:
         super().__init__(f"cannot write {path}: {why}; {fix}")
@@ -29,33 +29,33 @@ class UnwritableError(SettingError):
 
 
 def reason(error: BaseException) -> str:
-    """Return why the system refused, also where it gave a number and no words.
+    """Return the reason of an error, also for an OSError with a number but no text.
 
     >>> reason(OSError(28, ""))
     'No space left on device (ENOSPC)'
     """
     if isinstance(error, OSError) and not error.strerror and error.errno:
         return f"{os.strerror(error.errno)} ({errno.errorcode.get(error.errno, error.errno)})"
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(said.split())[:200] or type(error).__name__
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(message.split())[:200] or type(error).__name__
 
 
 def address_of(source: Any) -> str | None:
-    """The address on an object store that a text means, also where it was taken for a path and lost a slash; else None.
+    """Return the object-store address in a text or path (a path loses a slash of the address), or None.
 
     >>> address_of("s3://bucket/a.parquet"), address_of(Path("s3://bucket/a.parquet")), address_of("a.parquet")
     ('s3://bucket/a.parquet', 's3://bucket/a.parquet', None)
     >>> address_of("file:///data/a.parquet")
     'file:///data/a.parquet'
     """
-    found = ADDRESS.fullmatch(str(source)) if isinstance(source, str | Path) else None
-    if not found or found[1] not in SCHEMES:
+    match = ADDRESS.fullmatch(str(source)) if isinstance(source, str | Path) else None
+    if not match or match[1] not in SCHEMES:
         return None
-    return f"{found[1]}://{'/' if found[1] == 'file' else ''}{found[2]}"
+    return f"{match[1]}://{'/' if match[1] == 'file' else ''}{match[2]}"
 
 
 def check_no_address(path: str | Path) -> None:
-    """Refuse an address of an object store, which would be taken for the name of a folder here."""
+    """Refuse an object-store address, which would be treated as a local folder."""
     address = address_of(path)
     if address is None:
         _check_no_foreign_address(str(path))
@@ -64,23 +64,23 @@ def check_no_address(path: str | Path) -> None:
         raise UnwritableError(address, "it is an address", f"name the path itself, {address.removeprefix('file://')}")
     why = "only Parquet tables and folders of parts go to object stores"
     raise UnwritableError(
-        address, why, "write to a folder here, and copy it there (aws s3 cp --recursive, rclone copy)"
+        address, why, "write to a local folder and copy it there (aws s3 cp --recursive, rclone copy)"
     )
 
 
 def _check_no_foreign_address(path: str) -> None:
-    """Refuse what looks like an address and is none; a name that ends in a colon is one only if it is a scheme's."""
-    found = FOREIGN.match(path)
-    if found and (found[2] or found[1].lower() in SCHEMES):
+    """Refuse an address with an unknown scheme; a name that ends in a colon counts only if it is a known scheme."""
+    match = FOREIGN.match(path)
+    if match and (match[2] or match[1].lower() in SCHEMES):
         raise UnwritableError(
             path,
-            "it is an address of no store that is known here",
-            f"begin it with one of {', '.join(SCHEMES)}, as s3://",
+            "it is an address with an unknown scheme",
+            f"use one of the schemes {', '.join(SCHEMES)}, as in s3://",
         )
 
 
 def local_path(source: str | Path) -> str | Path:
-    """The path that an address file:///.. means; anything else as it is.
+    """Return the path of an address file:///..; anything else is returned unchanged.
 
     >>> local_path("file:///data/a.parquet"), local_path("a.parquet")
     (PosixPath('/data/a.parquet'), 'a.parquet')
@@ -90,10 +90,10 @@ def local_path(source: str | Path) -> str | Path:
 
 
 def check_writable(path: str | Path, *, follow: bool = True) -> Path:
-    """Fail now, not after the work, when a result could not be written; return where it will go.
+    """Check before the work that a result can be written; return the path it will be written to.
 
-    A link is followed, unless `follow` is false: then it is what gets replaced. Devices, pipes and other things that
-    are not files are left alone.
+    A link is followed, unless `follow` is false: then the link itself is replaced. Devices, pipes and other special
+    files are refused.
     """
     check_no_address(path)
     try:
@@ -114,7 +114,7 @@ def check_writable(path: str | Path, *, follow: bool = True) -> Path:
 
 
 def make_folder(path: str | Path) -> Path:
-    """Make a folder, or say why it cannot be."""
+    """Create a folder, or raise a SettingError that says why not."""
     check_no_address(path)
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -125,18 +125,18 @@ def make_folder(path: str | Path) -> Path:
 
 
 def sync_file(handle: int) -> None:
-    """Write a file through to the disk: on macOS fsync stops at the disk's cache, which F_FULLFSYNC flushes."""
+    """Flush a file to disk; on macOS F_FULLFSYNC also flushes the cache of the disk, which fsync does not."""
     import fcntl
 
     if hasattr(fcntl, "F_FULLFSYNC"):
-        with contextlib.suppress(OSError):  # some file systems have only fsync
+        with contextlib.suppress(OSError):  # some file systems support only fsync
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
             return
     os.fsync(handle)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder survive a power cut."""
+    """Flush the names in a folder to disk, so that they survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         sync_file(handle)
@@ -145,7 +145,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_small(path: Path, limit: int) -> bytes:
-    """Read a file or pipe of at most `limit` bytes; a longer or endless one is a ValueError."""
+    """Read a file or pipe of at most `limit` bytes; a longer or endless one raises a ValueError."""
     with path.open("rb") as file:
         content = file.read(limit + 1)
     if len(content) > limit:
@@ -154,19 +154,19 @@ def read_small(path: Path, limit: int) -> bytes:
 
 
 def free_bytes(folder: Path) -> str:
-    """How much room there is, in words."""
+    """Describe how much space is free."""
     try:
         return f"{shutil.disk_usage(folder).free:,} bytes free"
     except OSError as error:
-        return f"nobody knows how much is free: {reason(error)}"
+        return f"free space unknown: {reason(error)}"
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path, *, durable: bool = False, follow: bool = True) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block ends well.
+    """Yield a temporary path next to `path` that replaces it when the block succeeds.
 
-    A link stays one and what it leads to is replaced; with `follow` false the link is. With `durable`, what was
-    written is on the disk before it takes its place, and so is its name before this returns.
+    If `path` is a link, its target is replaced, or the link itself if `follow` is false. With `durable`, the content is
+    on disk before the replacement, and the name is on disk when this returns.
     """
     target = check_writable(path, follow=follow)
     temporary = None
@@ -193,20 +193,20 @@ def replacing(path: str | Path, *, durable: bool = False, follow: bool = True) -
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of processes that died before theirs took its place."""
+    """Remove the temporary files of processes that died before the replacement."""
     for path in folder.glob(".*"):
-        named = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
-        if named and not is_running(int(named[1])):
+        match = re.fullmatch(r"\..+\.(\d+)\.\w+(\.\w+)?", path.name)
+        if match and not is_running(int(match[1])):
             path.unlink(missing_ok=True)
 
 
 def is_running(process: int) -> bool:
-    """Whether a process with this number runs on this machine."""
+    """Whether a process with this id is running on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):  # of another user, or no process number
+    except (PermissionError, OverflowError):  # a process of another user, or not a valid id
         return True
     return True
 

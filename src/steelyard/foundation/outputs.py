@@ -1,12 +1,12 @@
-"""Where a result may go: the one rule of everything that is written for a user.
+"""The rules for every output path:
 
-- What was read is never written over, by whatever name it is called: a link, a hard link or another path to it.
-- A file that is there already is replaced only if Steelyard wrote that kind of file, if it is empty, or with
-  `overwrite`. How each kind is known stands beside what writes it: plans in `voting/methods/base/plan.py`, pages in
+- An input is never overwritten, whatever its name: a link, a hard link or another path to it.
+- An existing file is replaced only if Steelyard wrote a file of that kind, if it is empty, or with `overwrite`. How to
+  recognize each kind is defined next to its writer: plans in `voting/methods/base/plan.py`, pages in
   `evaluation/reports/page.py`, tables in `tables/known_outputs.py`.
-- The suffix says what is in the file: a plan is no .parquet.
+- The suffix must match the content: a plan cannot be a .parquet.
 
-It is settled before the work begins, so that no work is lost by a refusal.
+Paths are checked before the work begins, so that a refusal loses no work.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ def replace_hint() -> str:
 class Kind:
     """One kind of file that Steelyard writes."""
 
-    what: str  # with its article, as messages say it
-    suffixes: tuple[str, ...]  # "" is a name without one
-    ours: Callable[[Path], bool]  # whether Steelyard wrote such a file there
+    what: str  # noun with article, for messages
+    suffixes: tuple[str, ...]  # "" allows a name without a suffix
+    ours: Callable[[Path], bool]  # whether Steelyard wrote this file
 
 
 def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), overwrite: bool = False) -> Path:
-    """Refuse a path that a result may not go to; return where it will go. `inputs` are what the result is made from."""
+    """Refuse a path that must not be written; return the resolved path. `inputs` are the inputs of the result."""
     if Path(path).suffix.lower() not in kind.suffixes:
         listed = ", ".join(suffix for suffix in kind.suffixes if suffix)
         raise SettingError(
-            f"cannot write {path}: {kind.what} goes there, and its suffix must be one of {listed}; name it so with -o"
+            f"cannot write {path}: this is {kind.what}, and its suffix must be one of {listed}; change it with -o"
         )
     target = check_writable(path)
     if not target.exists():
         return target
-    read = read_there(target, kind, inputs)
-    if read:
-        raise UnwritableError(path, f"it is an input of this command ({read}), which is never written over")
+    source = input_at(target, kind, inputs)
+    if source:
+        raise UnwritableError(path, f"it is an input of this command ({source}), and inputs are never overwritten")
     if target.stat().st_size and not overwrite and not _ours(target, kind):
-        raise UnwritableError(path, f"the file that is there is not {kind.what} that Steelyard wrote", replace_hint())
+        raise UnwritableError(path, f"the existing file is not {kind.what} that Steelyard wrote", replace_hint())
     return target
 
 
-def read_there(target: Path, kind: Kind, inputs: Iterable[Any]) -> Path | None:
-    """The input that a file is, or that it lies in without being of this kind; None where there is none."""
-    for read in _files(inputs):
-        if (not read.is_dir() and read.samefile(target)) or (_inside(target, read) and not _ours(target, kind)):
-            return read
+def input_at(target: Path, kind: Kind, inputs: Iterable[Any]) -> Path | None:
+    """Return the input that a file is, or that contains it unless it is of this kind; else None."""
+    for source in _files(inputs):
+        if (not source.is_dir() and source.samefile(target)) or (_inside(target, source) and not _ours(target, kind)):
+            return source
     return None
 
 
 def _ours(target: Path, kind: Kind) -> bool:
     try:
         return kind.ours(target)
-    except OSError:  # what cannot be read is not known to be ours
+    except OSError:  # an unreadable file counts as foreign
         return False
 
 
@@ -74,14 +74,14 @@ def _inside(target: Path, folder: Path) -> bool:
 
 
 def _files(inputs: Iterable[Any]) -> Iterator[Path]:
-    """The files and folders that inputs name; a table in memory and a bundled one have none."""
-    for each in inputs:
-        if isinstance(each, list | tuple):
-            yield from _files(each)
-        elif isinstance(each, str | Path):
+    """The files and folders among the inputs; tables in memory and bundled ones have none."""
+    for source in inputs:
+        if isinstance(source, list | tuple):
+            yield from _files(source)
+        elif isinstance(source, str | Path):
             try:
-                path = local_path(each)
-                found = [path] if Path(path).exists() else glob(str(path), recursive=True)
-            except (OSError, ValueError):  # what cannot be a path cannot be read either
+                path = local_path(source)
+                paths = [path] if Path(path).exists() else glob(str(path), recursive=True)
+            except (OSError, ValueError):  # not a path, so not a file that is read
                 continue
-            yield from map(Path, found)
+            yield from map(Path, paths)

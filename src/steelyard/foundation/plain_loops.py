@@ -1,7 +1,7 @@
-"""Whether the loops of `kernels` run as plain Python in this process, and not compiled.
+"""Whether the loops of `kernels` run as plain Python in this process instead of compiled.
 
-A process that only ever votes on the few responses of one question at a time, as the gateway does, gains nothing from
-compiled loops, and numba takes 130 MB and a second. The results are the same to the last bit.
+A process that only votes on the few responses of one question at a time, like the gateway, gains nothing from compiled
+loops, and numba costs 130 MB and a second. The results are identical to the last bit.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ class _Chosen:
 
 
 def choose_plain_loops() -> None:
-    """Run the loops as plain Python from here on; where they have been imported already, nothing changes."""
+    """Run the loops as plain Python from now on; has no effect once they are imported."""
     _Chosen.plain = True
 
 
 def plain_loops() -> bool:
-    """Whether this process has chosen them."""
+    """Whether this process has chosen plain loops."""
     return _Chosen.plain

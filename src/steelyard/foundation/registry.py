@@ -1,12 +1,12 @@
-"""What users choose by name: methods, stopping rules, verifier protocols, experiments.
+"""A registry of everything that users choose by name: methods, stopping rules, verifier protocols, experiments.
 
-The built-in ones are files of a package, one per file, named as the user types it (voting/methods/best_of_n.py:
-best-of-n). Other packages add theirs by entry points, in their pyproject.toml:
+Built-in entries are modules of a package, one per file, and the file name is the name users type (best_of_n.py:
+best-of-n). Other packages add entries by entry points in their pyproject.toml:
 
     [project.entry-points."steelyard.methods"]
     my-vote = "my_package:MyVote"
 
-Names are listed without importing anything; a thing is imported when it is first asked for.
+Names are listed without importing anything; an entry is imported on first use.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The things of one kind, by name.
+    """The entries of one kind, by name.
 
-    `what` names the kind in messages, `folder` holds the built-in ones, which are modules of `package`; `pick` takes
-    the thing out of its module, and `check` says what is wrong with one that came from another package.
+    `what` is the kind in messages. `folder` has the built-in entries, which are modules of `package`; `pick` returns
+    the entry of a module, and `check` returns what is wrong with an entry of another package, or None.
     """
 
     def __init__(
@@ -50,34 +50,34 @@ class Registry(Generic[T]):
 
     @cached_property
     def built_in(self) -> tuple[str, ...]:
-        """The names of the built-in things, in the order of their files."""
+        """The names of the built-in entries, in the order of their files."""
         modules = iter_modules([str(self.folder)])
         return tuple(m.name.replace("_", "-") for m in modules if not m.ispkg and not m.name.startswith("_"))
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
-        """What other packages add. A name that is taken, built in or by another package, is left out with a warning."""
-        found: dict[str, EntryPoint] = {}
+        """The entry points of other packages; one whose name is already in use is ignored with a warning."""
+        installed: dict[str, EntryPoint] = {}
         points = () if self.group is None else entry_points(group=self.group)
-        for point in sorted(points, key=lambda each: (each.name, each.value)):
+        for point in sorted(points, key=lambda point: (point.name, point.value)):
             if point.name in self.built_in:
-                taken = f"a built-in {self.what}"
-            elif found.get(point.name, point).value != point.value:
-                taken = found[point.name].value
+                owner = f"a built-in {self.what}"
+            elif installed.get(point.name, point).value != point.value:
+                owner = installed[point.name].value
             else:
-                found[point.name] = point
+                installed[point.name] = point
                 continue
-            said = f"{point.value} is left out: {point.name!r} is the name of {taken}; give it another name"
-            warnings.warn(said, SteelyardWarning, stacklevel=3)
-        return found
+            message = f"{point.value} is ignored: {point.name!r} is the name of {owner}; give it another name"
+            warnings.warn(message, SteelyardWarning, stacklevel=3)
+        return installed
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names: the built-in ones first."""
+        """All names, the built-in ones first."""
         return (*self.built_in, *self.installed)
 
     def origin(self, name: str) -> str:
-        """The package that a thing comes from."""
+        """Return the package that an entry comes from."""
         if name not in self.installed:
             return self.package.partition(".")[0]
         point = self.installed[name]
@@ -88,16 +88,16 @@ class Registry(Generic[T]):
             return self.pick(import_module(f"{self.package}.{name.replace('-', '_')}"))
         if name not in self.installed:
             raise SettingError(f"unknown {self.what} {name!r}: {did_you_mean(name, self.names)}")
-        return self._loaded(name, self.installed[name])
+        return self._load(name, self.installed[name])
 
-    def _loaded(self, name: str, point: EntryPoint) -> T:
-        """Import a thing of another package, which may be broken in any way."""
+    def _load(self, name: str, point: EntryPoint) -> T:
+        """Import an entry of another package, which may fail in any way."""
         try:
             thing: T = point.load()
         except Exception as error:  # noqa: BLE001
             raise SettingError(
                 f"the {self.what} {name!r} cannot be imported from {point.value} ({type(error).__name__}: {error}): "
-                "mend or uninstall the package that adds it"
+                "fix or uninstall the package that adds it"
             ) from None
         wrong = self.check(name, thing)
         if wrong is not None:
@@ -106,30 +106,34 @@ class Registry(Generic[T]):
 
 
 def only_class(base: type[T]) -> Callable[[ModuleType], type[T]]:
-    """Take the one class of a module that is a `base` and is defined there."""
+    """Return a function that picks the one subclass of `base` defined in a module."""
 
     def pick(module: ModuleType) -> type[T]:
-        (found,) = (
+        (cls,) = (
             item
             for item in vars(module).values()
             if isinstance(item, type) and issubclass(item, base) and item.__module__ == module.__name__
         )
-        return found
+        return cls
 
     return pick
 
 
 def named_class(base: type) -> Callable[[str, object], str | None]:
-    """Say what is wrong with a class of another package, or None."""
+    """Return a function that checks a class of another package: it returns what is wrong, or None."""
 
     def check(name: str, thing: object) -> str | None:
         if not (isinstance(thing, type) and issubclass(thing, base)):
             return f"it must be a subclass of {base.__module__}.{base.__name__}"
-        left = [each for each in dir(thing) if getattr(getattr(thing, each, None), "__isabstractmethod__", False)]
-        if left:
-            return f"its class must define {' and '.join(left)}"
+        missing = [
+            member for member in dir(thing) if getattr(getattr(thing, member, None), "__isabstractmethod__", False)
+        ]
+        if missing:
+            return f"its class must define {' and '.join(missing)}"
         if getattr(thing, "name", None) != name:
-            return f"its class says name = {getattr(thing, 'name', None)!r}, which must be the name of the entry point"
+            return (
+                f"its class has name = {getattr(thing, 'name', None)!r}, which must equal the name of the entry point"
+            )
         return None
 
     return check

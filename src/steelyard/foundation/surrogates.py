@@ -1,10 +1,10 @@
-"""Halves of surrogate pairs: JSON can spell them, Python can hold them, and no file or table can."""
+"""Lone surrogates: JSON and Python strings may contain them, but files and tables cannot store them."""
 
 from __future__ import annotations
 
 
 def is_encodable(text: str) -> bool:
-    r"""Return whether a text holds no half of a surrogate pair.
+    r"""Return whether a text contains no lone surrogate.
 
     >>> is_encodable("caf\u00e9"), is_encodable("half \ud800")
     (True, False)
@@ -17,7 +17,7 @@ def is_encodable(text: str) -> bool:
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Return a text with each half of a surrogate pair replaced; two halves that stand together are joined.
+    r"""Return a text with lone surrogates replaced; the two halves of a pair are joined.
 
     >>> replace_surrogates("half \ud800") == "half \ufffd", replace_surrogates("\ud83d\ude00") == "\U0001f600"
     (True, True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from steelyard.foundation.errors import SettingError, did_you_mean, need_numbers
-from steelyard.runs.feedback_folder import MOST as FEEDBACK
+from steelyard.runs.feedback_folder import MAX_BYTES as FEEDBACK
 
 WHOLE = ("body", "messages", "samples", "choices", "tokens", "in_flight", "queue", "feedback")
 MAY_BE_ZERO = ("queue", "drain")

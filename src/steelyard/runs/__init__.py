@@ -1,1 +1,1 @@
-"""The durable folder of a run: manifest, append-only journal, lock, derived table. It knows no job and no server."""
+"""The durable folder of a run: manifest, append-only journal, lock and derived table. Jobs live elsewhere."""

@@ -1,4 +1,4 @@
-"""The bill of a verifier that was asked on demand: what was read, what was saved, and what that comes to."""
+"""The bill of on-demand scoring: how many responses the verifier read, how many it skipped, and the cost."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.foundation.errors import SettingError, need_numbers
-from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, SAME, has_text, notes_about
+from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, SAME, has_text, walk_notes
 from steelyard.runs.run import Run
 from steelyard.runs.state import Key
 
-MOST = 1e9  # of a price
+MAX_PRICE = 1e9
 
 
 def check_price(price: float | None) -> None:
-    """Refuse a price that is no price."""
+    """Refuse an invalid price."""
     if price is None:
         return
     need_numbers(price_response=price)
-    if not 0 <= price <= MOST:
+    if not 0 <= price <= MAX_PRICE:
         raise SettingError(
             f"the price of a response is {price:g}: give what the verifier costs per response, 0 or more"
         )
@@ -27,7 +27,7 @@ def check_price(price: float | None) -> None:
 
 @dataclass(frozen=True)
 class Bill:
-    """What was counted of one column; bills of parts can be added. `begun` are the notes that walks began with."""
+    """The counts of one column; bills of parts can be added. `begun` are the first notes of the walks."""
 
     begun: tuple[dict[str, Any], ...] = ()
     finished: bool = True
@@ -37,14 +37,14 @@ class Bill:
     tokens_read: int | None = None
     tokens_not_read: int | None = None
     seconds: float = 0.0
-    timed: int = 0  # texts that were read in these seconds
+    timed: int = 0  # texts read in these seconds
 
     def __add__(self, other: Bill) -> Bill:
-        begun = tuple({_same(note): note for note in (*self.begun, *other.begun)}.values())
-        both = self.finished and other.finished and len(begun) == 1
+        begun = tuple({_identity(note): note for note in (*self.begun, *other.begun)}.values())
+        finished = self.finished and other.finished and len(begun) == 1
         return Bill(
             begun,
-            both,
+            finished,
             self.read + other.read,
             self.copied + other.copied,
             self.not_asked + other.not_asked,
@@ -54,8 +54,8 @@ class Bill:
             self.timed + other.timed,
         )
 
-    def told(self, price: float | None) -> dict[str, Any]:
-        """The bill as `status` has it."""
+    def as_dict(self, price: float | None) -> dict[str, Any]:
+        """Return the bill as `status` reports it."""
         saved = self.not_asked + self.copied
         return {
             "rule": _joined(note.get("rule") for note in self.begun),
@@ -74,23 +74,23 @@ class Bill:
 
 
 def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
-    """The bills of all columns whose verifier was asked on demand, by name.
+    """Return the bills of all columns that were scored on demand, by name.
 
-    `read` texts were asked for, `copied` responses have the words of one of them, `not_asked` ones were saved. Tokens
-    are those of the responses, None where none were counted. Seconds are those of complete rounds; what was saved of
-    them is reckoned by the mean of those read. With a `price` per response, `cost` and `saved` are in its currency.
+    `read` texts were scored, `copied` responses have the same text as one of them, and `not_asked` ones were skipped.
+    Tokens are those of the responses, None if none were counted. Seconds are those of complete rounds; the seconds
+    saved are estimated from the mean per text. With a `price` per response, `cost` and `saved` are in its currency.
     """
     check_price(price)
-    return {column: bill.told(price) for column, bill in counted(run, columns_on_demand(run)).items()}
+    return {column: bill.as_dict(price) for column, bill in counted(run, columns_on_demand(run)).items()}
 
 
 def columns_on_demand(run: Run) -> set[str]:
-    """The columns whose verifier was asked on demand."""
+    """Return the columns that were scored on demand."""
     return {note["column"] for note in run.state.notes if note.get("about") == BEGINS}
 
 
 def counted(run: Run, columns: set[str]) -> dict[str, Bill]:
-    """What was counted of some columns; nothing was asked of one whose walk has not begun."""
+    """Return the bills of some columns; a column without a walk has an empty bill."""
     if not columns:
         return {}
     tokens: dict[Key, int | None] = {}
@@ -104,25 +104,25 @@ def counted(run: Run, columns: set[str]) -> dict[str, Bill]:
 
 
 def _bill(run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key]) -> Bill:
-    tally, notes = run.state.scores[column], notes_about(run.state.notes, column)
-    asked = {key for key in tokens if key in tally.done or key in tally.failed}
-    read, saved = asked - copies, tokens.keys() - asked
+    tally, notes = run.state.scores[column], walk_notes(run.state.notes, column)
+    scored = {key for key in tokens if key in tally.done or key in tally.failed}
+    read, skipped = scored - copies, tokens.keys() - scored
     rounds = [note for note in notes if note["about"] == ROUND]
     return Bill(
         begun=tuple([note for note in notes if note["about"] == BEGINS][-1:]),
         finished=bool(notes) and notes[-1]["about"] == ENDS,
         read=len(read),
-        copied=len(asked & copies),
-        not_asked=len(saved),
+        copied=len(scored & copies),
+        not_asked=len(skipped),
         tokens_read=_sum(tokens[key] for key in read),
-        tokens_not_read=_sum(tokens[key] for key in saved | (asked & copies)),
+        tokens_not_read=_sum(tokens[key] for key in skipped | (scored & copies)),
         seconds=sum(float(note.get("seconds") or 0) for note in rounds),
         timed=sum(int(note.get("read") or 0) for note in rounds),
     )
 
 
-def _same(note: dict[str, Any]) -> tuple[Any, ...]:
-    """What tells walks apart, as in steelyard/runs/on_demand.py."""
+def _identity(note: dict[str, Any]) -> tuple[Any, ...]:
+    """What distinguishes walks, as in steelyard/runs/on_demand.py."""
     return tuple(note.get(name) for name in SAME)
 
 
@@ -131,12 +131,12 @@ def _joined(names: Iterable[Any]) -> str | None:
 
 
 def _tokens(record: dict[str, Any]) -> int | None:
-    """The tokens of a response, by the server or by the table it came in."""
+    """The tokens of a response, from the server or from the imported table."""
     row = record.get("row")
-    found = record.get("tokens", row.get("tokens") if isinstance(row, dict) else None)
-    return found if type(found) is int else None
+    count = record.get("tokens", row.get("tokens") if isinstance(row, dict) else None)
+    return count if type(count) is int else None
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    reported = [count for count in counts if count is not None]
+    return sum(reported) if reported else None

@@ -1,7 +1,7 @@
-"""The journal of a run -> RUN/table.parquet: one row per sample, in the order of questions and samples.
+"""Derive RUN/table.parquet from the journal of a run: one row per sample, sorted by question and sample.
 
-Whatever the order in which samples came, and however often the run was interrupted, the table is the same. A sample
-that failed is a row without an answer and with the reason in `failure`. Memory follows a batch, not the journal.
+The table does not depend on the order in which samples arrived or on interruptions. A failed sample is a row without an
+answer, with the reason in `failure`. Memory is proportional to a batch, not to the journal.
 """
 
 from __future__ import annotations
@@ -20,66 +20,66 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.surrogates import replace_surrogates
-from steelyard.runs.imported import ImportedMaker, came_along
+from steelyard.runs.imported import ImportedMaker, imported_lists
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
 from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.on_demand import asked_column, were_asked
+from steelyard.runs.on_demand import asked_column, asked_mask
 from steelyard.runs.run_questions import read_questions
-from steelyard.runs.sample_numbers import placed
+from steelyard.runs.sample_numbers import split_number
 from steelyard.runs.seal import read_seal, sealed, write_sealed
 from steelyard.voting.pools.arrays import Ints
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
-LOOKED_AT = 500  # responses, to find out what gold answers are
-NUMBER = (1 << WIDE) - 1  # of a sample, in a key of the index
-LAYOUT = 2  # of the table; another one is derived anew
+GOLD_EVIDENCE = 500  # responses used to decide what gold answers are
+NUMBER = (1 << WIDE) - 1  # mask of the sample number in a key of the index
+LAYOUT = 2  # version of the table; a table of another version is derived again
 FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
 
 
 def fresh_table(folder: Path) -> Path:
-    """Return the path of the table, derived anew unless the one that is there is whole and as new as the journal."""
+    """Return the path of the table, derived again unless the existing one is intact and up to date."""
     manifest = Manifest.read(folder)
     if not is_fresh(folder, manifest):
-        made = made_from(folder, manifest)
+        inputs = made_from(folder, manifest)
         questions = read_questions(folder)
         index = Index(folder / JOURNAL, questions["question"].to_list())
-        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds | came_along(manifest))
+        check_nothing_lost(folder / FILE, folder / JOURNAL, index.holds | imported_lists(manifest))
         make = (TableMaker if manifest.rows is None else ImportedMaker)(questions, manifest, index)
-        about = {"holds": index.holds, "columns": columns_told(make.schema)}
-        write_sealed(folder / FILE, lambda path: derive(make, path), made | about)
+        contents = {"holds": index.holds, "columns": column_types(make.schema)}
+        write_sealed(folder / FILE, lambda path: derive(make, path), inputs | contents)
     return folder / FILE
 
 
 def readable_table(folder: Path) -> Path:
-    """Return the path of the table of a run that has begun."""
+    """Return the path of the table of a run that has samples."""
     path = fresh_table(folder)
     if not (read_seal(path) or {}).get("rows"):
-        raise RunError(f"{folder} has no samples yet: go on with the command that makes this run")
+        raise RunError(f"{folder} has no samples yet: continue with the command that makes this run")
     return path
 
 
 def is_fresh(folder: Path, manifest: Manifest) -> bool:
-    """Whether the table is whole and as new as the journal."""
+    """Whether the table is intact and up to date with the journal."""
     seal = sealed(folder / FILE)
     return seal is not None and all(seal.get(name) == value for name, value in made_from(folder, manifest).items())
 
 
 def made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """What a table is made from: one that says something else of itself is old."""
+    """Return what the table is made from; a seal with other values is out of date."""
     return {"layout": LAYOUT, "answers": manifest.answers, "journal": position(folder / JOURNAL)}
 
 
-def columns_told(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
-    """The columns of a table as its seal has them."""
+def column_types(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    """Return the columns of a table as its seal records them."""
     return {name: str(kind) for name, kind in schema.items()}
 
 
 def position(journal: Path) -> dict[str, int]:
-    """How long a journal is and how it ends: enough to tell a file that is only appended to."""
+    """Return the length of a journal and a checksum of its end, which identify an append-only file."""
     try:
         with open_journal(journal) as file:
             size = file.seek(0, os.SEEK_END)
@@ -90,7 +90,7 @@ def position(journal: Path) -> dict[str, int]:
 
 
 def derive(make: TableMaker | ImportedMaker, target: Path) -> int:
-    """Write the table of a run to a file; return its rows."""
+    """Write the table of a run to a file; return the number of rows."""
     from polars.io.plugins import register_io_source
 
     index = make.index
@@ -110,7 +110,7 @@ def derive(make: TableMaker | ImportedMaker, target: Path) -> int:
 
 
 def _parts(question: np.ndarray[Any, Any]) -> Iterator[slice]:
-    """Cut the rows into batches of whole questions."""
+    """Split the rows into batches of complete questions."""
     ends = np.append(np.flatnonzero(np.diff(question)) + 1, len(question))
     start = 0
     for end, following in zip(ends, np.append(ends[1:], len(question) + BATCH), strict=True):
@@ -120,7 +120,7 @@ def _parts(question: np.ndarray[Any, Any]) -> Iterator[slice]:
 
 
 class TableMaker:
-    """Makes the rows of whole questions out of their records."""
+    """Builds the rows of complete questions from their records."""
 
     def __init__(self, questions: pl.DataFrame, manifest: Manifest, index: Index) -> None:
         self.questions = questions
@@ -129,13 +129,13 @@ class TableMaker:
         self.reader = AnswerReader(manifest.answers)
         self._looked = False
         self.sources = list(manifest.sources)
-        self._check_places()
-        self.about = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
+        self._check_sources()
+        self.question_columns = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
         self.schema = pl.Schema(
             {"question": pl.String, "sample": pl.Int64}
-            | dict.fromkeys(self.about, pl.String)
+            | dict.fromkeys(self.question_columns, pl.String)
             | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String, "rule": pl.String}
-            | ({"correct": pl.Boolean} if "gold" in self.about else {})
+            | ({"correct": pl.Boolean} if "gold" in self.question_columns else {})
             | ({"self_logprob": pl.Float64} if index.logprobs else {})
             | dict.fromkeys(index.scores, pl.List(pl.Float64))
             | dict.fromkeys(map(asked_column, sorted(index.frugal)), pl.Boolean)
@@ -143,13 +143,13 @@ class TableMaker:
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
         """The rows of one part of the index."""
-        which = self.index.keys[part] >> WIDE
+        question_index = self.index.keys[part] >> WIDE
         records = self.index.rows(file, part)
         samples, llms = self._samples(self.index.keys[part] & NUMBER)
         columns: dict[str, Any] = {
-            "question": self.questions["question"].gather(which),
+            "question": self.questions["question"].gather(question_index),
             "sample": samples,
-            **{name: self.questions[name].gather(which) for name in self.about},
+            **{name: self.questions[name].gather(question_index) for name in self.question_columns},
             "llm": llms,
             **{name: [_tame(record.get(name)) for record in records] for name in FIELDS},
             "failure": [_tame(record.get("reason")) if record["kind"] == "failure" else None for record in records],
@@ -157,48 +157,51 @@ class TableMaker:
         }
         cut = pl.Series([is_cut(finish) for finish in columns["finish"]], dtype=pl.Boolean)
         readings = self.reader.extract(pl.Series(columns["response"], dtype=pl.String), cut)
-        columns["answer"], columns["rule"] = [one.answer for one in readings], [one.rule for one in readings]
+        columns["answer"], columns["rule"] = (
+            [reading.answer for reading in readings],
+            [reading.rule for reading in readings],
+        )
         if "correct" in self.schema:
             self._look_at_golds(columns["response"])
-            columns["correct"] = self._correct(columns["answer"], columns["gold"], which)
+            columns["correct"] = self._correct(columns["answer"], columns["gold"], question_index)
         for verifier in self.index.scores:
-            said = self.index.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+            scores = self.index.scored(file, verifier, part)
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
             if verifier in self.index.frugal:
-                columns[asked_column(verifier)] = were_asked(records, said)
+                columns[asked_column(verifier)] = asked_mask(records, scores)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
     def _samples(self, numbers: Ints) -> tuple[Ints, list[str]]:
-        """Which sample each number of the journal is, and of whom: a source by its name, else the model."""
+        """The sample and the LLM of each journal number: the name of the source, else the model."""
         if not self.sources:
             return numbers, [self.manifest.model] * len(numbers)
-        samples, places = placed(numbers)
-        return samples, [self.sources[place] for place in places.tolist()]
+        samples, sources = split_number(numbers)
+        return samples, [self.sources[source] for source in sources.tolist()]
 
-    def _check_places(self) -> None:
-        """Refuse samples of a source that the manifest does not name: it is older than the journal."""
+    def _check_sources(self) -> None:
+        """Refuse samples of a source that the manifest lacks: the manifest is older than the journal."""
         if self.sources and len(keys := self.index.keys):
-            most = int(placed(keys & NUMBER)[1].max()) + 1
-            if most > len(self.sources):
+            count = int(split_number(keys & NUMBER)[1].max()) + 1
+            if count > len(self.sources):
                 raise RunError(
-                    f"the journal has samples of {most} sources, and the manifest names {len(self.sources)}: restore "
-                    "the manifest.json that was written last"
+                    f"the journal has samples of {count} sources, and the manifest names {len(self.sources)}: restore "
+                    "the latest manifest.json"
                 )
 
     def close(self) -> None:
-        """Let go of the reader of answers."""
+        """Close the answer reader."""
         self.reader.close()
 
     def _look_at_golds(self, responses: list[str | None]) -> None:
-        """Find out by the first responses whether gold answers are indices of options."""
+        """Decide from the first responses whether gold answers are option indices."""
         if not self._looked:
-            self.reader.look_at_golds(self.questions["gold"], pl.Series(responses, dtype=pl.String).head(LOOKED_AT))
+            self.reader.look_at_golds(self.questions["gold"], pl.Series(responses, dtype=pl.String).head(GOLD_EVIDENCE))
             self._looked = True
 
     def _correct(self, answers: list[str | None], gold: pl.Series, which: np.ndarray[Any, Any]) -> pl.Series:
-        """Whether each answer is the gold one; null only where there is no gold answer."""
-        _, first, each = np.unique(which, return_index=True, return_inverse=True)
-        keys, same = self.reader.labelled(pl.Series(answers, dtype=pl.String), each.ravel(), gold.gather(first))
+        """Whether each answer is correct; null only if there is no gold answer."""
+        _, first, question = np.unique(which, return_index=True, return_inverse=True)
+        keys, same = self.reader.labelled(pl.Series(answers, dtype=pl.String), question.ravel(), gold.gather(first))
         correct = pl.Series(same) & keys.is_not_null()
         return pl.select(pl.when(gold.is_not_null()).then(correct)).to_series()
 
@@ -208,5 +211,5 @@ def _probability(logprob: float | None) -> float | None:
 
 
 def _tame(value: Any) -> Any:
-    """A value of a record as a table can hold it."""
+    """A value of a record in a form that a table can store."""
     return replace_surrogates(value) if isinstance(value, str) else value

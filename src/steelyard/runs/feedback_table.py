@@ -1,7 +1,7 @@
-"""A folder of feedback -> FOLDER/table.parquet: one row per sample of every labelled request, as `fit` reads it.
+"""Derive FOLDER/table.parquet from feedback: one row per sample of every labelled request, as `fit` reads it.
 
-A request that was called wrong, without the correct answer, is labelled all the same: left out, only those would stay
-on which the vote was correct. Its other answers count as wrong too, which is said.
+A request that was labelled wrong without the correct answer is included: without such requests only those on which the
+vote was correct would remain. Its other answers count as wrong too, and a warning says so.
 """
 
 from __future__ import annotations
@@ -15,48 +15,52 @@ from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.derived_table import position
 from steelyard.runs.feedback_folder import JOURNAL, LABEL, REQUEST, Record, read_settings, records
-from steelyard.runs.losses import lost
+from steelyard.runs.losses import shortfall
 from steelyard.runs.seal import read_seal, sealed, write_sealed
 
 TABLE = "table.parquet"
-LAYOUT = 1  # of the table; another one is derived anew
+LAYOUT = 1  # version of the table; a table of another version is derived again
 
 
 def labelled_table(folder: Path) -> Path:
-    """Return the path of the table of a folder, derived anew unless it is as new as the journal."""
+    """Return the path of the table of a folder, derived again unless it is up to date."""
     path, made_from = folder / TABLE, {"layout": LAYOUT, "journal": position(folder / JOURNAL)}
     seal = sealed(path)
     if seal is None or any(seal.get(name) != value for name, value in made_from.items()):
         settings, requests, labels = read_settings(folder), *_labelled(folder)
         vague = sum(_is_vague(requests[name], labels[name]) for name in labels)
         frame = _frame(requests, labels, settings.score)
-        if less := lost(path, {"rows": frame.height}):
+        if missing := shortfall(path, {"rows": frame.height}):
             raise RunError(
-                f"{folder / JOURNAL} holds less than {TABLE} was made from ({less}): restore the journal, or name "
+                f"{folder / JOURNAL} contains less than {TABLE} was made from ({missing}): restore the journal, or use "
                 f"{path} instead of the folder"
             )
-        write_sealed(path, lambda target: _written(frame, target), made_from | {"vague": vague})
-    told = read_seal(path) or {}
-    if not told.get("rows"):
+        write_sealed(path, lambda target: _write(frame, target), made_from | {"vague": vague})
+    contents = read_seal(path) or {}
+    if not contents.get("rows"):
         raise RunError(f"{folder} has no labels yet: send some to the server with POST /v1/feedback")
-    if vague := int(told.get("vague") or 0):
+    if vague := int(contents.get("vague") or 0):
         warnings.warn(
-            f"{vague:,} requests were called wrong without the correct answer: their other answers count as wrong too; "
-            "send the answer with the label to learn from them", SteelyardWarning, stacklevel=2,
+            f"{vague:,} requests were labelled wrong without a correct answer: their other answers count as wrong too; "
+            "send the correct answer with the label to learn from them", SteelyardWarning, stacklevel=2,
         )  # fmt: skip
     return path
 
 
 def _labelled(folder: Path) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The requests that have a label, and their last ones."""
-    labels = {each["question"]: each for each in records(folder) if each["kind"] == LABEL}
+    """The labelled requests, and the last label of each."""
+    labels = {record["question"]: record for record in records(folder) if record["kind"] == LABEL}
     requests = {
-        each["question"]: each for each in records(folder) if each["kind"] == REQUEST and each["question"] in labels
+        record["question"]: record
+        for record in records(folder)
+        if record["kind"] == REQUEST and record["question"] in labels
     }
     labels = {name: label for name, label in labels.items() if name in requests}
     for name, label in labels.items():
         if len(label["correct"]) != len(requests[name]["answers"]):
-            raise RunError(f"{folder / JOURNAL} labels {name} with other answers than it has: restore the journal")
+            raise RunError(
+                f"{folder / JOURNAL} labels {name} with a different number of answers than it has: restore the journal"
+            )
     return requests, labels
 
 
@@ -83,11 +87,11 @@ def _frame(requests: dict[str, Record], labels: dict[str, Record], score: str) -
     kinds = {"sample": pl.Int64(), "tokens": pl.Int64(), "correct": pl.Boolean(), score: pl.Float64()}
     names = ("question", "sample", "prompt", "llm", "response", "tokens", "answer", "correct", score)
     frame = pl.DataFrame(rows, pl.Schema({name: kinds.get(name, pl.String()) for name in names}))
-    unkept = [name for name in ("prompt", "response", score) if frame[name].null_count() == frame.height]
-    return frame.drop(unkept)
+    empty = [name for name in ("prompt", "response", score) if frame[name].null_count() == frame.height]
+    return frame.drop(empty)
 
 
-def _written(frame: pl.DataFrame, path: Path) -> int:
+def _write(frame: pl.DataFrame, path: Path) -> int:
     frame.write_parquet(path)
     return frame.height
 

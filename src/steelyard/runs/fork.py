@@ -1,4 +1,4 @@
-"""A run beside another one, for a command with other settings; what is still worth something is taken along."""
+"""Fork a run for a command with other settings, reusing the samples and scores that are still valid."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import number_of
 
-MANY = 1000  # records a commit
+MANY = 1000  # records per commit
 
 
 def fork(source: Path, folder: Path, manifest: Manifest, questions: pl.DataFrame) -> Run:
-    """Start a run in `folder` with the samples and scores of `source` that belong to it as well.
+    """Start a run in `folder` with the samples and scores of `source` that are valid for it.
 
-    These are the ones of questions that have the same id and prompt, if nothing but the questions or n has changed:
-    samples of another model, prompt, seed or other parameters are other samples, and then the run begins empty.
+    These belong to questions with the same id and prompt, provided that only the questions or n have changed. With
+    another model, prompt, seed or other parameters the new run starts empty.
     """
     if folder.resolve() == source.resolve():
         raise RunError(f"{folder} cannot be forked into itself: name another folder with --fork")
@@ -40,12 +40,12 @@ def fork(source: Path, folder: Path, manifest: Manifest, questions: pl.DataFrame
 
 
 def _shared(old: Run, run: Run) -> Iterator[dict[str, Any]]:
-    kept = set(old.questions.join(run.questions, on=["question", "prompt"], how="inner")["question"])
+    questions = set(old.questions.join(run.questions, on=["question", "prompt"], how="inner")["question"])
     numbers = _numbers(old, run)
     for record in old.records():
         if (
             record.get("kind") in ("sample", "score")
-            and record["question"] in kept
+            and record["question"] in questions
             and (number := numbers.get(record["sample"])) is not None
         ):
             score, key = record.get("verifier"), (record["question"], number)
@@ -54,9 +54,9 @@ def _shared(old: Run, run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(old: Run, run: Run) -> dict[int, int]:
-    """The numbers that the samples of a run have in the other one, by those they have here; a source has its name."""
-    places = list(run.manifest.sources)
-    if not places:
+    """Map the sample numbers of the old run to those of the new one; sources are matched by name."""
+    sources = list(run.manifest.sources)
+    if not sources:
         return {i: i for i in range(run.manifest.n)}
-    shared = [(k, places.index(name)) for k, name in enumerate(old.manifest.sources) if name in places]
+    shared = [(k, sources.index(name)) for k, name in enumerate(old.manifest.sources) if name in sources]
     return {number_of(i, k): number_of(i, new) for i in range(run.manifest.n) for k, new in shared}

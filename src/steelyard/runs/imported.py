@@ -1,7 +1,7 @@
-"""A run made from a table instead of by `generate`: its samples are the rows of the table, with the columns it had.
+"""A run made from a table instead of by `generate`: its samples are the rows of the table, with all columns.
 
-The manifest keeps under `params.imported` how many rows there are and of what kind their columns are; a record of the
-journal keeps a row. The derived table has the columns of the table, and those of the verifiers beside them.
+The manifest stores the number of rows and the kinds of their columns under `params.imported`; each journal record
+stores a row. The derived table has the columns of the original table plus those of the verifiers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import polars as pl
 from steelyard.foundation.errors import RunError
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.manifest import IMPORTED, Manifest
-from steelyard.runs.on_demand import asked_column, were_asked
+from steelyard.runs.on_demand import asked_column, asked_mask
 
 KINDS: dict[str, pl.DataType] = {
     "text": pl.String(),
@@ -23,11 +23,11 @@ KINDS: dict[str, pl.DataType] = {
     "list of numbers": pl.List(pl.Float64()),
     "list of texts": pl.List(pl.String()),
 }
-OF_QUESTIONS = "prompt"  # the column that questions.parquet keeps: it is long, and the same for all samples
+OF_QUESTIONS = "prompt"  # stored in questions.parquet: it is long, and the same for all samples
 
 
 def kind_of(dtype: pl.DataType) -> str | None:
-    """Under which kind a column is kept; None for one that cannot be.
+    """Return the kind under which a column is stored, or None if it cannot be.
 
     >>> kind_of(pl.Float32()), kind_of(pl.List(pl.Int8())), kind_of(pl.List(pl.String())), kind_of(pl.Struct([]))
     ('number', 'list of numbers', 'list of texts', None)
@@ -43,7 +43,7 @@ def kind_of(dtype: pl.DataType) -> str | None:
 
 
 def columns_of(manifest: Manifest) -> dict[str, pl.DataType]:
-    """The columns of the table that a run was made from."""
+    """Return the columns of the table that a run was made from."""
     try:
         return {str(name): KINDS[kind] for name, kind in manifest.params[IMPORTED]["columns"].items()}
     except (KeyError, TypeError, AttributeError) as error:
@@ -52,8 +52,8 @@ def columns_of(manifest: Manifest) -> dict[str, pl.DataType]:
         ) from None
 
 
-def came_along(manifest: Manifest) -> dict[str, int]:
-    """How many lists each such column of the table may hold: a table without its seal takes them for scores of ours."""
+def imported_lists(manifest: Manifest) -> dict[str, int]:
+    """Return the row count of each imported list column: a table without a seal counts such lists as scores."""
     if manifest.rows is None:
         return {}
     lists = [name for name, dtype in columns_of(manifest).items() if dtype == KINDS["list of numbers"]]
@@ -61,7 +61,7 @@ def came_along(manifest: Manifest) -> dict[str, int]:
 
 
 class ImportedMaker:
-    """Makes the rows of whole questions out of their records, as they were in the table they came from."""
+    """Builds the rows of complete questions from their records, as they were in the imported table."""
 
     def __init__(self, questions: pl.DataFrame, manifest: Manifest, index: Index) -> None:
         self.questions = questions
@@ -76,21 +76,21 @@ class ImportedMaker:
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
         """The rows of one part of the index."""
-        which = self.index.keys[part] >> WIDE
+        question_index = self.index.keys[part] >> WIDE
         records = self.index.rows(file, part)
         columns: dict[str, Any] = {
-            "question": self.questions["question"].gather(which),
+            "question": self.questions["question"].gather(question_index),
             "sample": self.index.keys[part] & ((1 << WIDE) - 1),
         }
         for name in self.columns:
             columns[name] = [_cell(record, name) for record in records]
         if OF_QUESTIONS in self.columns:
-            columns[OF_QUESTIONS] = self.questions[OF_QUESTIONS].gather(which)
+            columns[OF_QUESTIONS] = self.questions[OF_QUESTIONS].gather(question_index)
         for verifier in self.index.scores:
-            said = self.index.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in said]
+            scores = self.index.scored(file, verifier, part)
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
             if verifier in self.index.frugal:
-                columns[asked_column(verifier)] = were_asked(records, said)
+                columns[asked_column(verifier)] = asked_mask(records, scores)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema, strict=False)
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class ImportedMaker:
 
 
 def _cell(record: dict[str, Any], name: str) -> Any:
-    """What a row has in a column."""
+    """The value of a row in a column."""
     if name == "response":
         return record.get("response")
     row = record.get("row")

@@ -1,4 +1,4 @@
-"""Where in a journal the records stand that make the table: two numbers a record, whatever the length of its text."""
+"""Offsets of the journal records that make up the table: two numbers per record, whatever the length of its text."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.state import SUCCESS
 from steelyard.voting.pools.arrays import Ints
 
-_LOGPROB = re.compile(rb'"logprob":[-\d]')  # within a text the quotes would be escaped
+_LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped
 WIDE = 32  # bits for the number of a sample
 
 
-class Places:
-    """The records that stand, one a key, by key: question number << 32 | sample number."""
+class Offsets:
+    """The offset of the valid record of each key: question number << 32 | sample number."""
 
     def __init__(self) -> None:
         self._keys, self._offsets = array("q"), array("q")
         self._failed: dict[int, int] = {}
 
     def see(self, kind: str, question: int, sample: int, offset: int) -> None:
-        """Note where a record stands; the first success counts, or else the last failure."""
+        """Add the offset of a record; the first success counts, or else the last failure."""
         key = question << WIDE | sample
         if kind not in SUCCESS:
             self._failed[key] = offset
@@ -37,11 +37,11 @@ class Places:
             self._offsets.append(offset)
 
     def __len__(self) -> int:
-        """How many keys have a success."""
+        """The number of keys with a success."""
         return len(np.unique(np.array(self._keys, np.int64)))
 
     def sorted(self) -> tuple[Ints, Ints]:
-        """Keys in order, and the offsets of their records."""
+        """Return the sorted keys and the offsets of their records."""
         keys, first = np.unique(np.array(self._keys, np.int64), return_index=True)
         offsets = np.array(self._offsets, np.int64)[first]
         failed = np.setdiff1d(np.array(list(self._failed), np.int64), keys)
@@ -52,21 +52,21 @@ class Places:
 
 
 class Index:
-    """The places of all samples, and of all scores by verifier."""
+    """The offsets of all samples, and of all scores by verifier."""
 
     def __init__(self, journal: Path, questions: list[str]) -> None:
         self.journal = journal
         number = {question: i for i, question in enumerate(questions)}
-        samples, scores = Places(), defaultdict[str, Places](Places)
-        self.logprobs = False  # whether the server gave any
-        self.frugal: set[str] = set()  # verifiers that were asked on demand
+        samples, scores = Offsets(), defaultdict[str, Offsets](Offsets)
+        self.logprobs = False  # whether the server returned any
+        self.frugal: set[str] = set()  # columns that were scored on demand
         for offset, head, body in heads(Lines(journal)):
             if head is None and isinstance(body, dict) and (column := asked_on_demand(body)):
                 self.frugal.add(column)
             if head and (question := number.get(head[2][0])) is not None:
                 self.logprobs = self.logprobs or (isinstance(body, bytes) and bool(_LOGPROB.search(body)))
-                places = scores[head[1]] if head[1] else samples
-                places.see(head[0], question, head[2][1], offset)
+                offsets = scores[head[1]] if head[1] else samples
+                offsets.see(head[0], question, head[2][1], offset)
         self.keys, self.offsets = samples.sorted()
         self.scores = {name: scores[name].sorted() for name in sorted({*scores, *self.frugal})}
         self.holds = {"rows": len(self.keys), "samples": len(samples)}
@@ -77,15 +77,15 @@ class Index:
         return [self._read(file, int(offset)) for offset in self.offsets[part]]
 
     def scored(self, file: IO[bytes], verifier: str, part: slice) -> list[dict[str, Any] | None]:
-        """Read what a verifier said of some samples; None where it said nothing."""
+        """Read the score records of some samples; None for a sample without one."""
         keys, offsets = self.scores[verifier]
-        wanted = self.keys[part]
+        samples = self.keys[part]
         if not len(keys):
-            return [None] * len(wanted)
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            return [None] * len(samples)
+        positions = np.minimum(np.searchsorted(keys, samples), len(keys) - 1)
         return [
-            self._read(file, int(offset)) if key == found else None
-            for key, found, offset in zip(wanted, keys[at], offsets[at], strict=True)
+            self._read(file, int(offset)) if key == nearest else None
+            for key, nearest, offset in zip(samples, keys[positions], offsets[positions], strict=True)
         ]
 
     def _read(self, file: IO[bytes], offset: int) -> dict[str, Any]:

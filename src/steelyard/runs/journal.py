@@ -1,9 +1,9 @@
-"""The journal of a run: appended to by one process, with one write and one fsync for all that wait at that moment.
+"""The append-only journal of a run: one process writes it, with group commits of one write and one fsync.
 
-A record is safe when `add` or `append` returns. Records that arrive while the disk is busy go together into the next
-commit, so the delay is bounded by two commits, and many tasks share the price of one fsync.
-A disk that refuses (full, broken, over quota) fails everybody who waits with the same error, and the file is cut back
-to what is known to be safe; nothing is written after that, since a failed fsync says nothing about what it left behind.
+A record is on disk when `add` or `append` returns. Records that arrive while the disk is busy go together into the next
+commit, so the delay is bounded by two commits, and many tasks share one fsync. If a write fails (disk full, broken,
+over quota), all waiting tasks get the same error and the file is truncated to the last commit. Nothing is written after
+that, because the state of the file after a failed fsync is undefined.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import free_bytes, reason, sync_file, sync_folder
 from steelyard.runs.journal_lines import Lines
 
-SYNC = getattr(os, "fdatasync", sync_file)  # macOS has none; elsewhere it is quicker than fsync
+SYNC = getattr(os, "fdatasync", sync_file)  # not on macOS; elsewhere it is faster than fsync
 Waiter = tuple[bytes, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
 class Journal:
-    """Appends lines durably; made from the `Lines` of the file once they have been read to the end."""
+    """Appends lines durably; constructed from the `Lines` of the file after they were read to the end."""
 
-    def __init__(self, read: Lines) -> None:
-        self.path: Path = read.path
-        self.size = read.end
+    def __init__(self, lines: Lines) -> None:
+        self.path: Path = lines.path
+        self.size = lines.end
         self.commits = 0
         self._error: RunError | None = None
         self._writing = Lock()
@@ -37,20 +37,20 @@ class Journal:
         self._thread: Thread | None = None
         try:
             new = not self.path.exists()
-            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._file = os.open(self.path, how, 0o666)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._file = os.open(self.path, flags, 0o666)
             if new:
                 sync_folder(self.path.parent)
-            if read.torn:
+            if lines.torn:
                 os.ftruncate(self._file, self.size)
                 sync_file(self._file)
         except OSError as error:
             raise RunError(f"cannot write {self.path}: {reason(error)}; make the run folder writable") from None
-        if read.unended:
+        if lines.unended:
             self.append([b"\n"])
 
     async def add(self, line: bytes) -> None:
-        """Return when the line is on the disk."""
+        """Append a line; returns when it is on disk."""
         if self._error:
             raise self._error
         if self._thread is None:
@@ -62,7 +62,7 @@ class Journal:
         await future
 
     def append(self, lines: list[bytes]) -> None:
-        """Write lines and wait until they are on the disk."""
+        """Append lines and wait until they are on disk."""
         content = b"".join(lines)
         with self._writing:
             if self._error:
@@ -73,23 +73,23 @@ class Journal:
                     written += os.write(self._file, memoryview(content)[written:])
                 SYNC(self._file)
             except OSError as error:
-                self._error = self._refused(error, len(content))
+                self._error = self._write_error(error, len(content))
                 raise self._error from None
             self.size += len(content)
             self.commits += 1
 
-    def _refused(self, error: OSError, wanted: int) -> RunError:
-        """Cut the file back to what is safe; should even that fail, the next process finds a torn end."""
+    def _write_error(self, error: OSError, size: int) -> RunError:
+        """Truncate the file to the last commit; if even that fails, the next process finds a torn record."""
         with contextlib.suppress(OSError):
             os.ftruncate(self._file, self.size)
             sync_file(self._file)
         return RunError(
-            f"cannot write {wanted:,} bytes to {self.path}: {reason(error)} ({free_bytes(self.path.parent)}); the "
-            f"{self.size:,} bytes before them are safe: make room or mend the disk, and run the same command again"
+            f"cannot write {size:,} bytes to {self.path}: {reason(error)} ({free_bytes(self.path.parent)}); the "
+            f"{self.size:,} bytes before them are safe: make room or fix the disk, and run the same command again"
         )
 
     def _commit_all(self) -> None:
-        """The thread that commits: all that wait together, until it is told to end."""
+        """Commit all waiting records together, in a loop; runs in a thread until `close`."""
         ended = False
         while not ended:
             items = [self._waiting.get()]
@@ -103,17 +103,17 @@ class Journal:
         error: Exception | None = None
         try:
             self.append([line for line, _, _ in batch])
-        except Exception as refused:  # noqa: BLE001 - whatever it is, those who wait must hear of it
-            error = refused
+        except Exception as failure:  # noqa: BLE001 - any error must reach the waiting tasks
+            error = failure
         by_loop: defaultdict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
         for _, loop, future in batch:
             by_loop[loop].append(future)
         for loop, futures in by_loop.items():
-            with contextlib.suppress(RuntimeError):  # that loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
                 loop.call_soon_threadsafe(_settle, futures, error)
 
     def close(self) -> bool:
-        """Commit what still waits and let go of the file; return whether all that was given is on the disk."""
+        """Commit waiting records and close the file; return whether every record is on disk."""
         if self._thread:
             self._waiting.put(None)
             self._thread.join()

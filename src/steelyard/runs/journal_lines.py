@@ -1,9 +1,9 @@
-r"""The lines of a journal: checksum, length and one JSON object each, so that damage is seen and its place is known.
+r"""The lines of a journal: checksum, length and one JSON object each, so that damage is detected and located.
 
     ab9a5dde 59 {"kind":"sample","question":"q1","sample":0,"response":"4"}\n
 
-A process that dies leaves at most a *torn* line at the end: the beginning of a record that nobody was told is safe.
-Everything else that does not match its checksum is *damage*, and is refused with the number of the line.
+A process that dies leaves at most a *torn* line at the end: the beginning of a record that was never confirmed as
+saved. Any other line that does not match its checksum is *damaged*, and is refused with its number.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from steelyard.foundation.files import reason
 
 LONGEST = 256 << 20  # bytes of one record
 NEWLINE = ord("\n")
-MOST = LONGEST + 64  # and of its line
-FIRST = ("kind", "verifier", "question", "sample")  # in this order at the front, where `heads` looks for them
+LONGEST_LINE = LONGEST + 64
+FIRST = ("kind", "verifier", "question", "sample")  # written first, in this order, where `heads` reads them
 
 
 def encode(record: dict[str, Any]) -> bytes:
-    r"""Return the line of a record; what is not a finite number becomes null.
+    r"""Return the line of a record; NaN and infinite numbers become null.
 
     >>> encode({"sample": 0, "kind": "sample", "question": "q"})
     b'ef408857 43 {"kind":"sample","question":"q","sample":0}\n'
@@ -38,10 +38,10 @@ def encode(record: dict[str, Any]) -> bytes:
         text = json.dumps(_finite(ordered), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         body = text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair: escaped, it comes back as it was
+    except UnicodeEncodeError:  # a lone surrogate survives if it is escaped
         body = json.dumps(json.loads(text), separators=(",", ":")).encode()
     if len(body) > LONGEST:
-        raise RunError(f"a record of {len(body):,} bytes is too long: the most is {LONGEST:,}; limit the tokens")
+        raise RunError(f"a record of {len(body):,} bytes is too long: the maximum is {LONGEST:,}; limit the tokens")
     return b"%08x %d %s\n" % (crc32(body), len(body), body)
 
 
@@ -54,31 +54,31 @@ def _finite(value: Any) -> Any:
 
 
 def body_of(line: bytes) -> bytes:
-    """Return the JSON of a line that is known to be sound."""
+    """Return the JSON of a valid line."""
     return line[line.index(b"{") : -1]
 
 
 def decode(line: bytes) -> bytes | None:
-    """Return the JSON of a line without its line end, or None if the line is not what was written."""
+    """Return the JSON of a line without its newline, or None if the line is damaged."""
     start = line.find(b"{")
     body = line[start:]
     return body if line[:start] == b"%08x %d " % (crc32(body), len(body)) else None
 
 
 def open_journal(path: Path) -> BinaryIO:
-    """Open a journal, a file of its own: what is appended to a link would go elsewhere, and a pipe never ends."""
+    """Open a journal, which must be a regular file: a link would write elsewhere, and a pipe never ends."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise RunError(
-            f"{path} is a link or no file, and a run keeps its journal in its own folder: put the file itself in place"
+            f"{path} is a link or not a regular file, and a run stores its journal in its folder: put the file there"
         )
     return path.open("rb", buffering=1 << 20)
 
 
 class Lines:
-    """Iterates over (offset, JSON) of a journal; afterwards `end` and `torn` say what is sound and what is not.
+    """Iterates over (offset, JSON) of a journal and then reports how it ends.
 
-    `end` is where the sound records end, `torn` how many bytes stand after it, and `unended` whether the last sound
-    record lacks its line end.
+    `end` is the end of the valid records, `torn` the number of bytes after it, and `unended` whether the last valid
+    record lacks its newline.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,12 +90,12 @@ class Lines:
         number = 0
         try:
             with open_journal(self.path) as file:
-                while line := file.readline(MOST):
+                while line := file.readline(LONGEST_LINE):
                     number += 1
-                    start = line.find(b"{")  # `decode`, written out: a journal may have millions of lines
+                    start = line.find(b"{")  # `decode`, inlined: a journal may have millions of lines
                     body = line[start:-1]
                     if line[:start] != b"%08x %d " % (crc32(body), len(body)) or line[-1] != NEWLINE:
-                        if line.endswith(b"\n") or len(line) == MOST:
+                        if line.endswith(b"\n") or len(line) == LONGEST_LINE:
                             raise self._damage(number)
                         yield from self._last(line)
                         return
@@ -107,17 +107,17 @@ class Lines:
             raise RunError(f"{self.path} cannot be read: {reason(error)}; copy the run to another disk") from None
 
     def _last(self, line: bytes) -> Iterator[tuple[int, bytes]]:
-        """A last line without its end is torn, unless the record is whole and only the line end is missing or wrong."""
-        for whole in (line, line[:-1]):
-            if (body := decode(whole)) is not None:
+        """The last line is torn unless only its newline is missing or wrong."""
+        for candidate in (line, line[:-1]):
+            if (body := decode(candidate)) is not None:
                 yield self.end, body
-                self.end, self.torn, self.unended = self.end + len(whole), len(line) - len(whole), True
+                self.end, self.torn, self.unended = self.end + len(candidate), len(line) - len(candidate), True
                 return
         self.torn = len(line)
 
     def _damage(self, number: int) -> RunError:
         return RunError(
-            f"{self.path}, line {number} is damaged (its checksum does not match): take the line out with "
+            f"{self.path}, line {number} is damaged (its checksum does not match): delete the line with "
             f"'sed -i {number}d {shlex.quote(str(self.path))}' and run the same command again, "
-            "which asks anew for what stood on it"
+            "which requests its content again"
         )

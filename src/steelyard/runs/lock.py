@@ -1,7 +1,7 @@
-"""One process at a time writes to a run: a lock on the file `lock`, which says who holds it.
+"""A lock for the single writer of a run: an flock on the file `lock`, which names the process that holds it.
 
-The operating system holds the lock (flock), so it ends with the process, however it ends; a file left behind by a
-process that was killed is no lock, and the next process takes it over.
+The operating system releases the lock when the process ends, however it ends. A file left behind by a killed process
+is not locked, and the next process takes it over.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from typing import Any
 
 from steelyard.foundation.errors import RunError
 
-TRIES, PAUSE = 5, 0.1  # a process that only looks holds the lock for a moment
+TRIES, PAUSE = 5, 0.1  # `holder` holds the lock for a moment
 
 
 class InUseError(RunError):
-    """Another process writes now."""
+    """Another process is writing."""
 
 
 class RunLock:
-    """Holds the lock of a run folder from the moment it is made until `release`; `name` is that of its file."""
+    """Holds the lock of a run folder from construction until `release`; `name` is the name of the file."""
 
     def __init__(self, folder: Path, name: str = "lock") -> None:
         path = folder / name
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
-            raise RunError(_refused(path, error)) from None
+            raise RunError(_write_error(path, error)) from None
         for attempt in range(TRIES):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if attempt == TRIES - 1:
-                    who = _words(_read(self._file))
+                    owner = _describe(_read(self._file))
                     os.close(self._file)
-                    what = folder if name == "lock" else path
-                    raise InUseError(f"{what} is in use by {who}: wait for it, or stop it first") from None
+                    target = folder if name == "lock" else path
+                    raise InUseError(f"{target} is in use by {owner}: wait for it, or stop it first") from None
                 time.sleep(PAUSE)
             except OSError as error:
                 os.close(self._file)
@@ -51,14 +51,14 @@ class RunLock:
             self._write({"pid": os.getpid(), "host": socket.gethostname()})
         except OSError as error:
             os.close(self._file)
-            raise RunError(_refused(path, error)) from None
+            raise RunError(_write_error(path, error)) from None
 
     def _write(self, content: dict[str, Any] | None) -> None:
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, json.dumps(content).encode() if content else b"", 0)
 
     def release(self) -> None:
-        """Let the next process have the run."""
+        """Release the lock."""
         if self._file >= 0:
             self._write(None)
             os.close(self._file)
@@ -82,11 +82,11 @@ def holder(folder: Path, name: str = "lock") -> dict[str, Any] | None:
     return None
 
 
-def _refused(path: Path, error: OSError) -> str:
-    """Why a lock cannot be written, and what to do: a disk is also full when it has no room for another file."""
+def _write_error(path: Path, error: OSError) -> str:
+    """Why the lock cannot be written, and the fix; a disk without free inodes is also full."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    what = "make room ('df' and 'df -i' say what is full)" if full else "make the run folder writable"
-    return f"cannot write {path}: {error.strerror or error}; {what}"
+    fix = "make room ('df' and 'df -i' show what is full)" if full else "make the run folder writable"
+    return f"cannot write {path}: {error.strerror or error}; {fix}"
 
 
 def _read(file: int) -> dict[str, Any]:
@@ -97,5 +97,5 @@ def _read(file: int) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _words(who: dict[str, Any]) -> str:
-    return f"process {who.get('pid', 'unknown')} on {who.get('host', 'an unknown host')}"
+def _describe(owner: dict[str, Any]) -> str:
+    return f"process {owner.get('pid', 'unknown')} on {owner.get('host', 'an unknown host')}"

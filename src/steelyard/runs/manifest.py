@@ -1,4 +1,4 @@
-"""What a run is: its questions, prompt, model and parameters. Samples drawn with other ones do not belong into it."""
+"""The manifest of a run: its questions, prompt, model and parameters. Samples with other settings are refused."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import write_atomically
 from steelyard.foundation.version import __version__
 from steelyard.runs.file_system import check_no_store
-from steelyard.runs.parameters import MOST_SAMPLES
+from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.runs.run_sources import check_sources, source_changes
-from steelyard.runs.sample_numbers import MOST_OF_A_SOURCE, number_of
+from steelyard.runs.sample_numbers import MAX_SAMPLES_PER_SOURCE, number_of
 
 FILE = "manifest.json"
 FORMAT = "steelyard-run"
 VERSION = 1
-OF_SOURCES = 2  # the version of a run with sources, which Steelyard 1.0 and older would misread
+OF_SOURCES = 2  # version of a run with sources, which Steelyard 1.0 and older would misread
 IMPORTED = "imported"  # in `params`: the run was made from a table of responses
-_KINDS = {"n": int, "seed": int, "params": dict, "sources": dict}  # the others are text
-MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n only upwards
+_KINDS = {"n": int, "seed": int, "params": dict, "sources": dict}  # all others are str
+MAY_CHANGE = ("n", "answers", "upstream", "questions_file", "steelyard")  # n may only grow
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The configuration of a run; never a key.
+    """The configuration of a run, without any API key.
 
-    `params` is what is sent with every request (temperature, top_p, max_tokens, ..), `answers` the kind of answer that
-    is read out of a response, `upstream` the address without user and password, for information. In a run of several
-    upstreams each has a name, and `sources` the model and the address of each by name; `model` and `upstream` are then
-    empty.
+    `params` is sent with every request (temperature, top_p, max_tokens, ..), `answers` is the kind of answer to extract
+    from a response, and `upstream` is the address without user and password, for information. In a run with several
+    upstreams, `sources` has the model and the address of each by name, and `model` and `upstream` are empty.
     """
 
     questions_sha256: str
@@ -52,12 +51,12 @@ class Manifest:
         object.__setattr__(self, "upstream", _without_user(self.upstream))
 
     def check(self) -> None:
-        """Raise a ValueError for a value that no command writes."""
-        for each in fields(self):
-            kind, value = _KINDS.get(each.name, str), getattr(self, each.name)
+        """Raise a ValueError for a value that no command would write."""
+        for item in fields(self):
+            kind, value = _KINDS.get(item.name, str), getattr(self, item.name)
             if type(value) is not kind:
-                raise ValueError(f"{each.name} is {value!r:.40}")
-        if not 1 <= self.n <= (MOST_OF_A_SOURCE if self.sources else MOST_SAMPLES):
+                raise ValueError(f"{item.name} is {value!r:.40}")
+        if not 1 <= self.n <= (MAX_SAMPLES_PER_SOURCE if self.sources else MAX_SAMPLES):
             raise ValueError(f"n is {self.n!r:.40}")
         check_sources(self.sources)
         if self.rows is not None and (type(self.rows) is not int or self.rows < 1):
@@ -65,33 +64,33 @@ class Manifest:
 
     @property
     def rows(self) -> int | None:
-        """How many rows the table has that a run was made from; None for a run of `generate`."""
-        found = self.params.get(IMPORTED)
-        return found.get("rows", 0) if isinstance(found, dict) else None if found is None else 0
+        """The number of rows of the table that a run was made from; None for a run of `generate`."""
+        imported = self.params.get(IMPORTED)
+        return imported.get("rows", 0) if isinstance(imported, dict) else None if imported is None else 0
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers in the journal of all samples of a question."""
-        places = range(len(self.sources))
-        return [number_of(i, k) for i in range(self.n) for k in places] if self.sources else list(range(self.n))
+        """The journal numbers of all samples of a question."""
+        sources = range(len(self.sources))
+        return [number_of(i, k) for i in range(self.n) for k in sources] if self.sources else list(range(self.n))
 
-    def changes(self, wanted: Manifest) -> list[str]:
-        """What keeps samples of `wanted` out of this run, one sentence a setting.
+    def changes(self, other: Manifest) -> list[str]:
+        """Describe the settings of `other` that are incompatible with this run, one sentence each.
 
         >>> Manifest("ab", "m", 8, params={"top_p": 1}).changes(Manifest("ab", "m", 4, params={"top_p": 0.9}))
         ['params.top_p was 1, now 0.9', 'n was 8, now 4']
         """
-        here, there = _flat(asdict(self)), _flat(asdict(wanted))
-        names = [name for name in here | there if name not in MAY_CHANGE and here.get(name) != there.get(name)]
-        others = {"model"} if bool(self.sources) != bool(wanted.sources) else set()
+        before, after = _flat(asdict(self)), _flat(asdict(other))
+        names = [name for name in before | after if name not in MAY_CHANGE and before.get(name) != after.get(name)]
+        others = {"model"} if bool(self.sources) != bool(other.sources) else set()
         names = [name for name in names if not name.startswith("sources.") and name not in others]
-        names += ["n"] if wanted.n < self.n else []
-        told = [f"{name} was {_shown(here.get(name))}, now {_shown(there.get(name))}" for name in names]
-        return source_changes(self.sources, wanted.sources) + told
+        names += ["n"] if other.n < self.n else []
+        messages = [f"{name} was {_shown(before.get(name))}, now {_shown(after.get(name))}" for name in names]
+        return source_changes(self.sources, other.sources) + messages
 
     @property
     def content(self) -> dict[str, Any]:
-        """What manifest.json holds."""
+        """The content of manifest.json."""
         content = {"format": FORMAT, "version": OF_SOURCES if self.sources else VERSION, **asdict(self)}
         if not self.sources:
             del content["sources"]
@@ -108,34 +107,36 @@ class Manifest:
 
     @classmethod
     def of(cls, content: dict[str, Any], folder: Path) -> Manifest:
-        """Make sense of the content of a manifest.json; what no command writes is a ValueError, KeyError or so."""
+        """Parse the content of a manifest.json; invalid content raises a ValueError, KeyError or TypeError."""
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
         if content["version"] > OF_SOURCES:
             raise RunError(f"{folder} was made by Steelyard {content['steelyard']}: install that or a newer one")
-        found = cls(**{each.name: content[each.name] for each in fields(cls) if each.name != "sources"})
-        found = replace(found, sources=content.get("sources", {}))
-        found.check()
-        return found
+        manifest = cls(**{item.name: content[item.name] for item in fields(cls) if item.name != "sources"})
+        manifest = replace(manifest, sources=content.get("sources", {}))
+        manifest.check()
+        return manifest
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read manifest.json, or say in one line why the folder is no run."""
+        """Read manifest.json, or raise a RunError that says why the folder is not a run."""
         path = folder / FILE
         try:
             return cls.of(json.loads(path.read_text(encoding="utf-8")), folder)
         except FileNotFoundError:
             if (folder / "feedback.json").exists():
-                raise RunError(f"{folder} holds feedback and is no run: 'steelyard fit {folder}' reads it") from None
+                raise RunError(
+                    f"{folder} contains feedback and is not a run: 'steelyard fit {folder}' reads it"
+                ) from None
             if (folder / "journal.jsonl").exists() or (folder / "table.parquet").exists():
                 table = folder / "table.parquet"
                 raise RunError(
-                    f"{folder} has lost its {FILE}: restore it; {table} can still be read by its name"
+                    f"{folder} has lost its {FILE}: restore it; {table} can still be read by its path"
                 ) from None
             check_no_store(folder)
-            raise RunError(f"{folder} is no run: it has no {FILE}; make one with 'steelyard generate'") from None
+            raise RunError(f"{folder} is not a run: it has no {FILE}; make one with 'steelyard generate'") from None
         except RecursionError:
-            raise RunError(f"{path} is damaged (it is nested too deep): restore it, or start another run") from None
+            raise RunError(f"{path} is damaged (it is nested too deeply): restore it, or start another run") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{path} is damaged ({error}): restore it, or start another run") from None
 

@@ -1,4 +1,4 @@
-"""The folder of a part while it is worked on: locked, so that it is done once, and renamed when it is finished."""
+"""The folder of a part while a worker processes it: locked so that it is done once, and renamed when finished."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.parted_run import PartedRun, RunPart
 
 LOCKS = "locks"
-PATIENCE = 60.0  # seconds: a worker whose machine was lost to the others may still end
+PATIENCE = 60.0  # seconds: a worker on an unreachable machine may still finish
 PAUSE = 0.5
 
 
 @contextmanager
-def taken(run: PartedRun, part: RunPart) -> Iterator[Path]:
-    """Hold the lock of a part, and yield the folder it lies in now: its own, or the one under its working name.
+def locked_part(run: PartedRun, part: RunPart) -> Iterator[Path]:
+    """Hold the lock of a part, and yield its current folder: the final one, or the one with its working name.
 
-    A part that another worker holds is waited for, and then reported: it is never done twice.
+    If another worker holds the lock, wait for PATIENCE seconds, then raise: a part is never done twice.
     """
     end = time.monotonic() + PATIENCE
     while True:
@@ -45,12 +45,12 @@ def taken(run: PartedRun, part: RunPart) -> Iterator[Path]:
 
 
 def working(run: PartedRun, part: RunPart) -> Path:
-    """Where a part lies until it is finished."""
+    """Return the folder of a part until it is finished."""
     return run.folder / f"{part.name}.working"
 
 
 def finish(run: PartedRun, part: RunPart) -> None:
-    """Give a part its name, in one step that survives a power cut; whoever does it holds the lock."""
+    """Rename a part to its final name, durably and in one step; the caller holds the lock."""
     if working(run, part).exists():
         try:
             working(run, part).rename(run.folder / part.name)
@@ -60,7 +60,7 @@ def finish(run: PartedRun, part: RunPart) -> None:
 
 
 def folder_of(run: str | Path) -> Path:
-    """The folder of a run in parts, made if it is not there; an address of an object store is refused."""
+    """Return the folder of a run in parts, created if missing; an object-store address is refused."""
     check_no_store(run)
     folder = make_folder(run)
     check_storage(folder)
@@ -68,21 +68,21 @@ def folder_of(run: str | Path) -> Path:
 
 
 def check_storage(folder: Path) -> None:
-    """Refuse a folder whose file system cannot rename a folder in one step, or lock a file."""
+    """Refuse a folder whose file system cannot rename a folder atomically or lock a file."""
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".storage-") as place:
-            _check_lock(Path(place) / "lock")
-            (Path(place) / "before").mkdir()
-            (Path(place) / "before" / "file").touch()
-            (Path(place) / "before").rename(Path(place) / "after")
-            if not (Path(place) / "after" / "file").exists():
-                raise OSError("a renamed folder has lost its files")
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".storage-") as name:
+            _check_lock(Path(name) / "lock")
+            (Path(name) / "before").mkdir()
+            (Path(name) / "before" / "file").touch()
+            (Path(name) / "before").rename(Path(name) / "after")
+            if not (Path(name) / "after" / "file").exists():
+                raise OSError("a renamed folder lost its files")
     except OSError as error:
-        raise RunError(f"{folder} cannot hold a run in parts ({reason(error)}): {STORAGE}") from None
+        raise RunError(f"{folder} cannot store a run in parts ({reason(error)}): {STORAGE}") from None
 
 
 def _check_lock(path: Path) -> None:
-    """Take a lock, and see that it cannot be taken again."""
+    """Check that a lock cannot be acquired twice."""
     first, second = (os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666) for _ in range(2))
     try:
         fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +90,7 @@ def _check_lock(path: Path) -> None:
             fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        raise OSError("a lock was given twice")
+        raise OSError("a lock was acquired twice")
     finally:
         os.close(first)
         os.close(second)

@@ -1,4 +1,4 @@
-"""The bills of a run, also of one in parts, where the counts of all parts are added."""
+"""The bills of a run; for a run in parts, the counts of all parts are added."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from steelyard.runs.run import Run
 
 
 class Billed(NamedTuple):
-    """How the last walk over a column began, and its bill; of parts that were begun otherwise, how the first was."""
+    """The first note of the last walk over a column (of the first part), and its bill."""
 
     begun: dict[str, Any]
     bill: dict[str, Any]
 
 
-def billed(folder: Path, price: float | None = None) -> dict[str, Billed]:
-    """The bills of all columns of a run whose verifier was asked on demand; none for what is no run.
+def run_bills(folder: Path, price: float | None = None) -> dict[str, Billed]:
+    """Return the bills of all columns of a run that were scored on demand; empty for a folder that is not a run.
 
-    That of a run in parts is finished where those of all parts are, by the same rule and plan. Nothing was asked of a
-    part that was not begun.
+    The bill of a run in parts is finished if those of all parts are, with the same rule and plan. A part
+    without a walk counts as not asked.
     """
     check_price(price)
     folders = _folders(folder)
     columns: set[str] = set()
-    for each in folders:
-        with Run.open(each) as opened:
+    for path in folders:
+        with Run.open(path) as opened:
             columns |= columns_on_demand(opened)
     if not columns:
         return {}
     total: dict[str, Bill] = {}
-    for each in folders:
-        with Run.open(each) as opened:
+    for path in folders:
+        with Run.open(path) as opened:
             for column, bill in counted(opened, columns).items():
                 total[column] = total[column] + bill if column in total else bill
-    return {column: Billed(total[column].begun[0], total[column].told(price)) for column in sorted(columns)}
+    return {column: Billed(total[column].begun[0], total[column].as_dict(price)) for column in sorted(columns)}
 
 
 def _folders(folder: Path) -> list[Path]:
-    """The runs that are the parts of a run, or the run itself."""
+    """The parts of a run in parts, or the run itself."""
     if is_parted_run(folder):
         run = PartedRun.read(folder)
         return [folder / part.name for part in run.finished()]

@@ -1,6 +1,6 @@
-"""What the scores of a run in parts are made with: one folder per column in RUN/scores, made once.
+"""The score settings of a run in parts: one folder per column in RUN/scores, created once.
 
-Every part knows it for itself; this keeps another model or split out of the parts that have no scores yet.
+Every part also stores its own settings; this file keeps another model or split out of parts without scores.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from steelyard.foundation.files import make_folder, reason, write_atomically
 FOLDER, FILE = "scores", "settings.json"
 
 
-def settled(run: Path, column: str) -> dict[str, Any] | None:
-    """What the scores of a column were begun with; None if it has none."""
-    path = _place(run, column) / FILE
+def stored_settings(run: Path, column: str) -> dict[str, Any] | None:
+    """Return the settings of a score column, or None if it has none."""
+    path = _folder(run, column) / FILE
     try:
-        found = json.loads(path.read_bytes())
+        settings = json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         fix = "restore it, or name another column with --as"
         raise RunError(f"{path} cannot be read ({reason(error)}): {fix}") from None
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
-def settle(run: Path, column: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Write down what the scores of a column are made with, unless that was done; return what they were begun with."""
-    place = _place(run, column)
-    found = settled(run, column)
-    if found is not None:
-        return found
-    beside = make_folder(place.with_name(f".{place.name}.{uuid4().hex}"))
+def fix_settings(run: Path, column: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Store the settings of a score column unless they exist; return the stored ones."""
+    folder = _folder(run, column)
+    stored = stored_settings(run, column)
+    if stored is not None:
+        return stored
+    draft = make_folder(folder.with_name(f".{folder.name}.{uuid4().hex}"))
     try:
-        write_atomically(beside / FILE, json.dumps(dict(settings)).encode(), durable=True)
-        beside.rename(place)  # fails if another worker was first
+        write_atomically(draft / FILE, json.dumps(dict(settings)).encode(), durable=True)
+        draft.rename(folder)  # fails if another worker was first
     except OSError as error:
-        found = settled(run, column)
-        if found is None:
-            raise RunError(f"cannot write {place}: {reason(error)}; make the run folder writable") from None
-        return found
+        stored = stored_settings(run, column)
+        if stored is None:
+            raise RunError(f"cannot write {folder}: {reason(error)}; make the run folder writable") from None
+        return stored
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
     return dict(settings)
 
 
-def _place(run: Path, column: str) -> Path:
+def _folder(run: Path, column: str) -> Path:
     return run / FOLDER / hashlib.sha256(column.encode()).hexdigest()[:16]

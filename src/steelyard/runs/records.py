@@ -1,7 +1,7 @@
-"""Records as they are read back: a line whose checksum is right may still be none of ours, and is named by its number.
+"""Validate records as they are read back: a line with a correct checksum may still not be a record of a run.
 
-A journal may have been written by another program, or by somebody who means harm. What is used of a record is checked
-where it is used: its front when the run is opened, the rest when it is read, so that millions of lines stay quick.
+A journal may have been written by another program, or with malicious intent. A record is checked where it is used: its
+head when the run is opened, the rest when it is read, so that opening a run with millions of lines is fast.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from steelyard.runs.state import SUCCESS, Head, head_of
 
 Record = dict[str, Any]
 TEXTS = ("response", "finish", "reason", "model", "source")
-WHOLE = ("tokens", "attempts", "seed")
-NEEDED = {"sample": b'"response":', "score": b'"steps":'}  # within a text the quotes would be escaped
-LARGEST = 2**63  # whole numbers below it fit a table
+INTEGERS = ("tokens", "attempts", "seed")
+NEEDED = {"sample": b'"response":', "score": b'"steps":'}  # inside a text the quotes would be escaped
+LARGEST = 2**63  # smaller integers fit into a table
 
 
 def heads(lines: Lines) -> Iterator[tuple[int, Head | None, bytes | Record]]:
-    """Yield offset, front and content of every record: parsed for failures and notes, as it stands for the others."""
+    """Yield offset, head and content of every record; failures and notes are parsed, the others are raw bytes."""
     for number, (offset, body) in enumerate(lines, 1):
         try:
             head = head_of(body)
@@ -35,12 +35,12 @@ def heads(lines: Lines) -> Iterator[tuple[int, Head | None, bytes | Record]]:
                 raise ValueError(f"it has no {NEEDED[head[0]].decode()[1:-2]}")
             record = body if head and head[0] in SUCCESS else parsed(body)
         except (ValueError, RecursionError) as error:
-            raise _not_ours(lines.path, number, error) from None
+            raise _invalid(lines.path, number, error) from None
         yield offset, head, record
 
 
 def parsed_at(path: Path, offset: int, body: bytes | Record) -> Record:
-    """Return a record that stands at an offset of a journal, or name its line."""
+    """Return the record at an offset of a journal; an error names its line."""
     if not isinstance(body, bytes):
         return body
     try:
@@ -48,11 +48,11 @@ def parsed_at(path: Path, offset: int, body: bytes | Record) -> Record:
     except (ValueError, RecursionError) as error:
         with path.open("rb") as file:
             number = 1 + sum(1 for line in iter(file.readline, b"") if file.tell() <= offset)
-        raise _not_ours(path, number, error) from None
+        raise _invalid(path, number, error) from None
 
 
 def parsed(body: bytes) -> Record:
-    """Return a record with everything in it of its kind; a ValueError says what is not.
+    """Return a record after checking the types of its fields; raises a ValueError.
 
     >>> parsed(b'{"kind":"sample","tokens":"many"}')
     Traceback (most recent call last):
@@ -61,17 +61,17 @@ def parsed(body: bytes) -> Record:
     record: Record = json.loads(body, parse_constant=_no_constant)
     for name in TEXTS:
         _check(name, record.get(name), isinstance(record.get(name), str | None))
-    for name in WHOLE:
+    for name in INTEGERS:
         value = record.get(name)
         _check(name, value, value is None or (type(value) is int and -LARGEST <= value < LARGEST))
     _check("logprob", record.get("logprob"), record.get("logprob") is None or _finite(record["logprob"]))
     steps = record.get("steps")
     _check("steps", steps, steps is None or (isinstance(steps, list) and all(s is None or _finite(s) for s in steps)))
     if record.get("note") == "abilities":
-        able = record.get("abilities")
+        abilities = record.get("abilities")
         kinds = {field.name: type(field.default) for field in fields(Abilities)}
-        whole = isinstance(able, dict) and all(type(value) is kinds.get(name) for name, value in able.items())
-        _check("abilities", able, whole)
+        valid = isinstance(abilities, dict) and all(type(value) is kinds.get(name) for name, value in abilities.items())
+        _check("abilities", abilities, valid)
     return record
 
 
@@ -84,13 +84,13 @@ def _finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < LARGEST and math.isfinite(value)
 
 
-def _no_constant(word: str) -> float:
-    raise ValueError(f"it holds {word}")
+def _no_constant(constant: str) -> float:
+    raise ValueError(f"it contains {constant}")
 
 
-def _not_ours(path: Path, number: int, error: Exception) -> RunError:
-    why = "nested too deep" if isinstance(error, RecursionError) else str(error)
+def _invalid(path: Path, number: int, error: Exception) -> RunError:
+    why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
     return RunError(
-        f"{path}, line {number} is no record of a run ({why:.100}): take the line out with "
+        f"{path}, line {number} is not a record of a run ({why:.100}): delete the line with "
         f"'sed -i {number}d {shlex.quote(str(path))}' and run the same command again"
     )

@@ -1,12 +1,12 @@
-"""A run: a folder that survives whatever happens to the processes that fill it.
+"""A run: a folder that survives crashes of the processes that write to it.
 
-manifest.json      what the run is; a command with other settings is refused
+manifest.json      the configuration of the run; a command with other settings is refused
 questions.parquet  question, prompt, gold, domain
-journal.jsonl      every sample, failure and score, in the order they came; the truth
-lock               who writes now
-table.parquet      the journal as one long table, derived; table.json says from what
+journal.jsonl      every sample, failure and score, in order of arrival; the source of truth
+lock               the process that is writing
+table.parquet      the journal as one long table, derived; table.json records its inputs
 
-The journal and the lock are files, never links: what is written to them stays in the folder.
+The journal and the lock are regular files, never links: their content stays in the folder.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from steelyard.runs.file_system import check_no_store
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, body_of, encode
 from steelyard.runs.lock import RunLock
-from steelyard.runs.losses import bytes_read, held
+from steelyard.runs.losses import bytes_read, table_counts
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.records import heads, parsed_at
 from steelyard.runs.run_questions import read_questions, write_questions
-from steelyard.runs.run_sources import joined
+from steelyard.runs.run_sources import merge_sources
 from steelyard.runs.state import Head, Key, Marks, State, head_of
 
 JOURNAL = "journal.jsonl"
@@ -38,7 +38,7 @@ TABLE = "table.parquet"
 
 
 class Run:
-    """An open run; as a context manager it lets go of its lock at the end."""
+    """An open run; as a context manager it releases its lock at the end."""
 
     def __init__(self, folder: Path, manifest: Manifest, questions: pl.DataFrame, lock: RunLock | None) -> None:
         self.folder = folder
@@ -47,7 +47,9 @@ class Run:
         self.state = State()
         self._lock = lock
         self._journal: Journal | None = None
-        self._cancelled: list[tuple[Head | None, dict[str, Any]]] = []  # their tasks, not they: they will be written
+        self._cancelled: list[
+            tuple[Head | None, dict[str, Any]]
+        ] = []  # records whose tasks were cancelled; they are still written
         lines = Lines(folder / JOURNAL)
         for _, head, record in heads(lines):
             self.state.see(head, record)
@@ -59,18 +61,18 @@ class Run:
 
     @classmethod
     def start(cls, folder: Path, manifest: Manifest, questions: pl.DataFrame) -> Run:
-        """Make a run, or go on with the one that is there if it is the same; otherwise say what differs."""
+        """Create a run, or resume an existing one with the same settings; else raise what differs."""
         check_no_store(folder)
         make_folder(folder)
         if not (folder / FILE).exists():
             _check_empty(folder)
         lock = _locked(folder)
         try:
-            there = Manifest.read(folder) if (folder / FILE).exists() else None
-            manifest = continued(folder, there, manifest) if there else manifest
-            others = there is not None and there.questions_sha256 != manifest.questions_sha256
-            write_questions(folder, questions, anew=others)
-            if manifest != there:
+            existing = Manifest.read(folder) if (folder / FILE).exists() else None
+            manifest = resumed_manifest(folder, existing, manifest) if existing else manifest
+            changed = existing is not None and existing.questions_sha256 != manifest.questions_sha256
+            write_questions(folder, questions, anew=changed)
+            if manifest != existing:
                 manifest.write(folder)
             return cls(folder, manifest, read_questions(folder), lock)
         except BaseException:
@@ -79,7 +81,7 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path, *, write: bool = False) -> Run:
-        """Open an existing run: to read, also while another process writes, or to write to it."""
+        """Open an existing run to read, even while another process writes, or to write to it."""
         check_no_store(folder)
         manifest = Manifest.read(folder)
         lock = _locked(folder) if write else None
@@ -91,27 +93,27 @@ class Run:
             raise
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every record in order; a torn one at the end is passed over."""
+        """Yield every record in order; a torn record at the end is skipped."""
         path = self.folder / JOURNAL
         for offset, _, body in heads(Lines(path)):
             yield parsed_at(path, offset, body)
 
     def samples(self) -> Iterator[dict[str, Any]]:
-        """The samples that stand, each once, in the order they came; one at a time, as a journal may be large."""
+        """Yield each valid sample once, in order of arrival; lazily, because a journal may be large."""
         seen, path = Marks(), self.folder / JOURNAL
         for offset, head, body in heads(Lines(path)):
             if head and head[0] == "sample" and seen.add(head[2]):
                 yield parsed_at(path, offset, body)
 
     def unscored(self, verifier: str) -> Iterator[dict[str, Any]]:
-        """The samples that a verifier has not scored yet."""
+        """Yield the samples that a verifier has not scored yet."""
         scored = self.state.scores[verifier].done
         for record in self.samples():
             if (record["question"], record["sample"]) not in scored:
                 yield record
 
     def missing(self) -> Iterator[Key]:
-        """The samples that are still to be asked for, failed ones too: question by question, made as they are taken."""
+        """Yield the samples that are still to be requested, including failed ones, question by question."""
         numbers = self.manifest.numbers
         for question in self.questions["question"]:
             for number in numbers:
@@ -119,17 +121,17 @@ class Run:
                     yield question, number
 
     def has(self, question: str, sample: int) -> bool:
-        """Whether a sample is there."""
+        """Whether a sample exists."""
         return (question, sample) in self.state.samples.done
 
     @property
     def wanted(self) -> int:
-        """How many samples the finished run has."""
+        """The number of samples of the finished run."""
         rows = self.manifest.rows
         return self.questions.height * self.manifest.n * max(1, len(self.manifest.sources)) if rows is None else rows
 
     async def add(self, record: dict[str, Any]) -> None:
-        """Return when a record is on the disk; tasks that wait at the same time share the price."""
+        """Add a record; returns when it is on disk. Concurrent calls share one fsync."""
         line = encode(record)
         head = head_of(body_of(line))
         try:
@@ -140,20 +142,20 @@ class Run:
         self.state.see(head, record)
 
     def add_now(self, records: Iterable[dict[str, Any]]) -> None:
-        """Write records at once, and return when they are on the disk."""
+        """Write records in one commit; returns when they are on disk."""
         lines = [(encode(record), record) for record in records]
         self._open_journal().append([line for line, _ in lines])
         for line, record in lines:
             self.state.see(head_of(body_of(line)), record)
 
     def write_table(self) -> Path:
-        """Derive RUN/table.parquet from the journal, unless the one that is there is as new; return where it is."""
+        """Derive RUN/table.parquet from the journal unless it is up to date; return its path."""
         from steelyard.runs.derived_table import fresh_table
 
         return fresh_table(self.folder)
 
     def close(self) -> None:
-        """Commit what still waits, and let the next process have the run."""
+        """Commit pending records and release the lock."""
         if self._journal:
             written = self._cancelled if self._journal.close() else []
             for head, record in written:
@@ -165,17 +167,15 @@ class Run:
             self._lock = None
 
     def _warn(self, lines: Lines) -> None:
-        """Say what is mended, or has gone since the table was made."""
-        had = bytes_read(self.folder / TABLE)
-        if lines.end + lines.torn < had:
+        """Warn about a torn record, or about records lost since the table was made."""
+        before = bytes_read(self.folder / TABLE)
+        if lines.end + lines.torn < before:
             text = (
-                f"is shorter than it was ({lines.end:,} bytes, once {had:,}): what is gone is asked again, and the "
-                f"table stays as it is until there is as much; stop now to keep to {self.folder / TABLE}"
+                f"is shorter than it was ({lines.end:,} bytes, once {before:,}): the missing records are requested "
+                f"again, and the table is left as it is until then; stop now to keep {self.folder / TABLE}"
             )
         elif lines.torn:
-            text = (
-                f"ended in an unfinished record of {lines.torn:,} bytes, which nobody was told is safe: it is dropped"
-            )
+            text = f"ended in an unfinished record of {lines.torn:,} bytes, never confirmed as saved: it is dropped"
         else:
             return
         warnings.warn(f"{lines.path} {text}", SteelyardWarning, stacklevel=4)
@@ -193,27 +193,31 @@ class Run:
 
 
 def _locked(folder: Path) -> RunLock:
-    """Take the lock; one that is a link would be written through."""
+    """Acquire the lock, which must not be a link: writing would follow it."""
     if (folder / "lock").is_symlink():
-        raise RunError(f"{folder / 'lock'} is a link, and a run writes into its own folder only: remove the link")
+        raise RunError(f"{folder / 'lock'} is a link, and a run writes only to its own folder: remove the link")
     return RunLock(folder)
 
 
 def _check_empty(folder: Path) -> None:
-    """A new run needs a folder of its own; what a killed start left behind, after it took the lock, does no harm."""
+    """Refuse a folder with other files; leftovers of a killed process, which held the lock, are fine."""
     ours = ("lock", "questions.parquet", "questions.json") if (folder / "lock").exists() else ()
-    strange = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
-    if strange:
-        raise RunError(f"{folder} holds other files ({sorted(strange)[0]}, ..): give the run a new folder with -o")
+    other = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
+    if other:
+        raise RunError(f"{folder} contains other files ({sorted(other)[0]}, ..): choose a new folder with -o")
 
 
-def continued(folder: Path, there: Manifest, wanted: Manifest) -> Manifest:
-    """The manifest to go on with; more samples per question are welcome, other settings only if nothing was drawn."""
-    if changes := there.changes(wanted):
-        if not held(folder / TABLE).get("rows") and not any(head for _, head, _ in heads(Lines(folder / JOURNAL))):
-            return wanted
+def resumed_manifest(folder: Path, existing: Manifest, requested: Manifest) -> Manifest:
+    """Return the manifest of a resumed run; n may grow, other settings may change only if there are no samples."""
+    if changes := existing.changes(requested):
+        if not table_counts(folder / TABLE).get("rows") and not any(
+            head for _, head, _ in heads(Lines(folder / JOURNAL))
+        ):
+            return requested
         raise RunError(
-            f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, give it "
-            "another folder with -o, or add --fork NEW to start a run beside this one"
+            f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, choose "
+            "another folder with -o, or add --fork NEW to start another run from this one"
         )
-    return replace(there, n=wanted.n, answers=wanted.answers, sources=joined(there.sources, wanted.sources))
+    return replace(
+        existing, n=requested.n, answers=requested.answers, sources=merge_sources(existing.sources, requested.sources)
+    )

@@ -14,7 +14,7 @@ COLUMNS = ("question", "prompt", "gold", "domain")
 
 
 def write_questions(folder: Path, questions: pl.DataFrame, *, anew: bool = False) -> None:
-    """Write questions.parquet, unless it is there and whole; `anew`: in any case, they are others."""
+    """Write questions.parquet unless it is intact; with `anew` always, because the questions have changed."""
     table = _checked(questions)
     if anew or sealed(folder / FILE) is None:
         write_sealed(folder / FILE, lambda path: _write(table, path), {})
@@ -29,8 +29,8 @@ def read_questions(folder: Path) -> pl.DataFrame:
     """Read the questions of a run."""
     if sealed(folder / FILE) is None:
         raise RunError(
-            f"{folder / FILE} is missing or damaged (its SHA-256 is not the one it was written with): give the "
-            "'steelyard generate' command of this run again, which writes it anew"
+            f"{folder / FILE} is missing or damaged (its SHA-256 has changed): run the "
+            "'steelyard generate' command of this run again, which writes it again"
         )
     return pl.read_parquet(folder / FILE, glob=False)
 
@@ -38,12 +38,12 @@ def read_questions(folder: Path) -> pl.DataFrame:
 def _checked(questions: pl.DataFrame) -> pl.DataFrame:
     missing = [name for name in ("question", "prompt") if name not in questions.columns]
     if missing:
-        raise RunError(f"the questions have no column {missing[0]!r}: name it so")
+        raise RunError(f"the questions have no column {missing[0]!r}: rename the column that has it")
     table = questions.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in questions.columns)
     ids = table["question"]
     if ids.null_count() or ids.n_unique() != len(ids):
-        twice = ids.filter(ids.is_duplicated() | ids.is_null())[0]
-        raise RunError(f"the question id {twice!r} is not unique: give every question its own")
+        duplicate = ids.filter(ids.is_duplicated() | ids.is_null())[0]
+        raise RunError(f"the question id {duplicate!r} is not unique: give every question its own id")
     if not len(ids):
         raise RunError("there are no questions: the file is empty")
     return table

@@ -1,52 +1,52 @@
-"""The sources of a run: one per upstream, by the name the user gave it, with its model and its address.
+"""The sources of a run: one per named upstream, with its model and its address.
 
-A source is told by its name. One that is new is added to a run, one that a command leaves out stays as it is, and one
-that would be another model is refused. Its address may change: a server moves.
+A source is identified by its name. A new source is added to the run, a source that a command omits is left as it is,
+and a source with another model is refused. The address may change, because servers move.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from steelyard.runs.sample_numbers import MOST_SOURCES
+from steelyard.runs.sample_numbers import MAX_SOURCES
 
 Sources = dict[str, dict[str, str]]
-KEPT = {"model", "upstream"}
+FIELDS = {"model", "upstream"}
 
 
 def check_sources(sources: Any) -> None:
-    """Raise a ValueError for sources that no command writes."""
+    """Raise a ValueError for sources that no command would write."""
     for name, source in sources.items():
-        texts = isinstance(source, dict) and set(source) == KEPT and all(isinstance(v, str) for v in source.values())
+        texts = isinstance(source, dict) and set(source) == FIELDS and all(isinstance(v, str) for v in source.values())
         if not name.strip() or not texts:
             raise ValueError(f"sources.{name:.40} is {source!r:.40}")
-    if len(sources) > MOST_SOURCES:
+    if len(sources) > MAX_SOURCES:
         raise ValueError(f"it has {len(sources)} sources")
 
 
-def source_changes(here: Sources, wanted: Sources) -> list[str]:
-    """What keeps the samples of `wanted` out of a run with the sources `here`, one sentence each.
+def source_changes(current: Sources, requested: Sources) -> list[str]:
+    """Describe which `requested` sources are incompatible with the `current` ones, one sentence each.
 
     >>> source_changes({"a": {"model": "m", "upstream": ""}}, {"a": {"model": "k", "upstream": ""}})
     ["the model of a was 'm', now 'k'"]
     """
-    if bool(here) != bool(wanted):
-        return [f"the upstreams were {_told(here)}, now {_told(wanted)}"]
-    plain = {name.casefold(): name for name in here}
-    found = []
-    for name, source in wanted.items():
-        known = plain.get(name.casefold())
-        if known is not None and known != name:
-            found.append(f"the upstream {name} was called {known}")
-        elif known and here[name]["model"] != source["model"]:
-            found.append(f"the model of {name} was {here[name]['model']!r}, now {source['model']!r}")
-    return found
+    if bool(current) != bool(requested):
+        return [f"the upstreams were {_describe(current)}, now {_describe(requested)}"]
+    by_folded_name = {name.casefold(): name for name in current}
+    changes = []
+    for name, source in requested.items():
+        existing = by_folded_name.get(name.casefold())
+        if existing is not None and existing != name:
+            changes.append(f"the upstream {name} was called {existing}")
+        elif existing and current[name]["model"] != source["model"]:
+            changes.append(f"the model of {name} was {current[name]['model']!r}, now {source['model']!r}")
+    return changes
 
 
-def joined(here: Sources, wanted: Sources) -> Sources:
-    """The sources of a run that goes on: those that are there in their places, and the new ones after them."""
-    return here | {name: source for name, source in wanted.items() if name not in here}
+def merge_sources(current: Sources, requested: Sources) -> Sources:
+    """Return the sources of a resumed run: the current ones in their order, then the new ones."""
+    return current | {name: source for name, source in requested.items() if name not in current}
 
 
-def _told(sources: Sources) -> str:
-    return f"named {', '.join(sources)}" if sources else "one without a name"
+def _describe(sources: Sources) -> str:
+    return f"named {', '.join(sources)}" if sources else "a single one without a name"

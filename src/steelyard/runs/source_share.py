@@ -1,4 +1,4 @@
-"""The part of a run that one source fills: its samples 0, 1, 2, .. of every question, as if it were alone."""
+"""The share of one source in a run: its samples 0, 1, 2, .. of every question, as if it were the only source."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from steelyard.runs.state import Key
 
 
 class Share:
-    """The samples of one source; of a run without sources (`source` is empty) all there are.
+    """The samples of one source; all samples in a run without sources (`source` is empty).
 
-    With `first` only so many questions are asked for.
+    `first` limits the number of questions.
     """
 
     def __init__(self, run: Run, source: str = "", first: int | None = None) -> None:
         self.run, self.source, self.first = run, source, first
-        self._place = list(run.manifest.sources).index(source) if source else None
+        self._index = list(run.manifest.sources).index(source) if source else None
 
     @property
     def wanted(self) -> int:
-        """How many samples of it the finished run has."""
+        """The number of samples of this source in the finished run."""
         return self.run.questions.height * self.run.manifest.n
 
     @property
     def done(self) -> int:
-        """How many of its samples are there."""
+        """The number of samples that exist."""
         done = self.run.state.samples.done
-        return len(done) if self._place is None else done.among(self._numbers)
+        return len(done) if self._index is None else done.among(self._numbers)
 
     @property
     def failed(self) -> dict[Key, str]:
-        """Those of its samples that failed, with the reason."""
-        mine, failed = set(self._numbers), self.run.state.samples.failed
-        return {key: reason for key, reason in failed.items() if self._place is None or key[1] in mine}
+        """The failed samples, with the reason."""
+        numbers, failed = set(self._numbers), self.run.state.samples.failed
+        return {key: reason for key, reason in failed.items() if self._index is None or key[1] in numbers}
 
     def missing(self) -> Iterator[Key]:
-        """Its samples that are still to be asked for, failed ones too: made as they are taken."""
+        """Yield the samples that are still to be requested, including failed ones."""
         numbers = self._numbers
         for question in self.run.questions["question"].head(self.first or self.run.questions.height):
             for sample, number in enumerate(numbers):
@@ -46,14 +46,14 @@ class Share:
                     yield question, sample
 
     async def add(self, record: dict[str, Any]) -> None:
-        """Return when a record about one of its samples is on the disk."""
-        if self._place is None:
+        """Add a record about a sample of this source; returns when it is on disk."""
+        if self._index is None:
             await self.run.add(record)
         else:
-            await self.run.add({**record, "sample": number_of(record["sample"], self._place), "source": self.source})
+            await self.run.add({**record, "sample": number_of(record["sample"], self._index), "source": self.source})
 
     @property
     def _numbers(self) -> list[int]:
-        """The numbers of its samples in the journal, by sample."""
+        """The journal numbers of its samples, by sample."""
         samples = range(self.run.manifest.n)
-        return list(samples) if self._place is None else [number_of(i, self._place) for i in samples]
+        return list(samples) if self._index is None else [number_of(i, self._index) for i in samples]

@@ -1,4 +1,4 @@
-"""Where a run stands, as one plain object."""
+"""The status of a run, as one plain dictionary."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from steelyard.runs.bill import bills, check_price
 from steelyard.runs.derived_table import FILE, is_fresh
-from steelyard.runs.imported import came_along
+from steelyard.runs.imported import imported_lists
 from steelyard.runs.lock import holder
-from steelyard.runs.losses import lost
+from steelyard.runs.losses import shortfall
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_status import parted_status
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import placed
+from steelyard.runs.sample_numbers import split_number
 from steelyard.runs.source_share import Share
 from steelyard.runs.state import Tally
 from steelyard.runs.usage import spent
@@ -23,15 +23,13 @@ from steelyard.runs.usage import spent
 def status(run: str | Path, *, price_response: float | None = None) -> dict[str, Any]:
     """Count what is done, what failed and why, and what is left, for the samples and for every verifier.
 
-    `sources` counts the samples of every upstream by its name, where a run has named ones.
-    `made_from` is the table that the run was made from, None for a run of `generate`.
-    `table` is "up to date", "older than the journal", "not made yet", or "made from more than the journal holds" with
-    what is gone in `lost`; `writer` is the process that writes to the run now; `bills` says what a verifier that was
-    asked on demand has read and what was saved, with `price_response` in money, too; `spent` counts requests and the
-    tokens that servers reported, by upstream ("" is the only one) and by verifier, as far as they were recorded;
-    `torn_bytes` are those of an
-    unfinished record at the end of the journal, which the next command removes. Of a run in parts the counts are those
-    of all, and `parts` says where each stands and who works on it now.
+    `sources` counts the samples of every named upstream. `made_from` is the table that the run was made from, None for
+    a run of `generate`. `table` is "up to date", "older than the journal", "not made yet", or "made from more than the
+    journal holds", with the missing counts in `lost`. `writer` is the process that is writing to the run. `bills` are
+    the costs and savings of on-demand scoring, in money if `price_response` is given. `spent` counts requests and the
+    tokens that servers reported, by upstream ("" if there is only one) and by verifier, as far as they were recorded.
+    `torn_bytes` is the size of an unfinished record at the end of the journal, which the next command removes. For a
+    run in parts the counts are totals, and `parts` has the state and the current worker of each part.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
@@ -46,10 +44,14 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
         return parted_status(folder, status, price_response)
     writer = holder(folder)
     with Run.open(folder) as opened:
-        billed = bills(opened, price_response)
+        run_bills = bills(opened, price_response)
         table = "up to date" if is_fresh(folder, opened.manifest) else "older than the journal"
-        gone = "" if table == "up to date" else lost(folder / FILE, opened.state.holds | came_along(opened.manifest))
-        table = "made from more than the journal holds" if gone else table
+        missing = (
+            ""
+            if table == "up to date"
+            else shortfall(folder / FILE, opened.state.holds | imported_lists(opened.manifest))
+        )
+        table = "made from more than the journal holds" if missing else table
         samples = opened.state.samples
         return {
             "run": str(folder),
@@ -60,13 +62,13 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
             "made_from": None if opened.manifest.rows is None else opened.manifest.questions_file or "a table",
             "samples": _counts(samples, opened.wanted, opened.manifest),
             "verifiers": {
-                name: _counts(opened.state.scores[name], len(samples.done), opened.manifest, billed.get(name))
-                for name in sorted({*opened.state.scores, *billed})
+                name: _counts(opened.state.scores[name], len(samples.done), opened.manifest, run_bills.get(name))
+                for name in sorted({*opened.state.scores, *run_bills})
             },
-            "bills": billed,
+            "bills": run_bills,
             "spent": spent(opened),
-            "table": table if gone or (folder / FILE).exists() else "not made yet",
-            "lost": gone,
+            "table": table if missing or (folder / FILE).exists() else "not made yet",
+            "lost": missing,
             "writer": writer,
             "torn_bytes": opened.torn,
         }
@@ -94,8 +96,8 @@ def _counts(tally: Tally, wanted: int, manifest: Manifest, bill: dict[str, Any] 
 
 
 def _failure(manifest: Manifest, question: str, number: int, reason: str) -> dict[str, Any]:
-    """One sample that failed; in a run of several upstreams with its source."""
+    """A failed sample; with its source if the run has several upstreams."""
     if not manifest.sources:
         return {"question": question, "sample": number, "reason": reason}
-    sample, place = placed(number)
-    return {"question": question, "source": [*manifest.sources][place], "sample": sample, "reason": reason}
+    sample, source = split_number(number)
+    return {"question": question, "source": [*manifest.sources][source], "sample": sample, "reason": reason}

@@ -1,7 +1,7 @@
 """Token usage of requests: what servers report, as the journal stores it, and its sums.
 
-The first sample of a reply, and every score, has a field `usage`: how many samples came with the reply, and its tokens
-where the server reports them. Runs of older versions lack the field, and what they spent is unknown.
+The first sample of a reply, and every score, has a field `usage`: the number of samples in the reply, and its tokens
+if the server reports them. Runs of older versions lack the field, and their usage is unknown.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Usage:
 
 
 def usage_field(reported: Mapping[str, Any] | None, samples: int = 1) -> dict[str, int]:
-    """The field of a record, from the usage that a server reported.
+    """Return the field of a record, from the usage that a server reported.
 
     >>> usage_field({"prompt_tokens": 7, "completion_tokens": 30, "total_tokens": 37}, samples=8)
     {'samples': 8, 'prompt_tokens': 7, 'completion_tokens': 30}
@@ -46,7 +46,7 @@ def usage_field(reported: Mapping[str, Any] | None, samples: int = 1) -> dict[st
 
 
 def usage_from_field(field: Any) -> Usage:
-    """The usage of one request.
+    """Return the usage of one request.
 
     >>> usage_from_field({"samples": 8, "prompt_tokens": 7, "completion_tokens": 30})
     Usage(requests=1, samples=8, prompt_tokens=7, completion_tokens=30, uncounted=0)
@@ -60,7 +60,7 @@ def usage_from_field(field: Any) -> Usage:
 
 
 def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
-    """The recorded usage per question, by ("sample", source) and ("score", verifier)."""
+    """Return the recorded usage per question, by ("sample", source) and ("score", verifier)."""
     path, total = (
         run.folder / JOURNAL,
         defaultdict[tuple[str, str], defaultdict[str, Usage]](lambda: defaultdict(Usage)),
@@ -76,7 +76,7 @@ def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
 
 
 def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
-    """The usage of every upstream (its name is empty if it is the only one) and of every verifier.
+    """Return the usage of every upstream (its name is empty if it is the only one) and of every verifier.
 
     Those without recorded usage are left out.
     """
@@ -88,7 +88,7 @@ def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def add_spent(total: dict[str, dict[str, dict[str, int]]], part: dict[str, dict[str, dict[str, int]]]) -> None:
-    """Add what was spent in one part of a run to the total."""
+    """Add the usage of one part of a run to the total."""
     for kind, parts in part.items():
         for name, usage in parts.items():
             before = total[kind].get(name, vars(Usage()))
@@ -96,7 +96,7 @@ def add_spent(total: dict[str, dict[str, dict[str, int]]], part: dict[str, dict[
 
 
 def total_usage(parts: Mapping[str, Usage]) -> Usage:
-    """The sum of several usages."""
+    """Return the sum of several usages."""
     return sum(parts.values(), Usage())
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.foundation.outputs import Kind
-from steelyard.foundation.panics import unprinted
+from steelyard.foundation.panics import hidden_panics
 from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.width import LONGEST_LINE
 
@@ -81,7 +81,7 @@ def any_table(columns: Sequence[str] | None = None) -> Kind:
 def mark_in(path: Path) -> str | None:
     """The kind that a Parquet file was marked with."""
     try:
-        with unprinted():
+        with hidden_panics():
             return pl.read_parquet_metadata(path).get(KEY)
     except DAMAGE:
         return None
@@ -91,7 +91,7 @@ def columns_in(path: Path) -> list[str] | None:
     """The columns of a file without a mark, by its front; None if it is no such table."""
     try:
         if path.suffix.lower() == ".arrow":
-            with unprinted():
+            with hidden_panics():
                 return list(pl.read_ipc_schema(path))
         with path.open("rb") as file:
             first = file.readline(LONGEST_LINE).decode()

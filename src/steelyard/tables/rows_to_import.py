@@ -15,7 +15,7 @@ import polars as pl
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableError
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
-from steelyard.runs.parameters import MOST_SAMPLES
+from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.tables.columns import check_columns
 from steelyard.tables.reading import named
 from steelyard.tables.responses import open_responses
@@ -115,7 +115,7 @@ def _numbered(frame: pl.LazyFrame, kinds: dict[str, str]) -> pl.DataFrame:
 
 
 def _check_numbers(table: pl.DataFrame, kinds: dict[str, str]) -> None:
-    outside = table.filter(~pl.col("sample").is_between(0, MOST_SAMPLES - 1))["sample"]
+    outside = table.filter(~pl.col("sample").is_between(0, MAX_SAMPLES - 1))["sample"]
     if len(outside):
         raise TableError(f"a sample has the number {outside[0]}: number them 0, 1, 2, .. or drop the column 'sample'")
     for name, kind in kinds.items():

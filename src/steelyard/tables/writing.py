@@ -14,7 +14,7 @@ from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, local_path, reason
 from steelyard.foundation.outputs import Kind, replace_hint
 from steelyard.foundation.stores.address import Address, Place, place_of
-from steelyard.foundation.stores.drafts import drafted
+from steelyard.foundation.stores.drafts import open_draft
 from steelyard.foundation.stores.same_objects import is_one_of
 from steelyard.tables.known_outputs import KEY, TableKind, any_table, kind_of
 
@@ -56,7 +56,7 @@ def put(table: pl.DataFrame, path: str | Path) -> None:
 @contextmanager
 def putting(table: pl.DataFrame, place: Place) -> Iterator[Path]:
     """Yield a file with a table in it, which takes its place when the block ends well."""
-    with drafted(place) as draft:
+    with open_draft(place) as draft:
         try:
             WRITERS[Path(place.name).suffix.lower()](table, draft.path)
         except pl.exceptions.PolarsError as error:
@@ -91,7 +91,7 @@ def _check_address(target: Address, kind: Kind, inputs: Sequence[Any], overwrite
     if not target.is_file():
         return
     here = local_path(str(target))
-    if is_one_of(target, inputs) or (isinstance(here, Path) and outputs.read_there(here.resolve(), kind, inputs)):
+    if is_one_of(target, inputs) or (isinstance(here, Path) and outputs.input_at(here.resolve(), kind, inputs)):
         raise UnwritableError(str(target), "it is an input of this command, which is never written over")
     if not overwrite:
         raise UnwritableError(str(target), "it is there already", replace_hint())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.foundation.errors import SettingError, StoreError
-from steelyard.foundation.stores import address, connecting
+from steelyard.foundation.stores import address, connection
 from steelyard.foundation.stores.address import Address, place_of
-from steelyard.foundation.stores.connecting import connected
+from steelyard.foundation.stores.connection import open_store
 from steelyard.runs.manifest import sha256_of
 from steelyard.tables.writing import check_output
 from tests.running import steelyard
@@ -62,7 +62,7 @@ def test_a_file_goes_there_and_back_in_pieces_and_its_tag_is_that_of_the_object(
     ],
 )  # fmt: skip
 def test_an_address_that_two_libraries_would_read_otherwise_is_refused(text: str) -> None:
-    with pytest.raises(SettingError, match="which is refused in addresses: name it otherwise"):
+    with pytest.raises(SettingError, match="which is refused in addresses: use another name"):
         place_of(text)
 
 
@@ -77,15 +77,15 @@ def test_a_store_that_cannot_be_reached_is_one_line_without_keys(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     secret = "wJalrXUtnFEMI"
-    monkeypatch.setattr(connecting, "PATIENCE", 0)
+    monkeypatch.setattr(connection, "PATIENCE", 0)
     for name, value in {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:1/{secret}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": secret,
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
-    connecting._store.cache_clear()
+    connection._store.cache_clear()
     with pytest.raises(
-        StoreError, match=r"cannot be reached \(.*\): see that the address, the network and .*AWS_\*"
+        StoreError, match=r"cannot be reached \(.*\): check the address, the network and .*AWS_\*"
     ) as told:
         Address("s3://bucket/parts/parts.json").read_bytes()
     assert secret not in str(told.value)
@@ -93,22 +93,22 @@ def test_a_store_that_cannot_be_reached_is_one_line_without_keys(
     (tmp_path / "t.csv").write_text("question,answer\nq,1\n")
     done = steelyard("partition", tmp_path / "t.csv", "-o", "s3://bucket/parts", "--parts", 2)
     assert (done.code, done.err.count("\n")) == (2, 1), done.err
-    connecting._store.cache_clear()
+    connection._store.cache_clear()
 
 
 def test_keys_that_are_refused_are_said_to_be() -> None:
     said = "Generic S3 error: Error performing list request: Server returned non-2xx status code: 403 Forbidden"
-    told = connecting._told("s3://box/a", "s3", ValueError(said))
-    assert told.startswith("s3://box/a is refused with these keys: set the variables AWS_*")
+    told = connection._message("s3://box/a", "s3", ValueError(said))
+    assert told.startswith("s3://box/a is refused with these credentials: set the variables AWS_*")
 
 
 def test_a_store_that_cannot_put_only_where_there_is_none_is_said_to_be_one() -> None:
-    with pytest.raises(StoreError, match="cannot put an object only where there is none"), connected("s3://box/a"):
+    with pytest.raises(StoreError, match="without conditional puts"), open_store("s3://box/a"):
         raise NotImplementedError
 
 
 def test_a_signature_in_an_address_is_not_repeated() -> None:
-    told = connecting._told(
+    told = connection._message(
         "az://box/a", "az", ValueError("GET https://x.net/a?sig=SECRET&se=1 failed\nDebug: ?sig=SECRET")
     )
     assert "SECRET" not in told
@@ -117,7 +117,7 @@ def test_a_signature_in_an_address_is_not_repeated() -> None:
 
 def test_a_place_that_cannot_be_written_to_is_one_line() -> None:
     with pytest.raises(
-        StoreError, match=r"file:///proc/nowhere/x cannot be reached \(.*\): see that it may be read and"
+        StoreError, match=r"file:///proc/nowhere/x cannot be reached \(.*\): check that it may be read and"
     ):
         Address("file:///proc/nowhere/x").write_bytes(b"")
 
@@ -130,7 +130,7 @@ def test_a_bucket_that_is_not_there_is_said_where_an_object_is_looked_for(monkey
         def get(self, key: str) -> None:
             raise FileNotFoundError("404 Not Found: <Error><Code>NoSuchBucket</Code></Error>")
 
-    monkeypatch.setattr(connecting, "_store", lambda *_: NoBucket())
+    monkeypatch.setattr(connection, "_store", lambda *_: NoBucket())
     with pytest.raises(StoreError, match="there is no bucket or container box; make it, or name another"):
         check_output("s3://box/verdicts.parquet", overwrite=True)
 
@@ -143,5 +143,5 @@ def test_an_address_alone_is_no_folder_here_and_neither_is_one_of_an_unknown_sto
     for output in ("s3://", "S3://bucket/parts", "https://host/parts", "file:///"):
         done = steelyard("partition", "t.csv", "-o", output, "--parts", 2)
         assert (done.code, done.err.count("\n")) == (2, 1), output
-        assert "it is an address of no store that is known here; begin it with one of s3, " in done.err
+        assert "it is an address with an unknown scheme; use one of the schemes s3, " in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

@@ -11,27 +11,27 @@ import pytest
 import steelyard as sy
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.stores.address import Address
-from steelyard.foundation.stores.drafts import drafted, nameless_file, sizes_of
+from steelyard.foundation.stores.drafts import nameless_file, open_draft, sizes_of
 from steelyard.tables.writing import WRITERS
 
 
 def test_a_draft_is_at_its_place_when_the_block_ends_well_and_not_before(tmp_path: Path) -> None:
     place = Address(f"file://{tmp_path}/out/x")
-    with drafted(place) as draft:
+    with open_draft(place) as draft:
         draft.path.write_bytes(b"all of it")
         assert not place.is_file()
     assert place.read_bytes() == b"all of it"
     assert place.state() == (9, draft.tag)
-    with pytest.raises(ValueError, match="256"), drafted(place) as draft:
+    with pytest.raises(ValueError, match="256"), open_draft(place) as draft:
         draft.path.write_bytes(bytes([1, 2, 300]))
     assert place.read_bytes() == b"all of it"
 
 
 def test_a_full_disk_is_named_with_the_folder_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    where = rf"No space left on device in {tmp_path}, where it is written first; make room there, or set TMPDIR"
+    where = rf"No space left on device in {tmp_path}, where the draft is written; make room there, or set TMPDIR"
     refused = pytest.raises(SettingError, match=where)
-    with refused, drafted(Address(f"file://{tmp_path}/x")):
+    with refused, open_draft(Address(f"file://{tmp_path}/x")):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert not (tmp_path / "x").exists()
 
@@ -58,7 +58,7 @@ def test_a_table_for_a_store_that_finds_no_room_here_says_where_to_make_it(
         raise pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)")
 
     monkeypatch.setitem(WRITERS, ".parquet", full)
-    where = "No space left .* where it is written first; make room there, or set TMPDIR"
+    where = "No space left .* where the draft is written; make room there, or set TMPDIR"
     with pytest.raises(SettingError, match=where):
         sy.write(sy.simulate(2, 2), f"file://{tmp_path}/t.parquet")
     with pytest.raises(SettingError, match=where):

@@ -306,7 +306,7 @@ def test_a_fork_keeps_the_samples_of_the_sources_it_shares(three: dict[str, Faul
     [
         ({"bee": 0}, {"bee": "another"}, "the model of bee was 'fault:knows@60', now 'another'"),
         ({"BEE": 0}, {"BEE": "fault:knows@60"}, "the upstream BEE was called bee"),
-        ({"": 0}, {}, "the upstreams were named bee, now one without a name"),
+        ({"": 0}, {}, "the upstreams were named bee, now a single one without a name"),
     ],
 )
 def test_a_run_resumed_with_another_meaning_of_its_names_is_refused(

@@ -16,7 +16,7 @@ import polars as pl
 
 import steelyard
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.foundation.caching import keep, kept
+from steelyard.foundation.caching import cached, store
 from steelyard.tables.sources.damage import DAMAGE
 
 SOURCE = Path(steelyard.__file__).parent
@@ -58,13 +58,13 @@ class Cache:
         if self.folder is not None:
             buffer = BytesIO()
             rows.write_parquet(buffer)
-            keep(self._place(name, grid, settings), buffer.getvalue())
+            store(self._place(name, grid, settings), buffer.getvalue())
 
     def file(self, content: str, kind: str, make: Callable[[], bytes]) -> bytes:
         """Bytes that follow from `content`, such as a drawing from its description."""
         if self.folder is None:
             return make()
-        return kept(self.folder, content, kind, make)
+        return cached(self.folder, content, kind, make)
 
     def _place(self, name: str, grid: str, settings: Settings) -> Path:
         key = sha256(f"{name}\0{grid}\0{settings!r}\0{code_hash(name)}".encode()).hexdigest()[:32]

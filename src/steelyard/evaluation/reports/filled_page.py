@@ -14,7 +14,7 @@ from steelyard.evaluation.reports.ballot_data import encoded
 from steelyard.evaluation.reports.comparison import comparison
 from steelyard.evaluation.reports.sections import Section
 from steelyard.foundation import look
-from steelyard.foundation.caching import cache_folder, kept
+from steelyard.foundation.caching import cache_folder, cached
 from steelyard.foundation.version import __version__
 
 HERE = Path(__file__).parent
@@ -57,5 +57,5 @@ def vega() -> str:
     def make() -> bytes:
         return vl_convert.javascript_bundle(EMBED).encode()
 
-    bundle = kept(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
+    bundle = cached(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
     return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"

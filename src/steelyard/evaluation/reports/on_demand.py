@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.foundation.errors import ScoreError, SettingError
-from steelyard.runs.parted_bill import billed
+from steelyard.runs.parted_bill import run_bills
 from steelyard.sampling.score.frugal_rule import fingerprint
 from steelyard.tables import read
 from steelyard.tables.plan_fits import warn_of_plan
@@ -98,4 +98,4 @@ def _told(
     file: str | Path, column: str, price: float | None = None
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """What a run says of a verifier that was asked on demand: how its last walk began, and its bill."""
-    return billed(Path(file), price).get(column) or (None, None)
+    return run_bills(Path(file), price).get(column) or (None, None)

@@ -10,7 +10,7 @@ import numpy as np
 from steelyard.evaluation.accuracy import estimate
 from steelyard.evaluation.reports.html_parts import card, facts, lead, said, table
 from steelyard.evaluation.reports.on_demand import OnDemand
-from steelyard.runs.bill_words import bill_lines
+from steelyard.runs.bill_text import bill_lines
 from steelyard.voting.confidence.calibration_error import BINS, calibration_curve
 from steelyard.voting.pools.arrays import Floats
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from steelyard.evaluation.reports.summary import Case
 from steelyard.foundation.errors import RunError, SettingError
-from steelyard.runs.parted_bill import billed
+from steelyard.runs.parted_bill import run_bills
 from steelyard.tables.score_spelling import spelled
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.readings import texts_asked
@@ -34,7 +34,7 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
 def _billed(run: Path, column: str) -> dict[str, str]:
     """What a run says that its verifier has read."""
     try:
-        found = billed(run).get(column)
+        found = run_bills(run).get(column)
     except RunError:
         return {}
     if found is None:

@@ -1,4 +1,4 @@
-"""The one look of all pages: a style sheet and a script, which each page adds its own parts to."""
+"""The common style sheet and script of all pages; each page adds its own."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def style(*own: Path) -> str:
-    """The style sheet, and after it those of one page."""
-    return "".join(file.read_text(encoding="utf-8") for file in (HERE / "look.css", *own))
+def style(*extra: Path) -> str:
+    """Return the common style sheet followed by those of one page."""
+    return "".join(file.read_text(encoding="utf-8") for file in (HERE / "look.css", *extra))
 
 
-def script(*own: Path) -> str:
-    """The script, and after it those of one page, as one that leaves no name behind."""
-    parts = "\n".join(file.read_text(encoding="utf-8") for file in (HERE / "look.js", *own))
+def script(*extra: Path) -> str:
+    """Return the common script followed by those of one page, wrapped so that no global names remain."""
+    parts = "\n".join(file.read_text(encoding="utf-8") for file in (HERE / "look.js", *extra))
     return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
 def allowed(*contents: str) -> str:
-    """What a page's policy allows: these scripts or sheets, and nothing that a text might smuggle in.
+    """Return the Content-Security-Policy sources for these scripts or style sheets, so that injected ones are blocked.
 
     >>> allowed("")
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"

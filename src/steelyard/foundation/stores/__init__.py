@@ -1,1 +1,1 @@
-"""Objects on stores such as S3: an address that can do the few things of a path that folders of parts need."""
+"""Object stores such as S3: an address with the few methods of a path that folders of parts need."""

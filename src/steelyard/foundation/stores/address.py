@@ -1,7 +1,7 @@
-"""An address on an object store, with the few things that a path can do.
+"""An address on an object store, with a few of the methods of a path.
 
-An object appears whole or not at all, so nothing is renamed; and one can be put only where there is none, which is how
-a command claims a folder. A folder is nothing but the names of objects that begin alike.
+Objects are written atomically, so nothing is renamed; and an object can be created only if there is none, which is how
+a command claims a folder. A folder is only a common prefix of object names.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from steelyard.foundation.files import address_of
-from steelyard.foundation.stores.connecting import connected
+from steelyard.foundation.stores.connection import open_store
 from steelyard.foundation.stores.spelling import check_spelling
 
-PIECE = 8 << 20  # bytes that travel in one request
-AT_ONCE = 4  # requests of one upload
+PIECE = 8 << 20  # bytes per request
+AT_ONCE = 4  # concurrent requests per upload
 
 
 class State(NamedTuple):
-    """What tells an object from another one of its name: a store gives every content a tag."""
+    """The size and the tag (ETag) of an object, which identify its content."""
 
     bytes: int
     tag: str | None
@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Address:
-    """Where an object is, or where names of objects begin.
+    """The address of an object, or a prefix of object names.
 
     >>> part = Address("s3://bucket/parts") / "part-00000.parquet"
     >>> str(part), part.stem, str(part.with_suffix(".json")), str(part.parent)
@@ -47,7 +47,7 @@ class Address:
 
     @property
     def name(self) -> str:
-        """What comes after the last slash."""
+        """The part after the last slash."""
         return self.text.rpartition("/")[2]
 
     @property
@@ -57,56 +57,56 @@ class Address:
 
     @property
     def parent(self) -> Address:
-        """What the address is in."""
+        """The address up to the last slash."""
         return Address(self.text.rpartition("/")[0])
 
     def with_suffix(self, suffix: str) -> Address:
-        """The same address with another suffix."""
+        """Return the address with another suffix."""
         return self.parent / PurePosixPath(self.name).with_suffix(suffix).name
 
     def absolute(self) -> Address:
-        """An address is the same everywhere."""
+        """Return the address itself, which is always absolute."""
         return self
 
     def read_bytes(self) -> bytes:
-        """The content; a FileNotFoundError where there is no such object."""
-        with connected(self.text) as (store, key):
+        """Return the content; raises FileNotFoundError if there is no such object."""
+        with open_store(self.text) as (store, key):
             return bytes(store.get(key).bytes())
 
     def is_file(self) -> bool:
-        """Whether there is such an object; it is asked for, as a store says only then that there is no such bucket."""
+        """Whether the object exists; uses GET, because only then a store reports a missing bucket."""
         try:
-            with connected(self.text) as (store, key):
+            with open_store(self.text) as (store, key):
                 store.get(key)
         except FileNotFoundError:
             return False
         return True
 
     def state(self) -> State | None:
-        """Its length and its tag; None where there is no such object."""
+        """Return the size and tag, or None if there is no such object."""
         try:
-            with connected(self.text) as (store, key):
-                found = store.head(key)
+            with open_store(self.text) as (store, key):
+                metadata = store.head(key)
         except FileNotFoundError:
             return None
-        return State(found["size"], found["e_tag"])
+        return State(metadata["size"], metadata["e_tag"])
 
     def objects(self) -> dict[str, State]:
-        """All objects below, by their names from here on; the mark of an empty folder, as consoles make it, is none."""
-        with connected(self.text) as (store, key):
-            found = [each for some in store.list(prefix=key or None) for each in some]
+        """Return all objects below, by relative name, without the folder markers that web consoles create."""
+        with open_store(self.text) as (store, key):
+            objects = [item for batch in store.list(prefix=key or None) for item in batch]
         above = len(key) + 1 if key else 0
-        below = [each for each in found if len(each["path"]) > above]
-        return {each["path"][above:]: State(each["size"], each["e_tag"]) for each in below}
+        below = [item for item in objects if len(item["path"]) > above]
+        return {item["path"][above:]: State(item["size"], item["e_tag"]) for item in below}
 
     def write_bytes(self, content: bytes) -> None:
-        """Put an object, over whatever is there."""
-        with connected(self.text) as (store, key):
+        """Put an object, replacing any existing one."""
+        with open_store(self.text) as (store, key):
             store.put(key, content, use_multipart=False)
 
     def create(self, content: bytes) -> bool:
-        """Put an object if there is none; return whether it was put."""
-        with connected(self.text) as (store, key):
+        """Create an object if there is none; return whether it was created."""
+        with open_store(self.text) as (store, key):
             from obstore.exceptions import AlreadyExistsError, PreconditionError
 
             try:
@@ -116,13 +116,13 @@ class Address:
         return True
 
     def upload(self, path: Path) -> str | None:
-        """Put a file from here, over whatever is there; return the tag that it has there."""
-        with connected(self.text) as (store, key):
+        """Upload a local file, replacing any existing object; return its tag."""
+        with open_store(self.text) as (store, key):
             tag: str | None = store.put(key, path, chunk_size=PIECE, max_concurrency=AT_ONCE)["e_tag"]
         return tag
 
     def download(self, path: Path) -> str:
-        """Write the content to a file that is here, piece by piece; return its SHA-256."""
+        """Download the content to a local file in pieces; return its SHA-256."""
         digest = hashlib.sha256()
         with path.open("wb") as file:
             for piece in self._pieces():
@@ -131,14 +131,14 @@ class Address:
         return digest.hexdigest()
 
     def _pieces(self) -> Iterator[bytes]:
-        with connected(self.text) as (store, key):
+        with open_store(self.text) as (store, key):
             size = store.head(key)["size"]
             for start in range(0, size, PIECE):
                 yield store.get_range(key, start=start, end=min(size, start + PIECE))
 
     def remove(self) -> None:
-        """Remove the object, if it is there."""
-        with suppress(FileNotFoundError), connected(self.text) as (store, key):
+        """Remove the object, if it exists."""
+        with suppress(FileNotFoundError), open_store(self.text) as (store, key):
             store.delete(key)
 
 
@@ -146,7 +146,7 @@ Place: TypeAlias = Path | Address
 
 
 def place_of(source: str | Path) -> Place:
-    """The address that a text means, also where it was taken for a path and lost a slash; else the path.
+    """Return the object-store address in a text or path (a path loses a slash of the address), else the path.
 
     >>> place_of(Path("s3://bucket/parts/")), place_of("parts")
     (Address(text='s3://bucket/parts'), PosixPath('parts'))

@@ -1,4 +1,4 @@
-"""Files that are written here first, and appear at their place whole or not at all, be it a path or an address."""
+"""Atomic writes to a path or an object store, by way of a local draft."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from steelyard.foundation.stores.address import Address, Place, State
 
 @dataclass
 class Draft:
-    """Where to write; `tag` is what the store calls the content, once it is there."""
+    """The path to write to; `tag` is the tag of the object after the upload."""
 
     path: Path
     tag: str | None = None
 
 
 @contextmanager
-def drafted(place: Place, *, durable: bool = False, follow: bool = True) -> Iterator[Draft]:
-    """Yield a file that takes its place when the block ends well; the options are those of `replacing`."""
-    if isinstance(place, Path):
-        with replacing(place, durable=durable, follow=follow) as temporary:
+def open_draft(target: Place, *, durable: bool = False, follow: bool = True) -> Iterator[Draft]:
+    """Yield a draft that replaces the target when the block succeeds; the options are those of `replacing`."""
+    if isinstance(target, Path):
+        with replacing(target, durable=durable, follow=follow) as temporary:
             yield Draft(temporary)
         return
     with nameless_file() as path:
@@ -32,17 +32,17 @@ def drafted(place: Place, *, durable: bool = False, follow: bool = True) -> Iter
         try:
             yield draft
         except OSError as error:
-            why = f"{reason(error)} in {tempfile.gettempdir()}, where it is written first"
-            raise UnwritableError(str(place), why, "make room there, or set TMPDIR") from None
-        draft.tag = place.upload(path)
+            why = f"{reason(error)} in {tempfile.gettempdir()}, where the draft is written"
+            raise UnwritableError(str(target), why, "make room there, or set TMPDIR") from None
+        draft.tag = target.upload(path)
 
 
 @contextmanager
 def nameless_file() -> Iterator[Path]:
-    """Yield an empty file in $TMPDIR that is gone when the block ends, or the process, however that ends.
+    """Yield an empty file in $TMPDIR that disappears at the end of the block or of the process.
 
-    It has no name but the number by which this process holds it; where a system has no such names, it has one, and
-    stays if the process is killed.
+    It is accessible only through its file descriptor. On a system without /proc it has a name, and remains if the
+    process is killed.
     """
     if Path("/proc/self/fd").is_dir():
         with tempfile.TemporaryFile(prefix="steelyard-") as file:
@@ -52,19 +52,19 @@ def nameless_file() -> Iterator[Path]:
             yield Path(named.name)
 
 
-def put_bytes(place: Place, content: bytes, *, follow: bool = False) -> None:
-    """Write bytes in one step; to a file so that they survive a power cut, and through a link only with `follow`."""
-    if isinstance(place, Address):
-        place.write_bytes(content)
+def put_bytes(target: Place, content: bytes, *, follow: bool = False) -> None:
+    """Write bytes atomically; a file is durable, and a link is followed only with `follow`."""
+    if isinstance(target, Address):
+        target.write_bytes(content)
     else:
-        write_atomically(place, content, durable=True, follow=follow)
+        write_atomically(target, content, durable=True, follow=follow)
 
 
-def sizes_of(places: Sequence[Place]) -> list[int | None]:
-    """The bytes of files, or of objects in one folder, each; None where there is none."""
-    first = next(iter(places), None)
-    there = first.parent.objects() if isinstance(first, Address) else {}  # asked for once
-    return [_size(place) if isinstance(place, Path) else _listed(place, there) for place in places]
+def sizes_of(paths: Sequence[Place]) -> list[int | None]:
+    """Return the sizes of files, or of objects in one folder; None for a missing one."""
+    first = next(iter(paths), None)
+    listed = first.parent.objects() if isinstance(first, Address) else {}  # listed once
+    return [_size(path) if isinstance(path, Path) else _listed(path, listed) for path in paths]
 
 
 def _size(path: Path) -> int | None:
@@ -74,5 +74,5 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _listed(address: Address, there: Mapping[str, State]) -> int | None:
-    return there[address.name].bytes if address.name in there else None
+def _listed(address: Address, objects: Mapping[str, State]) -> int | None:
+    return objects[address.name].bytes if address.name in objects else None

@@ -1,4 +1,4 @@
-"""Messages of other libraries without what opens a store: keys, signatures, and passwords in addresses."""
+"""Mask credentials in messages of other libraries: keys, signatures, and passwords in addresses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re
 
 
 def without_secrets(text: str) -> str:
-    """The text with *** for whatever opens a store.
+    """Return the text with *** in place of credentials.
 
     >>> without_secrets("GET http://me:hunter2@host/a?sig=abc failed")
     'GET http://***@host/a failed'

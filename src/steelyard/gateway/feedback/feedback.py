@@ -32,7 +32,7 @@ from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.vote.counting import Counting
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.policies import AnswerPolicy
-from steelyard.runs.feedback_folder import MOST, REQUEST, FeedbackFolder, FeedbackSettings, Record, confidence_in
+from steelyard.runs.feedback_folder import MAX_BYTES, REQUEST, FeedbackFolder, FeedbackSettings, Record, confidence_in
 from steelyard.voting.confidence.calibration_error import calibration_curve
 from steelyard.voting.confidence.drift import MOST_REFERENCES, score_drift
 from steelyard.voting.counting.logit_weight import clipped_logit
@@ -83,7 +83,7 @@ class Feedback:
             raise AssertionError("it is opened before the server listens")
         return self._folder
 
-    def open(self, path: Any, settings: FeedbackSettings, most: int = MOST) -> None:
+    def open(self, path: Any, settings: FeedbackSettings, most: int = MAX_BYTES) -> None:
         """Take up the folder and what is in it."""
         self.kind = settings.answers
         self._folder = FeedbackFolder(path, settings, self._see, most)

@@ -11,7 +11,7 @@ import polars as pl
 
 from steelyard.runs.manifest import FILE
 from steelyard.runs.parameters import Abilities
-from steelyard.runs.run import Run, continued
+from steelyard.runs.run import Run, resumed_manifest
 from steelyard.runs.source_share import Share
 from steelyard.runs.usage import Usage, usage_by_part
 from steelyard.sampling.estimate.estimate import Estimate, Range, predicted, tokens_of_text
@@ -36,7 +36,7 @@ def estimate_generate(
         everything = {question: [range(order.sampling.n)] for question in [*prompts][:first]}
         return {upstream.name: _estimate(order, everything, prompts, {}, None) for upstream in order.upstreams}
     with Run.open(folder) as run:
-        run.manifest = continued(folder, run.manifest, order.manifest)
+        run.manifest = resumed_manifest(folder, run.manifest, order.manifest)
         run.questions = questions  # they may differ from those of a run without samples
         usage = usage_by_part(run)
         return {

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steelyard.foundation.errors import SettingError, did_you_mean
-from steelyard.runs.sample_numbers import MOST_OF_A_SOURCE, MOST_SOURCES
+from steelyard.runs.sample_numbers import MAX_SAMPLES_PER_SOURCE, MAX_SOURCES
 from steelyard.sampling.llm.address import NO_KEY, read_address
 from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.upstream import check_upstream, model_name
@@ -66,8 +66,10 @@ def read_upstreams(upstream: Named, model: Named | None, key_env: Named, n: int)
             raise SettingError(f"models and keys by name are for upstreams by name: {WRITE}")
         return (Upstream("", str(upstream), model_name(str(upstream), model), str(key_env)),)  # type: ignore[arg-type]
     _check_names(urls)
-    if n > MOST_OF_A_SOURCE:
-        raise SettingError(f"cannot draw {n} samples per question of each upstream: -n is at most {MOST_OF_A_SOURCE:,}")
+    if n > MAX_SAMPLES_PER_SOURCE:
+        raise SettingError(
+            f"cannot draw {n} samples per question of each upstream: -n is at most {MAX_SAMPLES_PER_SOURCE:,}"
+        )
     models, keys = _models(model, urls), _keys(key_env, urls)
     found = tuple(Upstream(name, urls[name], model_name(urls[name], models[name]), keys[name]) for name in sorted(urls))
     _check_different(found)
@@ -107,8 +109,8 @@ def _by_name(parts: list[str], option: str) -> dict[str, str]:
 
 def _check_names(urls: dict[str, str]) -> None:
     """Refuse names that no table could tell apart, and names without an address."""
-    if len(urls) > MOST_SOURCES:
-        raise SettingError(f"there are {len(urls)} upstreams: a run has at most {MOST_SOURCES}")
+    if len(urls) > MAX_SOURCES:
+        raise SettingError(f"there are {len(urls)} upstreams: a run has at most {MAX_SOURCES}")
     alike: dict[str, str] = {}
     for name, url in urls.items():
         if not name:

@@ -21,9 +21,9 @@ import polars as pl
 from steelyard.foundation.errors import SteelyardNote, SteelyardWarning, TableError
 from steelyard.runs.derived_table import JOURNAL, fresh_table
 from steelyard.runs.index import WIDE, Index
-from steelyard.runs.on_demand import ENDS, ROUND, has_text, walked
+from steelyard.runs.on_demand import ENDS, ROUND, has_text, last_walk
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import MOST_SOURCES
+from steelyard.runs.sample_numbers import MAX_SOURCES
 from steelyard.runs.state import Key
 from steelyard.runs.usage import FIELD
 from steelyard.sampling.score.frugal_rule import Frugal
@@ -59,14 +59,14 @@ async def score_on_demand(
     rows = Rows(run, scoring, frugal, texts)
     if not is_part:
         check_readable(run.folder, rows.readable)
-    before = walked(run.folder / JOURNAL, scoring.column)
+    before = last_walk(run.folder / JOURNAL, scoring.column)
     done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
     done.rule, done.empty, done.readable = frugal.rule.name, rows.empty, rows.readable
-    if not before.goes_on(frugal.note):
+    if not before.continues(frugal.note):
         if before.begun is not None:
             warnings.warn(_goes_otherwise(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
         await run.add(frugal.note)
-        before = walked(run.folder / JOURNAL, scoring.column)
+        before = last_walk(run.folder / JOURNAL, scoring.column)
     asked = np.array([not text for text in rows.has_text]) | np.array([key in before.before for key in rows.keys])
     walk = Walk(frugal.rule, frugal.voter, rows.pool, asked, rows.scores)
     asking = Asking(run, scoring, frugal, rows, connect, max_failures)
@@ -101,7 +101,7 @@ class Rows:
         known = frugal.score.column in table.columns
         several = list(run.manifest.sources)
         place = table[USUAL].replace_strict(several, range(len(several)), return_dtype=pl.Int64) if several else None
-        number = table["sample"] if place is None else table["sample"] * MOST_SOURCES + place
+        number = table["sample"] if place is None else table["sample"] * MAX_SOURCES + place
         wanted = [name for name in ("question", "sample", "response", "answer", USUAL) if name in table.columns]
         scores = [frugal.score.column] if known else []
         frame = table.select(*wanted, *scores).with_columns(number.alias(NUMBER))

@@ -11,7 +11,7 @@ from steelyard.foundation.errors import SettingError
 from steelyard.runs.imported import columns_of
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
-from steelyard.runs.state import TAKEN
+from steelyard.runs.state import RESERVED
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.upstream import check_upstream, model_name, served
@@ -64,7 +64,7 @@ class ScoreOrder:
             raise SettingError("several servers are for a run in parts, where each worker asks its own: name one")
         if self.at is not None:
             check_upstream(self.at, self.key_env)
-        if self.name in TAKEN or not self.name.strip():
+        if self.name in RESERVED or not self.name.strip():
             raise SettingError(
                 f"scores cannot be called {self.name!r}: the table has such a column; choose another (--as, column=)"
             )

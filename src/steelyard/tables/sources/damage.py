@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.panics import unprinted
+from steelyard.foundation.panics import hidden_panics
 from steelyard.foundation.stores.secrets import without_secrets
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -25,7 +25,7 @@ FIXES = {  # by words of a message of polars
 def reading(name: object) -> Iterator[None]:
     """Read a table in this block; what cannot be read is one line."""
     try:
-        with unprinted():
+        with hidden_panics():
             yield
     except DAMAGE as error:
         raise TableError(f"{name} cannot be read: {with_fix(error, name)}") from None

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.panics import unprinted
+from steelyard.foundation.panics import hidden_panics
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.encodings import check_utf8
@@ -32,7 +32,7 @@ def open_json_lines(path: Path) -> pl.LazyFrame:
     lines, plain = _screened(path)
     if plain:
         try:
-            with unprinted():
+            with hidden_panics():
                 frame = pl.read_ndjson(path, infer_schema_length=None)
             if frame.width and frame.height == lines:
                 return frame.lazy()

@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.panics import unprinted
+from steelyard.foundation.panics import hidden_panics
 from steelyard.tables.sources.damage import DAMAGE, with_fix
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
@@ -39,7 +39,7 @@ def open_file(path: Path) -> pl.LazyFrame:
             raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
         if path.stat().st_size == 0:
             raise TableError(f"{path} is empty: it has no rows to read")
-        with unprinted():
+        with hidden_panics():
             frame = opener(path)
             check_width(path, len(frame.collect_schema()))
         return frame

@@ -1,7 +1,7 @@
-"""The store that an address is on, opened once per process; what it refuses is one line with the fix.
+"""Connections to object stores, opened once per process; errors are one line with the fix.
 
-It finds keys as polars does, in the variables AWS_*, GOOGLE_* and AZURE_*: both are made of the same library. What
-fails is tried again, for half a minute; a request takes half a minute at most, as the library has it.
+Credentials come from the variables AWS_*, GOOGLE_* and AZURE_*, as in polars, which uses the same library. Failed
+requests are retried for half a minute; the library limits one request to half a minute.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from steelyard.foundation.stores.spelling import keys_of
 if TYPE_CHECKING:
     from obstore.store import LocalStore, ObjectStore
 
-PATIENCE, TRIES = 30, 100  # seconds of all tries together, which end sooner than so many tries
+PATIENCE, TRIES = 30, 100  # seconds for all tries together; the limit on tries is never reached
 FORBIDDEN = re.compile(r"status code: 40[13]\b")
-INSTALL = "install what reaches it, also on every machine with workers: pip install 'steelyard[remote]'"
-NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # as S3, Google and Azure say it
+INSTALL = "install the package for object stores, also on every worker machine: pip install 'steelyard[remote]'"
+NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # of S3, Google and Azure
 
 
 @contextmanager
-def connected(address: str) -> Iterator[tuple[Any, str]]:
-    """Yield the store of an address, and the key of its object there; one that is missing is a FileNotFoundError."""
+def open_store(address: str) -> Iterator[tuple[Any, str]]:
+    """Yield the store and the object key of an address; a missing object raises FileNotFoundError."""
     scheme, _, rest = address.partition("://")
     authority, _, key = rest.partition("/")
     try:
@@ -38,12 +38,14 @@ def connected(address: str) -> Iterator[tuple[Any, str]]:
     try:
         yield _store(scheme, authority, PATIENCE), key
     except (BaseError, NotImplementedError, ValueError, OSError) as error:
-        if any(word in str(error) for word in NO_BUCKET):
-            told = f"{address} cannot be reached: there is no bucket or container {authority}; make it, or name another"
-            raise StoreError(told) from None
+        if any(code in str(error) for code in NO_BUCKET):
+            message = (
+                f"{address} cannot be reached: there is no bucket or container {authority}; make it, or name another"
+            )
+            raise StoreError(message) from None
         if isinstance(error, FileNotFoundError):
             raise
-        raise StoreError(_told(address, scheme, error)) from None
+        raise StoreError(_message(address, scheme, error)) from None
 
 
 @cache
@@ -56,20 +58,22 @@ def _store(scheme: str, authority: str, patience: int) -> ObjectStore | LocalSto
     return from_url(address, retry_config={"retry_timeout": timedelta(seconds=patience), "max_retries": TRIES})
 
 
-def _told(address: str, scheme: str, error: Exception) -> str:
-    """What a store refused, in one line without anything that opens it."""
+def _message(address: str, scheme: str, error: Exception) -> str:
+    """Describe an error of a store in one line, without secrets."""
     kind = type(error).__name__
     if scheme == "file":
-        return f"{address} cannot be reached ({str(error).partition(chr(10))[0]}): see that it may be read and written"
+        return (
+            f"{address} cannot be reached ({str(error).partition(chr(10))[0]}): check that it may be read and written"
+        )
     keys = keys_of(scheme)
     if kind in ("PermissionDeniedError", "UnauthenticatedError") or FORBIDDEN.search(str(error)):
-        return f"{address} is refused with these keys: set the variables {keys}, or have them allowed to read and write"
+        return f"{address} is refused with these credentials: set the variables {keys}, or grant read and write access"
     if kind in ("NotSupportedError", "NotImplementedError"):
         return (
-            f"{address} is on a store that cannot put an object only where there is none, so that two commands could "
+            f"{address} is on a store without conditional puts, so that two commands could "
             "write into one folder: use a folder, or another store"
         )
-    first = (str(error) or kind).partition("\n")[0].partition(": <")[0]  # what comes then is a page of the server
+    first = (str(error) or kind).partition("\n")[0].partition(": <")[0]  # the rest is an HTML page
     first = without_secrets(first)
-    fix = f"see that the address, the network and the variables {keys} are correct, and run the command again"
+    fix = f"check the address, the network and the variables {keys}, and run the command again"
     return f"{address} cannot be reached ({first[:300].strip()}): {fix}"

@@ -1,4 +1,4 @@
-"""The bill of a verifier that was asked on demand, as sentences."""
+"""The bill of on-demand scoring, as sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def bill_lines(name: str, bill: dict[str, Any]) -> list[str]:
-    """The bill of one verifier, as sentences."""
+    """Return the bill of one verifier, as sentences."""
     total = bill["read"] + bill["copied"] + bill["not_asked"]
     share = bill["read"] / max(1, total)
     same = f", {bill['copied']:,} have the words of one of these" if bill["copied"] else ""
