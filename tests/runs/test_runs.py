@@ -158,4 +158,4 @@ def test_fit_evaluate_vote_and_report_take_a_run_folder_and_a_plain_folder_is_on
     (tmp_path / "plain").mkdir()
     done = steelyard("evaluate", tmp_path / "plain")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "is a folder and no run" in done.err
+    assert "is a folder but not a run" in done.err

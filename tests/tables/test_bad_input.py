@@ -73,7 +73,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "a bad json line": (_text(LINE + LINE + "{oops\n" + LINE, "t.jsonl"), ("line 3 is not JSON",)),
     "a json line that is no object": (_text(LINE + "[1, 2]\n", "t.jsonl"), ("line 2", "not an object")),
     "bytes that are no text": (_text(LINE.encode() + b"\xff\xfe\n", "t.jsonl"), ("line 2 is not JSON",)),
-    "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 is not JSON",)),
+    "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 cannot be read as JSON",)),
     "no question": (_write(lambda t: t.rename({"question": "questoin"})), ("no column 'question'", "questoin")),
     "no answer": (_write(lambda t: t.drop("answer")), ("no column 'answer'",)),
     "no score": (_write(lambda t: t.drop("score")), ("no column of scores", "--score none")),

@@ -30,19 +30,19 @@ READ = {
     "a response with # in it": HEADER + 'a,"#### 4",0.75\na,5,0.25\nb,"#\n4",0.5\n',
 }
 REFUSED = {
-    "names behind #": ("# " + HEADER + ROWS, "line 1 has '#' before the names of the columns: remove it"),
+    "names behind #": ("# " + HEADER + ROWS, "line 1 has a '#' before the column names: remove it"),
     "no header": (ROWS, "its first line holds values (a, 4, 0.75), not the names of columns"),
     "no header, twice the same": ("q,4,4\nq,5,5\n", "its first line holds values (q, 4, 4)"),
     "sentences": ("q1,So the answer is 4\nq1,It is 5\n", "put a line with the names before it"),
-    "only a header": (HEADER, "is empty: it has the names of columns, and no rows"),
+    "only a header": (HEADER, "is empty: it has a header but no rows"),
     "only blank lines": ("\n\n\n", "is empty: it has no rows to read"),
     "lines of old Macs": ((HEADER + ROWS).replace("\n", "\r"), "tr '\\r' '\\n' <"),
-    "more cells than names": (HEADER + "a,1,234,0.5\n", "a row has more cells than there are names of columns"),
+    "more cells than names": (HEADER + "a,1,234,0.5\n", "a row has more cells than the header"),
     "a comment among the rows": (HEADER + "a,4,0.5\n# checked, twice\nb,4,0.5\n", "line 3 looks like a comment"),
     "NUL bytes at the end": (HEADER + ROWS + "\0" * 99, "contains NUL bytes"),
-    "a last line that was cut off": (HEADER + ROWS + "b,5", "ends within a line ('b,5' has fewer cells"),
+    "a last line that was cut off": (HEADER + ROWS + "b,5", "ends in the middle of a line ('b,5' has fewer cells"),
     "a title above the header": ("Our results,,\n,,\n" + HEADER + ROWS, "several columns without a name"),
-    "a quote that stays open": (HEADER + 'a,"4,0.5\nb,5,0.5\n', "a quote is opened and not closed"),
+    "a quote that stays open": (HEADER + 'a,"4,0.5\nb,5,0.5\n', "a quote is not closed"),
 }
 
 
@@ -124,18 +124,18 @@ def test_rows_with_too_few_cells_are_counted_and_no_others(
         csv_lines.check_lines(path, front_of(path))
     if any('5" wide' in row for row in rows):  # what a quote within a cell opens is undefined
         return
-    assert [f"(short rows in all: {short})" in str(each.message) for each in told] == [True] * bool(short)
+    assert [f"(short rows in total: {short})" in str(each.message) for each in told] == [True] * bool(short)
 
 
 def test_a_short_row_is_reported_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("# ours\n" + HEADER + 'a,"4\n4",0.5\na,5\nb,4,0.5\n')
-    with pytest.warns(sy.SteelyardWarning, match=r"rows.csv, line 5 has 2 cells and the header 3"):
+    with pytest.warns(sy.SteelyardWarning, match=r"rows.csv, line 5 has 2 cells and the header has 3"):
         sy.read(path, score="none", answers="exact")
 
 
 def test_a_short_row_beside_a_very_long_response_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(HEADER + 'a,"' + "so " * 100_000 + '4",0.5\na,5\nb,4,0.5\n')
-    with pytest.warns(sy.SteelyardWarning, match=r"line 3 has 2 cells and the header 3"):
+    with pytest.warns(sy.SteelyardWarning, match=r"line 3 has 2 cells and the header has 3"):
         sy.read(path, score="none", answers="exact")

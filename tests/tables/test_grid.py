@@ -12,8 +12,8 @@ from recipes.grid.config import LLMS, VERIFIERS
 from recipes.grid.figures import figures, grid_hash, pair_figures, rounded
 from steelyard.cli.grid_figures import FIGURES
 from steelyard.tables.sources.bundled_grid import (
-    ABOUT,
     GRID,
+    NOT_SCORES,
     RESPONSES,
     grid_texts,
 )
@@ -28,7 +28,7 @@ def grid() -> pl.DataFrame:
 
 
 def test_its_form(grid: pl.DataFrame) -> None:
-    assert grid.columns == [*ABOUT, *VERIFIERS, *SELF]
+    assert grid.columns == [*NOT_SCORES, *VERIFIERS, *SELF]
     assert grid.null_count().select(pl.exclude("answer")).sum_horizontal().item() == 0
     assert grid["llm"].unique(maintain_order=True).to_list() == list(LLMS)
     counts = grid.group_by("llm", "question").agg(pl.len(), pl.col("sample").n_unique().alias("samples"))

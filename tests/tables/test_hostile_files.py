@@ -17,7 +17,7 @@ from steelyard.cli import show
 from steelyard.tables.questions.question_files import LONGEST_TEXT, read_questions
 from steelyard.tables.sources import json_lines
 from steelyard.tables.sources.opening import open_table
-from steelyard.tables.sources.width import MOST_COLUMNS
+from steelyard.tables.sources.width import MAX_COLUMNS
 from tests.memory import measured
 from tests.running import steelyard
 
@@ -54,7 +54,7 @@ def test_brackets_inside_strings_are_not_nesting(tmp_path: Path, text: str) -> N
 def test_real_nesting_is_still_refused_with_its_line(tmp_path: Path, deep: str) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": 1, "answer": "1"}\n{"question": 1, "answer": "[[", "x": ' + deep + "}\n")
-    with pytest.raises(sy.TableError, match="line 2 is not JSON we read: it is nested more than 100 deep"):
+    with pytest.raises(sy.TableError, match="line 2 cannot be read as JSON: it is nested more than 100 levels deep"):
         open_table(path)
 
 
@@ -69,14 +69,14 @@ def test_a_line_that_is_wide_and_not_deep_is_read_and_one_that_is_broken_is_no_n
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_a_file_with_too_many_columns_is_refused_before_it_is_read(tmp_path: Path, suffix: str) -> None:
-    wide = responses(prompt=["p", "q"], **{f"c{i}": [1, 2] for i in range(MOST_COLUMNS)})
+    wide = responses(prompt=["p", "q"], **{f"c{i}": [1, 2] for i in range(MAX_COLUMNS)})
     path = tmp_path / f"wide{suffix}"
     WRITERS[suffix](wide, path)
     for read in (sy.read, read_questions):
-        with pytest.raises(sy.TableError, match=r"has 5,00\d columns, more than 5,000: keep those that are needed"):
+        with pytest.raises(sy.TableError, match=r"has 5,00\d columns, more than 5,000: keep only those you need"):
             read(path)
-    WRITERS[suffix](wide.select(wide.columns[:MOST_COLUMNS]), path)
-    assert open_table(path).collect_schema().len() == MOST_COLUMNS
+    WRITERS[suffix](wide.select(wide.columns[:MAX_COLUMNS]), path)
+    assert open_table(path).collect_schema().len() == MAX_COLUMNS
 
 
 def test_a_wide_line_is_refused_before_polars_sees_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

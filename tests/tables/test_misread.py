@@ -45,7 +45,7 @@ def test_ids_in_a_csv_file_are_text_whatever_their_column_is_called(tmp_path: Pa
 def test_a_csv_file_with_two_columns_of_one_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("question,answer,answer,score\n1,a,b,0.5\n")
-    with pytest.raises(TableError, match="has two columns 'answer': remove one, or give it another name"):
+    with pytest.raises(TableError, match="has two columns 'answer': remove or rename one"):
         sy.read(path)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.tables.sources import json_files, unpacking, zstandard
-from steelyard.tables.sources.opening import open_table, opened
+from steelyard.tables.sources.opening import open_source, open_table
 from steelyard.tables.sources.unpacking import plain_file
 from tests.running import Done, steelyard
 
@@ -119,7 +119,7 @@ def test_folders_patterns_and_several_files_are_one_table(tmp_path: Path) -> Non
         assert sy.read(source).answer.tolist() == expected
     assert steelyard("vote", tmp_path / "*.parquet", "--json").out == steelyard("vote", tmp_path, "--json").out
     sy.write(TABLE, tmp_path / "c.csv")
-    with pytest.raises(sy.TableError, match=r"several kinds: name one of them: .*\*\.parquet'") as refused:
+    with pytest.raises(sy.TableError, match=r"several formats: choose one of them: .*\*\.parquet'") as refused:
         sy.read(tmp_path)
     pattern = str(refused.value).split("'")[1]
     assert sy.read(pattern).answer.tolist() == expected
@@ -133,11 +133,11 @@ def test_an_opened_file_gives_its_first_record_all_records_and_its_columns(tmp_p
     (tmp_path / "t.json").write_text(json.dumps(rows))
     (tmp_path / "one.json").write_text(json.dumps({"id": "x", "choices": [{"index": 0}, {"index": 1}]}))
     for name in ("t.jsonl", "t.json"):
-        file = opened(tmp_path / name)
+        file = open_source(tmp_path / name)
         assert (file.first, list(file.records()), file.paths) == (rows[0], rows, (tmp_path / name,))
         assert file.frame().collect().height == 2
-    assert len(opened(tmp_path / "one.json").first["choices"]) == 2
-    assert [part.paths for part in opened([tmp_path / "t.json", tmp_path / "t.jsonl"]).parts()] == [
+    assert len(open_source(tmp_path / "one.json").first["choices"]) == 2
+    assert [part.paths for part in open_source([tmp_path / "t.json", tmp_path / "t.jsonl"]).parts()] == [
         (tmp_path / "t.json",), (tmp_path / "t.jsonl",),
     ]  # fmt: skip
 
@@ -146,7 +146,7 @@ def test_an_opened_file_gives_its_first_record_all_records_and_its_columns(tmp_p
 def test_json_that_is_no_table_is_one_line_and_its_first_record_is_nothing(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(raw)
-    assert opened(path).first == {}
+    assert open_source(path).first == {}
     done = steelyard("vote", path)
     assert (done.code, done.err.count("\n")) == (2, 1), done.err
 
@@ -154,7 +154,7 @@ def test_json_that_is_no_table_is_one_line_and_its_first_record_is_nothing(tmp_p
 def test_json_too_deep_too_wide_or_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.json"
     path.write_text('[{"question": "a", "answer": "1", "x": ' + "[" * 200 + "]" * 200 + "}]")
-    with pytest.raises(sy.TableError, match="nested more than 100 deep"):
+    with pytest.raises(sy.TableError, match="nested more than 100 levels deep"):
         open_table(path)
     path.write_text(json.dumps([{f"c{i}": 1 for i in range(6000)}]))
     with pytest.raises(sy.TableError, match="6,000 columns"):

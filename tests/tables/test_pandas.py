@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import steelyard as sy
-from steelyard.tables.sources.opened_tables import framed
+from steelyard.tables.sources.opened_tables import lazy_frame
 
 BASE: dict[str, Any] = {
     "question": ["a", "a", "b", "b"],
@@ -58,12 +58,12 @@ def test_lists_per_question_are_read() -> None:
 @pytest.mark.usefixtures("_pyarrow")
 def test_two_columns_of_one_name_are_one_line() -> None:
     twice = pd.concat([pd.DataFrame(BASE), pd.DataFrame({"answer": ["7"] * 4})], axis=1)
-    with pytest.raises(sy.TableError, match="two columns 'answer': remove one"):
+    with pytest.raises(sy.TableError, match="two columns 'answer': remove or rename one"):
         sy.read(twice)
 
 
 @pytest.mark.usefixtures("_pyarrow")
 def test_no_value_is_lost() -> None:
     frame = pd.DataFrame({"mixed": ["4", 5, 4.5, None], "objects": [{"a": 1}, {"a": "x"}, [1], None]})
-    assert framed(frame).collect()["mixed"].to_list() == ["4", "5", "4.5", None]
-    assert framed(frame).collect()["objects"].to_list() == ['{"a": 1}', '{"a": "x"}', "[1]", None]
+    assert lazy_frame(frame).collect()["mixed"].to_list() == ["4", "5", "4.5", None]
+    assert lazy_frame(frame).collect()["objects"].to_list() == ['{"a": 1}', '{"a": "x"}', "[1]", None]

@@ -67,11 +67,11 @@ def test_questions_without_gold_are_read_with_a_warning(tmp_path: Path) -> None:
         ([{"prompt": "x", "gold": "1"}], ColumnError, "no column 'question'"),
         ([{"question": "what?", "gold": "1"}], ColumnError, "no column 'prompt'.*'question' is the id"),
         ([{"question": "what?", "answer": "1"}], ColumnError, "no column 'prompt'"),
-        ([OWN[0], OWN[1], OWN[0]], ColumnError, "'a' stands in rows 1 and 3"),
+        ([OWN[0], OWN[1], OWN[0]], ColumnError, "'a' is used in rows 1 and 3"),
         ([OWN[0], dict(OWN[1], prompt=" ")], ColumnError, "row 2 has no 'prompt'"),
         ([dict(OWN[0], question=None), OWN[1]], ColumnError, "row 1 has no 'question'"),
         ([OWN[0], dict(OWN[1], gold=None)], LabelError, "row 2 has no 'gold'"),
-        ([dict(OWN[0], prompt=["x"])], ColumnError, "'prompt' holds List"),
+        ([dict(OWN[0], prompt=["x"])], ColumnError, "'prompt' contains List"),
         ([{"problem": "x", "solution": "so it is 3"}], LabelError, r"row 1 has no \\boxed"),
         (
             [{"question": "x", "answer": "so #### 3"}, {"question": "y", "answer": "3"}],
@@ -148,7 +148,7 @@ def test_ten_options_go_from_a_to_j(tmp_path: Path) -> None:
 
 def test_a_name_of_the_hub_without_the_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(TableError, match="openai/gsm8k the package 'datasets' is needed: pip install datasets"):
+    with pytest.raises(TableError, match="openai/gsm8k from the hub needs the package 'datasets': pip install"):
         read_questions("gsm8k")
 
 

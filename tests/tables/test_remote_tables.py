@@ -37,9 +37,9 @@ def test_a_pattern_is_one_table_and_files_that_do_not_agree_are_refused(tmp_path
 def test_what_is_not_there_or_no_parquet_is_one_line(tmp_path: Path) -> None:
     done = steelyard("vote", f"file://{tmp_path}/none.parquet")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    with pytest.raises(TableError, match="is not Parquet, nor a folder of parts, and of object stores only these"):
+    with pytest.raises(TableError, match="is neither Parquet nor a folder of parts, and nothing else is read"):
         sy.read("s3://bucket/t.csv")
-    with pytest.raises(TableError, match="give it alone"):
+    with pytest.raises(TableError, match="pass it alone"):
         sy.read(["s3://bucket/t.parquet", "a.parquet"])
 
 

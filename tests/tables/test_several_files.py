@@ -110,7 +110,10 @@ def test_a_plan_or_a_grid_among_the_files_is_no_table_of_responses(written: Call
     assert forgotten.code == 2
     assert "plan.json has no column 'question', which a.jsonl has" in forgotten.err
     grid = steelyard("vote", file, "grid:smol-misled/prm_soft")
-    assert (grid.code, "grid:smol-misled/prm_soft is a table of its own: give it alone" in grid.err) == (2, True)
+    assert (
+        grid.code,
+        "prm_soft cannot be combined with other sources: pass it alone" in grid.err,
+    ) == (2, True)
 
 
 def test_a_file_without_a_column_that_another_has_is_refused(written: Callable[[str, Rows], Path]) -> None:

@@ -73,7 +73,7 @@ def test_a_folder_that_is_there_or_not_finished_or_none_is_one_line(stored: str,
     (Address(stored) / "parts.json").write_bytes(json.dumps(says).encode())
     with pytest.raises(RunError, match="is not finished: remove the folder and make it again"):
         sy.read(stored)
-    with pytest.raises(TableError, match="is not Parquet, nor a folder of parts"):
+    with pytest.raises(TableError, match="is neither Parquet nor a folder of parts"):
         sy.read(f"file://{tmp_path}/none")
 
 

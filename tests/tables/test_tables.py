@@ -214,7 +214,7 @@ def test_odd_json_is_read_the_same_by_both_readers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["t.jsonl", "t.json"])
 def test_a_name_that_stands_twice_in_an_object_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text('{"question": "a", "answer": "1", "answer": "2", "score": 0.5}\n')
-    with pytest.raises(sy.TableError, match="'answer' stands twice in one object"):
+    with pytest.raises(sy.TableError, match="'answer' appears twice in one object"):
         sy.read(tmp_path / name)
 
 
@@ -234,7 +234,7 @@ def test_a_name_may_stand_again_in_an_inner_object(tmp_path: Path) -> None:
 )
 def test_a_text_in_utf_16_is_refused_with_what_to_do(tmp_path: Path, encoding: str, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding)
-    with pytest.raises(sy.TableError, match=r"is written in UTF-16.*as UTF-8"):
+    with pytest.raises(sy.TableError, match=r"is encoded in UTF-16.*as UTF-8"):
         sy.read(tmp_path / name)
 
 

@@ -33,7 +33,7 @@ from steelyard.tables.reading import named
 from steelyard.tables.responses import open_unparted
 from steelyard.tables.several_files import FILE, check_exact
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.listing import all_listed
+from steelyard.tables.sources.listing import files_of_all
 from steelyard.tables.sources.unpacking import STDIN
 from steelyard.tables.spreading import gathered
 
@@ -84,7 +84,7 @@ def import_parts(
         )
     if STDIN in map(str, files):
         raise SettingError("workers cannot read standard input: save it as a file, or leave --engine away")
-    paths = [path.absolute() for path in all_listed(files)]
+    paths = [path.absolute() for path in files_of_all(files)]
     order = ImportOrder(parts, layout, rename or {}, tuple(map(str, paths)))
     states = [_state(path) for path in paths]
     made = {"from": [str(path) for path in files], "layout": layout, "rename": order.rename}

@@ -9,7 +9,7 @@ from steelyard.answers.extract import AUTO, kind_of
 from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.errors import PlanError, SteelyardError, SteelyardNote
 from steelyard.tables.questions.prompts import Template
-from steelyard.tables.sources.opening import opened
+from steelyard.tables.sources.opening import open_source
 from steelyard.voting.methods.base.method import Method
 
 
@@ -58,7 +58,7 @@ def rename_of_plan(voter: Method, table: Any, rename: dict[str, str] | None) -> 
     if rename or not stored:
         return rename or {}
     try:
-        columns = set(opened(table).first)
+        columns = set(open_source(table).first)
     except SteelyardError:  # whoever reads the table reports it
         return {}
     found = {old: new for old, new in stored.items() if old in columns}

@@ -35,7 +35,7 @@ from steelyard.tables.single_responses import single_responses
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.unpacking import SPOKEN_STDIN, STDIN
+from steelyard.tables.sources.unpacking import STDIN, STDIN_NAME
 from steelyard.tables.token_counts import token_expression
 from steelyard.voting.pools.arrays import ScoreRangeError
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
@@ -169,7 +169,7 @@ def named(source: Any) -> Iterator[str]:
     files = source if isinstance(source, list | tuple) else [source]
     name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
     name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
-    name = SPOKEN_STDIN if name == STDIN else mask_addresses(name)
+    name = STDIN_NAME if name == STDIN else mask_addresses(name)
     try:
         yield name
     except UnwritableError:

@@ -15,7 +15,7 @@ from steelyard.tables.recognition import LAYOUTS, Layout
 from steelyard.tables.renaming import Renamed, renamed
 from steelyard.tables.several_files import joined, parted
 from steelyard.tables.sources.bundled_grid import is_grid
-from steelyard.tables.sources.opening import opened
+from steelyard.tables.sources.opening import open_source
 
 PLAIN = "long"  # what no other layout recognises, and what need not be said
 
@@ -54,7 +54,7 @@ def say_layout(found: Unparted, more: str = "") -> None:
 
 def open_unparted(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> Unparted:
     """Open a source as `open_responses` does, and leave it to the caller whether its files agree."""
-    file, rename = opened(source), rename or {}
+    file, rename = open_source(source), rename or {}
     if is_grid(source):
         return Unparted(renamed(file.frame(), rename), (), None, "")
     found = None if layout is None else LAYOUTS.get(layout)()

@@ -20,8 +20,8 @@ NOWHERE: dict[str, Any] = {"upstream": "http://127.0.0.1:1", "model": "m"}
     [
         ({"concurrency": 0}, "--concurrency is at least 1"),
         ({"concurrency": -1}, "--concurrency is at least 1"),
-        ({"limit": 0}, "--limit is at least 1"),
-        ({"limit": -1}, "--limit is at least 1"),
+        ({"limit": 0}, "--limit must be at least 1"),
+        ({"limit": -1}, "--limit must be at least 1"),
         ({"retries": -1}, "--retries is at least 0"),
         ({"try_timeout": -1}, "--try-timeout is at least 0.01"),
         ({"try_timeout": float("nan")}, "--try-timeout is at least 0.01"),

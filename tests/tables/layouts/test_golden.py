@@ -9,7 +9,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.tables.recognition import LAYOUTS
-from steelyard.tables.sources.opening import opened
+from steelyard.tables.sources.opening import open_source
 from tests.running import steelyard
 from tests.tables.layouts.golden import GOLDEN
 
@@ -39,7 +39,7 @@ def test_every_folder_of_golden_samples_belongs_to_a_layout() -> None:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_it_is_recognised_by_its_own_layout_only(name: str) -> None:
-    file = opened(str(GOLDEN / name))
+    file = open_source(str(GOLDEN / name))
     tools = [layout for each in LAYOUTS.names if not (layout := LAYOUTS.get(each)()).turn]
     assert [layout.name for layout in tools if layout.recognises(file)] == [TOOLS[name][0]]
 

@@ -157,7 +157,7 @@ def test_an_archive_with_changed_bytes_is_refused(tmp_path: Path) -> None:
 def test_an_archive_without_samples_says_how_to_get_them(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "empty.eval", "w") as archive:
         archive.writestr("header.json", "{}")
-    assert refusal(tmp_path / "empty.eval").endswith("holds no samples: run the evaluation with log_samples")
+    assert refusal(tmp_path / "empty.eval").endswith("contains no samples: run the evaluation with log_samples")
 
 
 def test_several_targets_are_accepted_answers_and_label_by_any_of_them(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Question sets by their name on the Hugging Face hub, when the `datasets` package is there."""
+"""Question sets from the Hugging Face hub, loaded with the `datasets` package if it is installed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KNOWN: dict[str, tuple[str, tuple[str | None, ...], str]] = {
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether this is no file but a name such as math-500 or owner/name.
+    """Whether this is the name of a question set, such as math-500 or owner/name, and not a file.
 
     >>> is_hub_name("math-500"), is_hub_name("openai/gsm8k"), is_hub_name("questions.jsonl"), is_hub_name("a/b.csv")
     (True, True, False, False)
@@ -46,22 +46,24 @@ def is_hub_name(name: str) -> bool:
 
 
 def from_hub(name: str) -> pl.DataFrame:
-    """Load a question set by name; `name:split` takes another split than the test set."""
+    """Load a question set by name; `name:split` selects another split than the test set."""
     plain, _, split = name.partition(":")
     by_hub = {entry[0].lower(): entry for entry in KNOWN.values()}
-    where, configurations, usual = KNOWN.get(plain.lower()) or by_hub.get(plain.lower()) or (plain, (None,), "test")
+    hub_name, configurations, default_split = (
+        KNOWN.get(plain.lower()) or by_hub.get(plain.lower()) or (plain, (None,), "test")
+    )
     if find_spec("datasets") is None:
         raise TableError(
-            f"{name} is no file here, and to load it from the hub as {where} the package 'datasets' is needed: "
-            "pip install datasets, or download its files and name one"
+            f"{name} is not a file, and loading {hub_name} from the hub needs the package 'datasets': "
+            "pip install datasets, or download its files and pass one of them"
         )
     import datasets
 
     tables: list[pl.DataFrame] = []
     for configuration in configurations:
         try:
-            loaded: Any = datasets.load_dataset(where, configuration, split=split or usual)
-        except Exception as error:  # noqa: BLE001 - whatever the hub, the network or the cache says
+            loaded: Any = datasets.load_dataset(hub_name, configuration, split=split or default_split)
+        except Exception as error:  # noqa: BLE001 - any error of the hub, the network or the cache
             raise TableError(f"{name} cannot be loaded from the hub: {first_line(error)}; download its files") from None
         tables.append(loaded.to_polars())
     return pl.concat(tables, how="diagonal_relaxed")

@@ -1,4 +1,4 @@
-r"""The published layouts of MATH, MATH-500, GSM8K and MMLU-Pro, recognised by their columns.
+r"""The published formats of MATH, MATH-500, GSM8K and MMLU-Pro, recognised by their columns.
 
 | layout | columns | gold |
 |---|---|---|
@@ -26,7 +26,7 @@ LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout: its name, the built-in prompt that suits it, and how it becomes our columns."""
+    """A published format: its name, its built-in prompt, and a function that converts it to the standard columns."""
 
     name: str
     prompt: str
@@ -34,7 +34,7 @@ class Layout:
 
 
 def layout_of(table: pl.DataFrame) -> Layout | None:
-    """The published layout a table has, None when it has none of them."""
+    """Return the published format of a table, None if it is not one of them."""
     columns = set(table.columns)
     if "prompt" in columns:
         return None
@@ -54,11 +54,11 @@ def _has_hashes(answers: pl.Series) -> bool:
     return texts.dtype == pl.String and bool(texts.head(20).str.contains("####", literal=True).any())
 
 
-def _ids(table: pl.DataFrame, name: str, word: str) -> pl.Series:
-    """The published ids, or numbers in the order of the rows."""
+def _ids(table: pl.DataFrame, name: str, prefix: str) -> pl.Series:
+    """Return the published ids, or row numbers if they are missing or not unique."""
     if name in table.columns and table[name].n_unique() == table.height and not table[name].null_count():
         return table[name].cast(pl.String)
-    return pl.Series([f"{word}-{i:05d}" for i in range(table.height)])
+    return pl.Series([f"{prefix}-{i:05d}" for i in range(table.height)])
 
 
 def _domain(table: pl.DataFrame, *names: str) -> pl.Series | None:
@@ -78,10 +78,10 @@ def _math_500(table: pl.DataFrame) -> pl.DataFrame:
 def _math(table: pl.DataFrame) -> pl.DataFrame:
     gold = []
     for i, solution in enumerate(table["solution"]):
-        found = extract(solution or "", "math")
-        if found.rule != "boxed":
-            raise LabelError(f"row {i + 1} has no \\boxed answer in its solution: correct it, or leave the row out")
-        gold.append(found.answer)
+        extracted = extract(solution or "", "math")
+        if extracted.rule != "boxed":
+            raise LabelError(f"row {i + 1} has no \\boxed answer in its solution: correct it, or remove the row")
+        gold.append(extracted.answer)
     return _columns(_ids(table, "unique_id", "math"), table["problem"], gold, _domain(table, "type", "subject"))
 
 
@@ -90,7 +90,7 @@ def _gsm8k(table: pl.DataFrame) -> pl.DataFrame:
     for i, answer in enumerate(table["answer"]):
         _, mark, final = (answer or "").rpartition("####")
         if not mark or not final.strip():
-            raise LabelError(f"row {i + 1} has no answer after ####: correct it, or leave the row out")
+            raise LabelError(f"row {i + 1} has no answer after ####: correct it, or remove the row")
         gold.append(final.strip().replace(",", ""))
     return _columns(_ids(table, "id", "gsm8k"), table["question"], gold, None)
 
@@ -99,16 +99,16 @@ def _mmlu_pro(table: pl.DataFrame) -> pl.DataFrame:
     prompts, gold = [], []
     rows = table.select("question", "options", "answer").iter_rows()
     for i, (question, options, answer) in enumerate(rows):
-        given = [str(option) for option in options or []]
-        while given and given[-1] == "N/A":  # early versions are filled up to ten
-            given.pop()
-        letters = LETTERS[: len(given)]
+        choices = [str(option) for option in options or []]
+        while choices and choices[-1] == "N/A":  # early versions are padded to ten options
+            choices.pop()
+        letters = LETTERS[: len(choices)]
         letter = str(answer).strip().upper()
-        if not 1 < len(given) <= len(LETTERS) or letter not in letters or len(letter) != 1:
+        if not 1 < len(choices) <= len(LETTERS) or letter not in letters or len(letter) != 1:
             raise LabelError(
-                f"row {i + 1} has {len(given)} options and the answer {answer!r:.20}: expected a letter of theirs"
+                f"row {i + 1} has {len(choices)} options and the answer {answer!r:.20}: expected one of their letters"
             )
-        listed = "\n".join(f"{letter}. {option}" for letter, option in zip(letters, given, strict=True))
+        listed = "\n".join(f"{letter}. {option}" for letter, option in zip(letters, choices, strict=True))
         prompts.append(f"{question}\n\nOptions:\n{listed}")
         gold.append(letter)
     return _columns(_ids(table, "question_id", "mmlu-pro"), prompts, gold, _domain(table, "category"))

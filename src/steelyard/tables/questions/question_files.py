@@ -1,6 +1,6 @@
-"""Questions: a file of ours, or one of the published layouts, as one table: question, prompt, gold, domain.
+"""Question files in Steelyard's format or a published one -> a table with question, prompt, gold and domain.
 
-`question` is the id, `prompt` the text; `gold` may be missing, then the answers can be voted on but not judged.
+`question` is the id, `prompt` the text; without `gold`, answers can be voted on but not evaluated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LETTER = re.compile(r"[A-J]")
 
 @dataclass(frozen=True)
 class Questions:
-    """The table, the layout it came in, and the built-in prompt that suits it."""
+    """The table, the name of its format, and the built-in prompt for it."""
 
     table: pl.DataFrame
     layout: str
@@ -46,15 +46,15 @@ class Questions:
 
 
 def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, limit: int | None = None) -> Questions:
-    """Read questions from a file, or from the hub by name; `limit` takes the first so many."""
+    """Read questions from a file, or from the hub by name; `limit` keeps only the first ones."""
     need_numbers(limit=limit)
     if limit is not None and limit < 1:
-        raise SettingError(f"cannot take the first {limit} questions: --limit is at least 1")
+        raise SettingError(f"cannot take the first {limit} questions: --limit must be at least 1")
     name = str(source)
     try:
         with reading(name):
-            found = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
-            table = renamed(found.lazy(), rename or {}).collect()
+            loaded = from_hub(name) if is_hub_name(name) else open_table(Path(source)).collect()
+            table = renamed(loaded.lazy(), rename or {}).collect()
             _check_sizes(table)
             layout = layout_of(table) or OWN
             table = _checked(layout.read(table))
@@ -67,7 +67,7 @@ def read_questions(source: str | Path, *, rename: dict[str, str] | None = None, 
 
 
 def fingerprint(table: pl.DataFrame) -> str:
-    """The SHA-256 of questions as they were read, whatever the format of their file."""
+    """Return the SHA-256 of questions, independent of the format of their file."""
     digest = hashlib.sha256(json.dumps(table.columns).encode())
     for row in table.iter_rows():
         digest.update(json.dumps(row).encode())
@@ -75,7 +75,7 @@ def fingerprint(table: pl.DataFrame) -> str:
 
 
 def _check_sizes(table: pl.DataFrame) -> None:
-    """Refuse a text that no model reads, before anything looks into it."""
+    """Refuse a text too long for any model, before anything processes it."""
     for name, kind in table.schema.items():
         column = pl.col(name).list.join("") if kind == pl.List(pl.String) else pl.col(name)
         if kind in (pl.String, pl.List(pl.String)):
@@ -83,12 +83,12 @@ def _check_sizes(table: pl.DataFrame) -> None:
             if len(sizes) and (row := sizes.arg_max()) is not None and sizes[row] > LONGEST_TEXT:
                 raise ColumnError(
                     f"row {row + 1} has a text of {sizes[row]:,} bytes in {name!r:.60}, more than {LONGEST_TEXT:,}: "
-                    "shorten it, or leave the row or the column out"
+                    "shorten it, or remove the row or the column"
                 )
 
 
 def _checked(table: pl.DataFrame) -> pl.DataFrame:
-    """Our columns as text, every id once, nothing blank where there must be something."""
+    """Return the standard columns as text; ids must be unique, and nothing required may be blank."""
     if not table.height:
         raise TableError("there are no questions: the table is empty")
     for name, meaning in (("question", "its id"), ("prompt", "its text")):
@@ -96,31 +96,34 @@ def _checked(table: pl.DataFrame) -> pl.DataFrame:
             raise ColumnError(_missing(name, meaning, table.columns))
     for name in COLUMNS:
         if name in table.columns and (table[name].dtype.is_nested() or table[name].dtype == pl.Object):
-            raise ColumnError(f"the column {name!r} holds {table[name].dtype}, not one text a row")
-    kept = table.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in table.columns)
-    kept = kept.with_columns(pl.exclude("prompt").str.strip_chars())  # a prompt is asked as it stands
-    if "gold" in kept.columns and kept["gold"].null_count() == kept.height:
-        kept = kept.drop("gold")
-    _check_rows(kept)
-    if "gold" not in kept.columns:
-        what = "the questions have no column 'gold': their answers can be voted on, but not judged or calibrated on"
-        warnings.warn(what, SteelyardWarning, stacklevel=3)
-    return kept
+            raise ColumnError(f"the column {name!r} contains {table[name].dtype}, not one text per row")
+    questions = table.select(pl.col(name).cast(pl.String) for name in COLUMNS if name in table.columns)
+    questions = questions.with_columns(pl.exclude("prompt").str.strip_chars())  # prompts are sent unchanged
+    if "gold" in questions.columns and questions["gold"].null_count() == questions.height:
+        questions = questions.drop("gold")
+    _check_rows(questions)
+    if "gold" not in questions.columns:
+        message = "the questions have no column 'gold': answers can be voted on, but not evaluated or calibrated on"
+        warnings.warn(message, SteelyardWarning, stacklevel=3)
+    return questions
 
 
-def _check_rows(kept: pl.DataFrame) -> None:
+def _check_rows(questions: pl.DataFrame) -> None:
     for name in ("question", "prompt", "gold"):
-        blank = kept[name].fill_null("").str.strip_chars() == "" if name in kept.columns else pl.Series([False])
+        blank = (
+            questions[name].fill_null("").str.strip_chars() == "" if name in questions.columns else pl.Series([False])
+        )
         if blank.any():
-            fix = "give every question its own" if name != "gold" else "add it, or leave the question out"
+            fix = "give every question its own" if name != "gold" else "add it, or remove the question"
             raise (LabelError if name == "gold" else ColumnError)(
                 f"row {(blank.arg_max() or 0) + 1} has no {name!r}: {fix}"
             )
-    twice = kept["question"].filter(kept["question"].is_duplicated())
+    twice = questions["question"].filter(questions["question"].is_duplicated())
     if len(twice):
-        rows = [i + 1 for i, value in enumerate(kept["question"]) if value == twice[0]]
-        where = f"rows {rows[0]} and {rows[1]}"
-        raise ColumnError(f"the id {twice[0]!r:.60} stands in {where}: give every question its own")
+        rows = [i + 1 for i, value in enumerate(questions["question"]) if value == twice[0]]
+        raise ColumnError(
+            f"the id {twice[0]!r:.60} is used in rows {rows[0]} and {rows[1]}: give every question its own"
+        )
 
 
 def _missing(name: str, meaning: str, columns: list[str]) -> str:

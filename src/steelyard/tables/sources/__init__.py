@@ -1,1 +1,1 @@
-"""Where a table comes from: files of every kind, runs, the bundled grid."""
+"""Table sources: files of every format, object stores, run folders, tables in memory and the bundled grid."""

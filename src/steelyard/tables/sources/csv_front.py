@@ -1,4 +1,4 @@
-"""What may stand before the header of separated values: comments (# ..), Excel's `sep=;`, blank lines."""
+"""Lines before the header of a CSV file: comments (# ..), Excel's `sep=;` and blank lines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from steelyard.tables.sources.width import LONGEST_LINE
 
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = (",", ";", "\t", "|")
-MOST_LINES = 1_000  # before the header
+MAX_LINES = 1_000  # before the header
 _QUOTED = re.compile(rb'"[^"]*"')
 _EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # as Excel reads and writes it
 
 
 class Front(NamedTuple):
-    """How many lines stand before the header, and what separates the names in it."""
+    """The number of lines before the header, its separator and its number of columns."""
 
     skipped: int
     separator: str
@@ -28,7 +28,7 @@ class Front(NamedTuple):
 
 
 def front_of(path: Path) -> Front:
-    """Look at the first lines; a file without any other line is empty."""
+    """Inspect the first lines; a file with only comments and blank lines is refused as empty."""
     separator: str | None = None
     comment = Line(-1, b"")
     for number, raw in enumerate(_first_lines(path)):
@@ -59,41 +59,41 @@ class Line(NamedTuple):
 
     @property
     def has_names(self) -> bool:
-        """Whether it names a column that is known."""
+        """Whether it contains the name of a known column."""
         return any(is_text(key(name.strip(' "'))) for name in re.split(r"[,;\t|]", self.text.lstrip("# ")))
 
 
 def _first_lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        for _ in range(MOST_LINES):
+        for _ in range(MAX_LINES):
             line = file.readline(LONGEST_LINE)
             if not line:
                 return
             if b"\r" in _QUOTED.sub(b"", line.rstrip(b"\r\n")):
                 raise TableError(
-                    f"{path} ends its lines in CR alone: run: tr '\\r' '\\n' < {path} > lines{path.suffix}"
+                    f"{path} has CR-only line endings: convert it, with: tr '\\r' '\\n' < {path} > lines{path.suffix}"
                 )
             yield line
-    raise TableError(f"{path} has {MOST_LINES:,} lines of comments or more before its header: remove them")
+    raise TableError(f"{path} has {MAX_LINES:,} or more comment lines before its header: remove them")
 
 
 def _header(path: Path, comment: Line, line: Line) -> Line:
-    """The line with the names; a column may be called `#`, but names behind a `#` are a comment."""
+    """Return the header line; a column may be called `#`, but names after a `#` are a comment."""
     if not comment.text or line.has_names or not comment.has_names:
         return line
     if comment.text[1:2] in SEPARATORS:
         return comment
-    raise TableError(f"{path}, line {comment.number + 1} has '#' before the names of the columns: remove it")
+    raise TableError(f"{path}, line {comment.number + 1} has a '#' before the column names: remove it")
 
 
 def _check_rows(path: Path, header: Line) -> None:
     with path.open("rb") as file:
         if not any(line.strip() for line in islice(file, header.number + 1, None)):
-            raise TableError(f"{path} is empty: it has the names of columns, and no rows")
+            raise TableError(f"{path} is empty: it has a header but no rows")
 
 
 def _separated(line: Line, separator: str | None) -> tuple[str, int]:
-    """What separates the names in a header, and how many there are."""
+    """Return the separator of a header and its number of columns."""
     bare = _QUOTED.sub(b"", line.content)
-    chosen = separator or max(SEPARATORS, key=lambda each: bare.count(each.encode()))
+    chosen = separator or max(SEPARATORS, key=lambda candidate: bare.count(candidate.encode()))
     return chosen, 1 + bare.count(chosen.encode())

@@ -1,4 +1,4 @@
-"""What other libraries raise over a damaged file, and their message in one line."""
+"""Errors that other libraries raise for damaged files, shortened to one line with a fix."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from steelyard.foundation.panics import hidden_panics
 from steelyard.foundation.stores.secrets import without_secrets
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-FIXES = {  # by words of a message of polars
+FIXES = {  # by a part of the polars message
     "invalid utf-8": "its text is not UTF-8: save it as 'CSV UTF-8', or convert it, with: "
     "iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8.csv",
-    "InvalidFooter": "it has no end, as an Arrow stream has none: write it as a file (write_ipc, not write_ipc_stream)",
-    "found more fields": "a row has more cells than there are names of columns: quote cells that contain the separator",
-    'could not parse `"': "a quote is opened and not closed: close it, or double the quotes within a cell",
+    "InvalidFooter": "it has no footer, like an Arrow stream: write it as a file (write_ipc, not write_ipc_stream)",
+    "found more fields": "a row has more cells than the header: quote cells that contain the separator",
+    'could not parse `"': "a quote is not closed: close it, or double the quotes inside a cell",
 }
 
 
 @contextmanager
 def reading(name: object) -> Iterator[None]:
-    """Read a table in this block; what cannot be read is one line."""
+    """Turn the errors of damaged files in this block into a TableError of one line."""
     try:
         with hidden_panics():
             yield
@@ -32,10 +32,10 @@ def reading(name: object) -> Iterator[None]:
 
 
 def with_fix(error: BaseException, name: object) -> str:
-    """Return what is wrong with a file and what to do, by another library's message."""
+    """Return what is wrong with a file and how to fix it, from another library's message."""
     line = first_line(error)
     return next(
-        (fix.replace("{name}", str(name)) for words, fix in FIXES.items() if words in line),
+        (fix.replace("{name}", str(name)) for fragment, fix in FIXES.items() if fragment in line),
         f"{line}; write the file again",
     )
 

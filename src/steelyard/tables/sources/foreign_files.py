@@ -1,4 +1,4 @@
-"""Files that hold no table we read, known by their first bytes: what they are, and the command that converts them."""
+"""Files in formats that are not read, recognised by their first bytes: what they are and how to convert them."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ QUERY = "SELECT * FROM TABLE"
 ZIP = b"PK\x03\x04"
 PICKLE = re.compile(rb"\x80[\x02-\x05]")
 WEB_PAGE = re.compile(rb"\s*<(!doctype\s+html|html|head)\b", re.IGNORECASE)
-PLAIN_NAME = re.compile(r"[\w./ +@-]+")  # one that can stand within quotes within quotes
+PLAIN_NAME = re.compile(r"[\w./ +@-]+")  # safe inside nested quotes
 PACKERS = {b"BZh": "bunzip2 -k", b"\xfd7zXZ\x00": "xz -dk"}
 TABLES = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x28\xb5\x2f\xfd": "Zstandard"}
 SUFFIXES = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather"), "Zstandard": (".zst",)}
 
-Description = Callable[[Path], str]  # what a file is, and what to do
+Description = Callable[[Path], str]  # returns what a file is and how to convert it
 
 
 def check_foreign(path: Path) -> None:
-    """Refuse a file that is no table by its first bytes, whatever its suffix says."""
+    """Refuse a file whose first bytes show that it is not a table, whatever its suffix."""
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError:
-        return  # whoever reads it says what is wrong
+        return  # reported when the file is read
     message = _foreign(path, head)
     if message:
         raise TableError(f"{path} {message}")
 
 
 def _foreign(path: Path, head: bytes) -> str | None:
-    """What a file is and how to convert it; None if it may be a table."""
+    """Return what a file is and how to convert it; None if it may be a table."""
     if head.startswith(ZIP):
         return None if path.suffix.lower() == ".eval" else _zipped(path)
     for magic, kind in TABLES.items():
         if head.startswith(magic) and path.suffix.lower() not in SUFFIXES[kind]:
-            return f"is a file of {kind}, by its first bytes: name it {path.stem}{SUFFIXES[kind][0]}"
+            return f"is a {kind} file, by its first bytes: rename it to {path.stem}{SUFFIXES[kind][0]}"
     for magic, packer in PACKERS.items():
         if head.startswith(magic):
-            return f"is packed: unpack it first, with: {packer} {shlex.quote(str(path))}"
-    known: tuple[tuple[bool, Description], ...] = (
+            return f"is compressed: unpack it first, with: {packer} {shlex.quote(str(path))}"
+    formats: tuple[tuple[bool, Description], ...] = (
         (head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _excel),
         (head.startswith(b"SQLite format 3\x00"), _sqlite),
         (head[8:12] == b"DUCK", _duckdb),
@@ -54,7 +54,7 @@ def _foreign(path: Path, head: bytes) -> str | None:
         (head.startswith(b"version https://git-lfs"), _pointer),
         (WEB_PAGE.match(head) is not None, _web_page),
     )
-    return next((describe(path) for matches, describe in known if matches), None)
+    return next((describe(path) for matches, describe in formats if matches), None)
 
 
 def _zipped(path: Path) -> str:
@@ -94,7 +94,9 @@ def _pickle(path: Path) -> str:
 
 
 def _numpy(path: Path) -> str:
-    return f"holds numpy arrays without names: write {path.stem}.csv with the columns question, answer and score"
+    return (
+        f"contains numpy arrays without column names: write {path.stem}.csv with the columns question, answer and score"
+    )
 
 
 def _pointer(path: Path) -> str:
@@ -106,13 +108,13 @@ def _web_page(path: Path) -> str:
 
 
 def _beside(path: Path, suffix: str) -> Path:
-    """Where a converted file goes, which is not the file itself."""
+    """Return a path for the converted file that differs from the file itself."""
     target = path.with_suffix(suffix)
     return path.with_name(f"{path.stem}_converted{suffix}") if target == path else target
 
 
 def _python(path: Path, call: str, suffix: str) -> str:
-    """A command that converts a file with pandas; an odd name is left to the user."""
+    """Return a command that converts a file with pandas, with FILE in place of a name that needs escaping."""
     plain = PLAIN_NAME.fullmatch(str(path))
     source, target = (str(path), str(_beside(path, suffix))) if plain else ("FILE", f"responses{suffix}")
     return f'python -c "import pandas; {call.format(repr(source), repr(target))}"'

@@ -1,4 +1,4 @@
-"""JSON lines -> a frame. Where polars gives up or would guess, the lines are read one by one."""
+"""JSON lines -> a frame. Lines that polars rejects or would misread are parsed one by one."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
-from steelyard.tables.sources.width import LONGEST_LINE, MOST_COLUMNS, TEXT, check_width
+from steelyard.tables.sources.width import LONGEST_LINE, MAX_COLUMNS, TEXT, check_width
 
-DEEPEST = 100  # brackets within brackets
+DEEPEST = 100  # levels of brackets
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-# Whole numbers from 2^53 on are rounded in polars if another row has a decimal, and beyond 64 bits they become null;
-# halves of surrogate pairs become something else.
-_ONCE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
-_ODD_JSON = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
+# polars rounds integers from 2^53 on if another row has a decimal, turns those beyond 64 bits into null, and changes
+# lone surrogates.
+_UNIQUE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
+_MISREAD = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
 
 
 def open_json_lines(path: Path) -> pl.LazyFrame:
-    """Read JSON lines; where polars gives up or would guess (NaN, mixed types, odd numbers), line by line."""
+    """Read JSON lines, with polars if it can, else line by line (NaN, mixed types, large integers)."""
     lines, plain = _screened(path)
     if plain:
         try:
@@ -45,37 +45,39 @@ def open_json_lines(path: Path) -> pl.LazyFrame:
 
 
 def _screened(path: Path) -> tuple[int, bool]:
-    """Count the lines that hold something; refuse long, wide and deep ones; say whether polars may read them."""
+    """Check all lines; return how many are not blank, and whether polars reads them correctly."""
     lines, plain = 0, True
     for _, line in _checked_lines(path):
         lines += bool(line.strip())
-        plain = plain and not _ODD_JSON.search(line) and not any(line.count(name) > 1 for name in _ONCE)
+        plain = plain and not _MISREAD.search(line) and not any(line.count(name) > 1 for name in _UNIQUE)
     return lines, plain
 
 
 def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file with their numbers; refuse one that is too long, too deep or too wide."""
+    """Yield the lines of a file with their numbers; refuse a line that is too long, too deeply nested or too wide."""
     check_utf8(path)
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
             if len(line) > LONGEST_LINE:
                 raise TableError(f"{path}, line {number} is longer than {LONGEST_LINE >> 20} MB: shorten or remove it")
             if is_deep(line):
-                raise TableError(f"{path}, line {number} is not JSON we read: it is nested more than {DEEPEST} deep")
-            if line.count(b":") > MOST_COLUMNS:
+                raise TableError(
+                    f"{path}, line {number} cannot be read as JSON: it is nested more than {DEEPEST} levels deep"
+                )
+            if line.count(b":") > MAX_COLUMNS:
                 check_width(path, _bare(line).count(b":"))
             yield number, line
 
 
 def _bare(line: bytes) -> bytes:
-    """The part of a line outside strings: without its escapes, every other piece between quotes."""
+    """Return the part of a line outside strings: every other piece between unescaped quotes."""
     return b"".join(line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
 
 
 def is_deep(text: bytes) -> bool:
-    """Whether brackets are nested more than DEEPEST deep, those inside strings left out.
+    """Whether brackets outside strings are nested more than DEEPEST levels deep.
 
-    None of this is a loop over the letters of a text, which may be long.
+    There is no Python loop over the characters: a text may be long.
     """
     if text.count(b"{") + text.count(b"[") <= DEEPEST:
         return False
@@ -85,39 +87,39 @@ def is_deep(text: bytes) -> bool:
 
 
 def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the object on each line that holds something, checked and made what a column can hold."""
+    """Yield the object on each line that is not blank, with values that columns can store."""
     for number, line in _checked_lines(path):
         if not line.strip():
             continue
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            row = json.loads(text, object_pairs_hook=once_each)
+            row = json.loads(text, object_pairs_hook=unique_names)
         except (ValueError, RecursionError) as error:
             if line.strip() in (b"{", b"["):
                 fix = f"write one object per line, with: jq -c . {path} > lines.jsonl"
                 raise TableError(f"{path}, line {number} begins an object that spans several lines: {fix}") from None
-            what = re.sub(r": line \d+ (column \d+).*", r" at \1", first_line(error))
-            raise TableError(f"{path}, line {number} is not JSON ({what}): correct or remove it") from None
+            message = re.sub(r": line \d+ (column \d+).*", r" at \1", first_line(error))
+            raise TableError(f"{path}, line {number} is not JSON ({message}): correct or remove it") from None
         if not isinstance(row, dict):
             kind = type(row).__name__
             raise TableError(f"{path}, line {number} is a JSON {kind}, not an object with named fields")
-        yield {replace_surrogates(name): tamed(value, name in TEXT) for name, value in row.items()}
+        yield {replace_surrogates(name): storable(value, name in TEXT) for name, value in row.items()}
 
 
-def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these names; one that stands twice is refused: nobody can tell which of the two is meant."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object with these names; a duplicate name is refused, because either value could be meant."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} stands twice in one object")
-    return found
+        raise ValueError(f"the name {twice!r} appears twice in one object")
+    return fields
 
 
-def tamed(value: Any, is_text: bool = False) -> Any:
-    """Make a value one that a column can hold: valid text; integers beyond 64 bits as text, so that ids stay distinct.
+def storable(value: Any, is_text: bool = False) -> Any:
+    """Make a value storable in a column: valid text, and integers beyond 64 bits as text so that ids stay distinct.
 
-    >>> tamed([{"id": 10**30}]), tamed([0.5, 10**30])
+    >>> storable([{"id": 10**30}]), storable([0.5, 10**30])
     ([{'id': '1000000000000000000000000000000'}], [0.5, 1e+30])
     """
     if isinstance(value, str):
@@ -127,10 +129,10 @@ def tamed(value: Any, is_text: bool = False) -> Any:
     if isinstance(value, int | float):
         return str(value) if is_text or _is_huge(value) else value
     if isinstance(value, list):
-        if any(isinstance(each, float) for each in value):  # scores, not ids
-            value = [float(str(each)) if _is_huge(each) else each for each in value]
-        return [tamed(each) for each in value]
-    return {replace_surrogates(name): tamed(each) for name, each in value.items()}
+        if any(isinstance(entry, float) for entry in value):  # scores, not ids
+            value = [float(str(entry)) if _is_huge(entry) else entry for entry in value]
+        return [storable(entry) for entry in value]
+    return {replace_surrogates(name): storable(field) for name, field in value.items()}
 
 
 def _is_huge(value: Any) -> bool:

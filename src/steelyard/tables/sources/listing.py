@@ -1,4 +1,4 @@
-"""What a user names -> the files that are meant: one, several, those that match a pattern, those of a folder."""
+"""Paths, patterns and folders -> the files they stand for."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ KINDS = {
     ".parquet": ".parquet", ".pq": ".parquet", ".jsonl": ".jsonl", ".ndjson": ".jsonl", ".csv": ".csv", ".tsv": ".tsv",
     ".arrow": ".arrow", ".feather": ".arrow", ".json": ".json", ".eval": ".eval",
 }  # fmt: skip
-MOST_FILES = 10_000
+MAX_FILES = 10_000
 
 
-def listed(source: str | Path) -> tuple[Path, ...]:
-    """Return the files that one name stands for; a name that exists is never a pattern."""
+def files_of(source: str | Path) -> tuple[Path, ...]:
+    """Return the files of a path, pattern or folder; a path that exists is never a pattern."""
     path = Path(source)
     if str(source) == STDIN:
         return (path,)
@@ -28,12 +28,12 @@ def listed(source: str | Path) -> tuple[Path, ...]:
         if path.is_dir() and is_parted(path):
             return tuple(path / part.name for part in part_tables(path)[1])
         if path.is_dir():
-            return (table_of_run(path),) if has_journal(path) else _of_folder(path)
+            return (table_of_run(path),) if has_journal(path) else _files_in(path)
         if not path.exists() and has_magic(str(path)):
-            found = tuple(sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file()))
-            if not found:
+            paths = tuple(sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file()))
+            if not paths:
                 raise TableError(f"no such file: {path} (no file matches the pattern)")
-            return found
+            return paths
         if not path.exists():
             raise TableError(f"no such file: {path}")
     except (OSError, ValueError) as error:
@@ -41,29 +41,29 @@ def listed(source: str | Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def all_listed(sources: Iterable[str | Path]) -> tuple[Path, ...]:
-    """Return the files of several names, each once, by whatever path it is named."""
-    found = [path for source in sources for path in listed(source)]
-    return tuple({path.resolve() if str(path) != STDIN else path: path for path in reversed(found)}.values())[::-1]
+def files_of_all(sources: Iterable[str | Path]) -> tuple[Path, ...]:
+    """Return the files of several sources without duplicates, even under different paths."""
+    paths = [path for source in sources for path in files_of(source)]
+    return tuple({path.resolve() if str(path) != STDIN else path: path for path in reversed(paths)}.values())[::-1]
 
 
-def _of_folder(folder: Path) -> tuple[Path, ...]:
-    """The files of one kind in a folder; JSON beside tables describes them, and other files are no tables."""
+def _files_in(folder: Path) -> tuple[Path, ...]:
+    """Return the tables of one format in a folder; JSON files beside tables of another format are ignored."""
     if (folder / "table.parquet").exists():
-        return (table_of_run(folder),)  # a run that lost its manifest is refused there
+        return (table_of_run(folder),)  # refuses a run without its manifest
     kinds: dict[str, list[Path]] = {}
     for i, path in enumerate(sorted(folder.rglob("*"))):
-        if i > MOST_FILES:
-            raise TableError(f"{folder} holds more than {MOST_FILES:,} files: name those that are meant")
+        if i > MAX_FILES:
+            raise TableError(f"{folder} contains more than {MAX_FILES:,} files: name those to read")
         kind = KINDS.get(plain_suffix(path))
         if kind and path.is_file() and not path.name.startswith("."):
             kinds.setdefault(kind, []).append(path)
     if len(kinds) > 1:
         kinds.pop(".json", None)
     if not kinds:
-        return (table_of_run(folder),)  # which says what is missing
+        return (table_of_run(folder),)  # raises with what is missing
     if len(kinds) > 1:
-        named = ", ".join(f"'{folder}/**/*{kind}'" for kind in kinds)
-        raise TableError(f"{folder} holds files of several kinds: name one of them: {named}")
+        patterns = ", ".join(f"'{folder}/**/*{kind}'" for kind in kinds)
+        raise TableError(f"{folder} contains files of several formats: choose one of them: {patterns}")
     (files,) = kinds.values()
     return tuple(files)

@@ -1,4 +1,4 @@
-"""A folder of parts, opened but not understood: its tables are alike and share no question, so they are one table."""
+"""An opened folder of parts: its tables have the same columns and share no question, so they are one table."""
 
 from __future__ import annotations
 

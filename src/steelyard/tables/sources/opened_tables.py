@@ -1,4 +1,4 @@
-"""Tables in memory, opened but not understood: polars, pandas, pyarrow, DuckDB, datasets, lists of dicts."""
+"""Tables in memory before a layout reads them: polars, pandas, pyarrow, DuckDB, datasets, lists of dicts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.sources.damage import DAMAGE, first_line
 from steelyard.tables.sources.pandas_frames import from_pandas, is_pandas
 
-ROWS = 1_000  # turned into Python objects at a time
+ROWS = 1_000  # converted to Python objects at a time
 
 
 class OpenedTable(Opened):
-    """A table in memory, or a list of records that may be too nested for one."""
+    """A table in memory, or a list of records that may be too nested for columns."""
 
     def __init__(self, source: Any) -> None:
         self.source = source
@@ -32,7 +32,7 @@ class OpenedTable(Opened):
 
     def records(self) -> Iterator[Record]:
         if isinstance(self.source, list):
-            yield from (each if isinstance(each, dict) else {} for each in self.source)
+            yield from (record if isinstance(record, dict) else {} for record in self.source)
             return
         for batch in self._frame.collect_batches(chunk_size=ROWS, maintain_order=True):
             yield from batch.iter_rows(named=True)
@@ -42,11 +42,11 @@ class OpenedTable(Opened):
 
     @cached_property
     def _frame(self) -> pl.LazyFrame:
-        return framed(self.source)
+        return lazy_frame(self.source)
 
 
-def framed(source: Any) -> pl.LazyFrame:
-    """Return a lazy frame over anything that speaks Arrow, or over Python's own rows or columns."""
+def lazy_frame(source: Any) -> pl.LazyFrame:
+    """Return a lazy frame over an Arrow-compatible table, or over Python rows or columns."""
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, pl.DataFrame):
@@ -57,11 +57,11 @@ def framed(source: Any) -> pl.LazyFrame:
         if hasattr(source, "__arrow_c_stream__"):
             return pl.DataFrame(source).lazy()
         if hasattr(source, "to_polars"):  # Hugging Face datasets
-            return framed(source.to_polars())
+            return lazy_frame(source.to_polars())
         if isinstance(source, dict | list):
             return pl.DataFrame(source, infer_schema_length=None).lazy()
     except (*DAMAGE, TypeError, ValueError, ImportError) as error:
         raise TableError(f"cannot read this {type(source).__name__} as a table: {first_line(error)}") from None
     raise TableError(
-        f"cannot read a {type(source).__name__}: give a path, or a table of polars, pandas, pyarrow, DuckDB or datasets"
+        f"cannot read a {type(source).__name__}: pass a path, or a polars, pandas, pyarrow, DuckDB or datasets table"
     )

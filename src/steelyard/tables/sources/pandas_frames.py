@@ -1,4 +1,4 @@
-"""pandas frames -> polars, with pyarrow where it is installed and can convert them, else column by column."""
+"""pandas frames -> polars, with pyarrow if it is installed and can convert them, else column by column."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from steelyard.tables.sources.damage import DAMAGE
 from steelyard.tables.sources.frames_of_rows import column_of_values
 
 UNCONVERTED = (*DAMAGE, TypeError, ValueError, ImportError, NotImplementedError)  # what pyarrow and polars raise
-NUMBERS = "biuf"  # kinds of numpy that polars takes as they are
+NUMBERS = "biuf"  # numpy kinds that polars accepts directly
 
 
 def is_pandas(source: Any) -> bool:
-    """Whether a table is a DataFrame of pandas, which need not be installed."""
+    """Whether a table is a pandas DataFrame, without importing pandas."""
     return type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns")
 
 
 def from_pandas(frame: Any) -> pl.DataFrame:
-    """Convert a DataFrame; a named index, such as `groupby` and `set_index` make, is a column too."""
+    """Convert a DataFrame; a named index, as made by `groupby` and `set_index`, becomes a column."""
     if any(name is not None for name in frame.index.names) and not set(frame.index.names) & set(frame.columns):
         frame = frame.reset_index()
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"the DataFrame has two columns {twice!r}: remove one, or give it another name")
+        raise TableError(f"the DataFrame has two columns {twice!r}: remove or rename one")
     try:
         return pl.DataFrame(frame, nan_to_null=True)
     except UNCONVERTED:
@@ -42,7 +42,7 @@ def _column(name: str, column: Any) -> pl.Series:
 
 
 def _plain(value: Any) -> Any:
-    """A value without numpy: arrays as lists, their numbers as Python's."""
+    """Convert numpy arrays and scalars to Python lists and numbers."""
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Whether what a user names is a folder of parts; a store is asked only where the name is none of a file."""
+"""Recognises folders of parts; an object store is queried only if the address is not that of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.tables.sources.unpacking import plain_suffix
 
 
 def is_parted_source(source: str | Path) -> bool:
-    """Whether a path or an address is a folder of parts that are tables."""
+    """Whether a path or an address is a folder of parts."""
     address = address_of(source)
     if address and (has_magic(address) or plain_suffix(Path(address)) in KINDS):
         return False

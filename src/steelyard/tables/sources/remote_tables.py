@@ -1,4 +1,4 @@
-"""Parquet files on object stores, opened by polars itself: s3://bucket/responses/*.parquet."""
+"""Parquet files on object stores, read by polars: s3://bucket/responses/*.parquet."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SUFFIXES = (".parquet", ".pq")
 
 
 class RemoteTable(OpenedTable):
-    """One file, or all that match a pattern; nothing of them is kept here. `marked` names a column for their names."""
+    """One file, or all that match a pattern, without a local copy. `path_column` receives the paths of a pattern."""
 
-    def __init__(self, address: str, marked: str) -> None:
+    def __init__(self, address: str, path_column: str) -> None:
         check_no_password(address)
         super().__init__(address)
-        self.marked = marked if has_magic(address) else None
+        self.path_column = path_column if has_magic(address) else None
         if not address.lower().endswith(SUFFIXES):
             raise TableError(
-                f"{address} is not Parquet, nor a folder of parts, and of object stores only these "
-                "are read: copy it here first"
+                f"{address} is neither Parquet nor a folder of parts, and nothing else is read "
+                "from object stores: copy it here first"
             )
 
     @cached_property
     def _frame(self) -> pl.LazyFrame:
-        return pl.scan_parquet(self.source, include_file_paths=self.marked)
+        return pl.scan_parquet(self.source, include_file_paths=self.path_column)

@@ -1,4 +1,4 @@
-"""A run folder, or one of feedback, as a table: the one that is derived from its journal."""
+"""The table of a run folder or a feedback folder, derived from its journal."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from steelyard.runs.parts import is_parted_run
 
 
 def has_journal(folder: Path) -> bool:
-    """Whether a folder is a run, also one in parts, or one of feedback."""
+    """Whether a folder is a run (in parts or not) or a feedback folder."""
     return (folder / "manifest.json").is_file() or is_parted_run(folder) or is_feedback(folder)
 
 
 def table_of_run(folder: Path) -> Path:
-    """The table of a run folder, or of one of feedback, made anew if its journal has grown."""
+    """Return the table of a run or feedback folder, updated if its journal has grown."""
     if is_feedback(folder):
         return labelled_table(folder)
     if is_parted_run(folder):
         return readable_parts(folder)
     if not (folder / "manifest.json").is_file():
-        there = folder / "table.parquet"
-        name = f"{there}, which can still be read" if there.exists() else "a file (.parquet, .jsonl or .csv)"
-        raise TableError(f"{folder} is a folder and no run: name {name}")
+        table = folder / "table.parquet"
+        name = f"{table}, which can still be read" if table.exists() else "a file (.parquet, .jsonl or .csv)"
+        raise TableError(f"{folder} is a folder but not a run: name {name}")
     return readable_table(folder)

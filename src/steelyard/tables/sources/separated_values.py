@@ -1,4 +1,4 @@
-"""Separated values -> a lazy frame, whatever separates them: commas, semicolons, tabs, bars; decimal commas too."""
+"""CSV files -> a lazy frame, separated by commas, semicolons, tabs or bars, with decimal points or commas."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from steelyard.tables.sources.csv_lines import check_lines
 from steelyard.tables.sources.encodings import check_utf8
 from steelyard.tables.sources.width import check_width
 
-LOOKED_AT = 1_000  # rows
+INSPECTED_ROWS = 1_000
 _DECIMAL_COMMA = r"^\s*-?\d+(,\d+)?\s*$"
 _THOUSANDS = r"^\s*-?[1-9]\d{0,2},\d{3}\s*$"
-_TWICE = re.compile(r"(.*)_duplicated_\d+")  # what polars calls a column whose name was there before
+_DUPLICATE = re.compile(r"(.*)_duplicated_\d+")  # polars' name for a column with a duplicate name
 
 
 def open_separated(path: Path) -> pl.LazyFrame:
-    """Read a table by the separator that its header has most often; blank lines are no rows."""
+    """Read a table with the most frequent separator of its header; blank lines are skipped."""
     check_utf8(path)
     front = front_of(path)
     check_width(path, front.columns)
@@ -37,24 +37,24 @@ def open_separated(path: Path) -> pl.LazyFrame:
 
 
 def check_once(path: Path, names: list[str]) -> None:
-    """Refuse a header that names a column twice: nobody can tell which of the two is meant."""
-    twice = next((found[1] for name in names if (found := _TWICE.fullmatch(name)) and found[1] in names), None)
+    """Refuse a header with a duplicate column name, because either column could be meant."""
+    twice = next((match[1] for name in names if (match := _DUPLICATE.fullmatch(name)) and match[1] in names), None)
     if twice is not None:
-        check_names(_TWICE.sub(r"\1", name) for name in names)
+        check_names(_DUPLICATE.sub(r"\1", name) for name in names)
         if not twice:
             raise TableError(
-                f"{path} has several columns without a name: give each its name; if the line with the names stands "
-                "further down, remove those before it"
+                f"{path} has several columns without a name: name each of them; if the header is further "
+                "down, remove the lines before it"
             )
-        raise TableError(f"{path} has two columns {twice!r}: remove one, or give it another name")
+        raise TableError(f"{path} has two columns {twice!r}: remove or rename one")
 
 
 def _with_decimal_points(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Read 0,5 as a number, in columns whose first rows have nothing else; 1,234 alone may be a thousand and more."""
+    """Read decimal commas (0,5) in columns whose first rows contain only such numbers; 1,234 alone may be thousands."""
     texts = [name for name, kind in table.collect_schema().items() if kind == pl.String and not is_text(key(name))]
     if not texts:
         return table
-    first = table.select(texts).head(LOOKED_AT).collect()
+    first = table.select(texts).head(INSPECTED_ROWS).collect()
     decimal = [
         column.name
         for column in first.iter_columns()

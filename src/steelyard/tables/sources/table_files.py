@@ -1,4 +1,4 @@
-"""Files of every kind -> one lazy polars frame, or a line that says what is wrong."""
+"""Files of every format -> one lazy polars frame, or an error of one line."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from steelyard.tables.sources.separated_values import open_separated
 from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, STDIN
 from steelyard.tables.sources.width import check_width
 
-SMALL = 64 << 20  # bytes of a file whose texts are added up before they are read
+SMALL = 64 << 20  # bytes of a file whose text lengths are summed before it is read
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file."""
+    """Refuse a path that is not a regular file or standard input."""
     if str(path) == STDIN:
         return
     if not path.exists():
         raise TableError(f"no such file: {path}")
     if not path.is_file():
-        raise TableError(f"{path} is a device or a pipe: save it as a file first, or give it as - (standard input)")
+        raise TableError(f"{path} is a device or a pipe: save it as a file first, or pass - for standard input")
 
 
 def open_file(path: Path) -> pl.LazyFrame:
-    """Return a lazy frame over one file that is not packed."""
+    """Return a lazy frame over one uncompressed file."""
     try:
         opener = FORMATS.get(path.suffix.lower())
         if opener is None:
-            raise TableError(f"{path} is none of {', '.join(FORMATS)}: convert it, or give it its suffix")
+            raise TableError(f"{path} has no known suffix ({', '.join(FORMATS)}): convert it, or rename it")
         if path.stat().st_size == 0:
             raise TableError(f"{path} is empty: it has no rows to read")
         with hidden_panics():
@@ -67,9 +67,9 @@ def _open_ipc(path: Path) -> pl.LazyFrame:
 
 
 def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Refuse a small file of huge texts: a dictionary holds a text once, however many rows have it.
+    """Refuse a small file of huge texts: a dictionary stores a repeated text once.
 
-    Adding the lengths up takes no memory. A large file is not looked through.
+    Summing the lengths takes no memory. Large files are not checked.
     """
     size = path.stat().st_size
     lengths = [length for name, kind in frame.collect_schema().items() for length in _lengths(pl.col(name), kind)]
@@ -86,7 +86,7 @@ def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _lengths(values: pl.Expr, kind: pl.DataType) -> list[pl.Expr]:
-    """The lengths in bytes of the texts in a column, also of those in lists and structs."""
+    """Return the lengths in bytes of the texts in a column, including those in lists and structs."""
     if isinstance(kind, pl.List | pl.Array):
         return _lengths(values.explode(), cast("pl.DataType", kind.inner))
     if isinstance(kind, pl.Struct):

@@ -1,6 +1,6 @@
-"""Compressed files and standard input -> plain files beside nothing of the user's, gone when the process ends.
+"""Compressed files and standard input -> plain files in temporary folders, removed when the process ends.
 
-Plain files are what every reader and every check below takes, so nothing is read in two ways.
+All readers and checks work on plain files, so that there is only one way to read them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from steelyard.foundation.files import reason
 from steelyard.tables.sources.zstandard import PIECE, unpacked_zstandard
 
 STDIN = "-"
-SPOKEN_STDIN = "standard input"
+STDIN_NAME = "standard input"
 PACKED = (".gz", ".zst")
-LARGEST, LARGEST_RATIO = 1 << 30, 200  # what a small file may unpack to, and how many times its size a large one may
+LARGEST, LARGEST_RATIO = 1 << 30, 200  # limit on the unpacked bytes of a small file, and on the ratio for a large one
 MAGIC = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
@@ -32,19 +32,19 @@ MAGIC = {
     b"\x28\xb5\x2f\xfd": ".zst",
     b"PK\x03\x04": ".zip",
 }
-HEAD = 64 << 10  # bytes that are looked at to tell a format
+HEAD = 64 << 10  # bytes to inspect to recognise a format
 
 
 class Plain(NamedTuple):
-    """A file as it can be read, and the name by which the user knows it."""
+    """A plain file, and the name the user gave for it."""
 
     path: Path
     name: str
 
 
 @contextmanager
-def spoken(file: Plain) -> Iterator[None]:
-    """Say the user's name of a file in errors."""
+def original_name_in_errors(file: Plain) -> Iterator[None]:
+    """Replace the temporary path in errors with the name the user gave."""
     try:
         yield
     except SteelyardError as error:
@@ -54,7 +54,7 @@ def spoken(file: Plain) -> Iterator[None]:
 
 
 def plain_suffix(path: Path) -> str:
-    """The suffix that tells the format, whatever the file is packed in.
+    """Return the suffix of the format, without that of the compression.
 
     >>> plain_suffix(Path("a.JSONL.gz")), plain_suffix(Path("b.csv"))
     ('.jsonl', '.csv')
@@ -64,9 +64,9 @@ def plain_suffix(path: Path) -> str:
 
 
 def plain_file(path: Path) -> Plain:
-    """A file that can be read as it is: itself, or what is packed in it."""
+    """Return the plain file: the file itself, or an unpacked copy."""
     if str(path) == STDIN:
-        return Plain(_spooled_stdin(), SPOKEN_STDIN)
+        return Plain(_spooled_stdin(), STDIN_NAME)
     if path.suffix.lower() not in PACKED:
         return Plain(path, str(path))
     state = path.stat()
@@ -74,8 +74,8 @@ def plain_file(path: Path) -> Plain:
 
 
 @cache
-def _unpacked(path: Path, size: int, _changed: int) -> Path:
-    """Unpack a file once, however often it is read; `size` and the time of its last change tell it from another."""
+def _unpacked(path: Path, size: int, _modified: int) -> Path:
+    """Unpack a file once per process; its size and modification time are part of the cache key."""
     target = _folder() / path.with_suffix("").name
     limit = max(LARGEST, LARGEST_RATIO * size)
     pieces = _gunzipped(path) if path.suffix.lower() == ".gz" else unpacked_zstandard(path, limit)
@@ -88,13 +88,13 @@ def _unpacked(path: Path, size: int, _changed: int) -> Path:
     return target if target.suffix else _with_suffix(target)
 
 
-def _write(pieces: Iterable[bytes], target: Path, path: Path, most: int) -> None:
+def _write(pieces: Iterable[bytes], target: Path, path: Path, limit: int) -> None:
     written = 0
     with target.open("wb") as out:
         for piece in pieces:
             written += len(piece)
-            if written > most:
-                raise TableError(f"{path} unpacks to more than {most >> 20:,} MB: unpack it yourself, if you trust it")
+            if written > limit:
+                raise TableError(f"{path} unpacks to more than {limit >> 20:,} MB: unpack it yourself, if you trust it")
             out.write(piece)
 
 
@@ -105,19 +105,18 @@ def _gunzipped(path: Path) -> Iterator[bytes]:
 
 @cache
 def _spooled_stdin() -> Path:
-    """Standard input as a file, read once; its first bytes tell its format."""
+    """Return standard input as a file, read once; its format is recognised by its first bytes."""
     stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
     if stream is None or (hasattr(sys.stdin, "isatty") and sys.stdin.isatty()):
         raise TableError("standard input is a terminal: pipe a table into it, or name a file")
     target = _folder() / "stdin"
     with target.open("wb") as out:
         shutil.copyfileobj(stream, out)
-    named = _with_suffix(target)
-    return plain_file(named).path
+    return plain_file(_with_suffix(target)).path
 
 
 def _with_suffix(path: Path) -> Path:
-    """Give a file without a suffix the one that its first bytes tell."""
+    """Add the suffix of the format recognised by the first bytes."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     suffix = next((suffix for magic, suffix in MAGIC.items() if head.startswith(magic)), None) or _text_suffix(head)
@@ -125,7 +124,7 @@ def _with_suffix(path: Path) -> Path:
 
 
 def _text_suffix(head: bytes) -> str:
-    """Tell JSON, JSON lines and separated values apart; a first line that is a whole object is one of many."""
+    """Distinguish JSON, JSON lines and CSV; a first line that is a complete object means JSON lines."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = text.split(b"\n", 1)[0].rstrip()
     if text.startswith(b"[") or (text.startswith(b"{") and not first.endswith(b"}")):

@@ -1,7 +1,7 @@
-"""Zstandard files, with whatever is there that can read them: Python 3.14 itself, pyarrow, or polars for text.
+"""Zstandard files, read with what is installed: Python 3.14, pyarrow, or polars for text.
 
-Polars unpacks all of a line before anybody sees it, so the most that a file can unpack to is computed first, from the
-headers of its blocks (RFC 8878): what the file declares as its size may be a lie.
+polars unpacks a whole line at once, so an upper bound on the unpacked size is computed first from the block headers
+(RFC 8878): the declared size cannot be trusted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ PIECE = 1 << 20  # bytes
 LINES = 10_000  # per batch
 FRAME, SKIPPED = 0xFD2FB528, range(0x184D2A50, 0x184D2A60)  # the first four bytes of a frame
 LARGEST_BLOCK = 128 << 10  # bytes that a compressed block can unpack to
-RAW, REPEATED, COMPRESSED = range(3)  # kinds of blocks
+RAW, REPEATED, COMPRESSED = range(3)  # block types
 
 
 def largest_content(file: BinaryIO) -> int:
-    """The most bytes that the frames of a file can unpack to; a ValueError where they are damaged.
+    """Return an upper bound on the unpacked size in bytes; raise ValueError if the file is damaged.
 
     >>> from io import BytesIO
     >>> largest_content(BytesIO(bytes.fromhex("28b52ffd2003190000616263")))
@@ -38,13 +38,13 @@ def largest_content(file: BinaryIO) -> int:
             file.seek(_number(file, 4), 1)
             continue
         if magic != FRAME:
-            raise ValueError("it is no Zstandard frame")
+            raise ValueError("it is not a Zstandard frame")
         total += _largest_frame(file)
     return total
 
 
 def _largest_frame(file: BinaryIO) -> int:
-    """The most bytes that a frame can unpack to; `file` stands after its magic number, and then at its end."""
+    """Return an upper bound on the unpacked size of a frame, reading from after its magic number to its end."""
     flags = _number(file, 1)
     single = flags >> 5 & 1
     size_bytes = (single, 2, 4, 8)[flags >> 6]
@@ -55,7 +55,7 @@ def _largest_frame(file: BinaryIO) -> int:
         header = _number(file, 3)
         last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
         if kind > COMPRESSED:
-            raise ValueError("it has a block of an unknown kind")
+            raise ValueError("it has a block of an unknown type")
         total += LARGEST_BLOCK if kind == COMPRESSED else size
         file.seek(1 if kind == REPEATED else size, 1)
     file.seek(4 * (flags >> 2 & 1), 1)  # the checksum
@@ -65,12 +65,12 @@ def _largest_frame(file: BinaryIO) -> int:
 def _number(file: BinaryIO, size: int) -> int:
     content = file.read(size)
     if len(content) < size:
-        raise ValueError("it is cut off")
+        raise ValueError("it is truncated")
     return int.from_bytes(content, "little")
 
 
 def unpacked_zstandard(path: Path, limit: int) -> Iterator[bytes]:
-    """Yield the content of a .zst file piece by piece; one that may unpack to more than `limit` bytes is refused."""
+    """Yield the content of a .zst file in pieces; a decoder that cannot stream refuses more than `limit` bytes."""
     file: Any
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -95,7 +95,7 @@ def unpacked_zstandard(path: Path, limit: int) -> Iterator[bytes]:
 
 
 def _read(file: Any) -> bytes:
-    """The next piece; Python 3.14 has an error of its own for a damaged file."""
+    """Read the next piece; Python 3.14 raises its own error for a damaged file."""
     try:
         piece: bytes = file.read(PIECE)
         return piece
@@ -106,6 +106,6 @@ def _read(file: Any) -> bytes:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a text as polars reads them; one that ended with CR LF ends with LF."""
+    """Yield the lines of a text file as polars reads them; CR LF becomes LF."""
     for batch in pl.scan_lines(path).collect_batches(chunk_size=LINES, maintain_order=True):
         yield "".join(f"{line}\n" for line in batch.to_series().to_list()).encode()
