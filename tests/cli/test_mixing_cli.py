@@ -90,15 +90,15 @@ def test_the_grid_takes_several_verifiers() -> None:
 WRONG: list[tuple[str, str]] = [
     ("good+othr", "no score column 'othr': did you mean 'other'"),
     ("steps:mni+good", "unknown step reducer 'mni' in 'steps:mni': did you mean 'min'"),
-    ("good:*", "'good' holds one number a response, not a list of steps: use --score good"),
+    ("good:*", "'good' contains one number per response, not a list of steps: use --score 'good'"),
     ("goood:*", "no score column 'goood': did you mean 'good'"),
-    ("answer:*+good", "holds String, not numbers"),
-    ("good+good", "'good' stands 2 times in 'good+good': name it once"),
-    ("steps+steps:*", "'steps:last' stands 2 times"),
+    ("answer:*+good", "contains String, not numbers"),
+    ("good+good", "'good' appears 2 times in 'good+good': name it once"),
+    ("steps+steps:*", "'steps:last' appears 2 times"),
     ("good+", "a part of 'good+' is empty"),
     ("+", "is empty"),
-    ("none+good", "'none' stands beside scores"),
-    ("gone+good", "every score of 'gone' is missing: leave it out of --score gone+good"),
+    ("none+good", "'none' is combined with scores"),
+    ("gone+good", "every score of 'gone' is missing: leave it out of --score 'gone+good'"),
     ("raw+good", "if logits, read them with --score 'good+sigmoid(raw)'"),
 ]
 
@@ -121,7 +121,7 @@ def test_a_plan_for_other_columns_is_refused_with_both_named(file: Path, plan: P
     sy.write(table().drop("other"), tmp_path / "less.parquet")
     done = steelyard("vote", tmp_path / "less.parquet", "--plan", plan)
     assert "no score column 'other'" in done.err
-    assert "The plan was fitted on 'good+other': rename your columns to its" in done.err
+    assert "The plan was fitted on 'good+other': rename your columns to match" in done.err
 
 
 def test_a_grid_verifier_that_is_not_there_is_named() -> None:

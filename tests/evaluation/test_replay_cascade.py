@@ -169,7 +169,7 @@ def test_prices_and_questions_of_a_damaged_plan_are_refused(folder: Path, wrong:
 
 
 def test_vote_counts_everyone_and_says_so(folder: Path, found: BudgetPlan) -> None:
-    with pytest.warns(sy.SteelyardWarning, match=r"counts everyone in the table.*evaluate FILE --plan PLAN"):
+    with pytest.warns(sy.SteelyardWarning, match=r"counts every response in the table.*evaluate FILE --plan PLAN"):
         verdicts = sy.vote(folder / "same.parquet", folder / "plan.json", answers="exact")
     labelled = pool(table(200))
     assert verdicts["answer"].to_list() == found.plan.predict(labelled.unlabelled()).answer.tolist()

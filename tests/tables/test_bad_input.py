@@ -101,11 +101,11 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     ),
     "labels that are lists": (
         _write(lambda t: t.with_columns(correct=pl.concat_list("correct"))),
-        ("'correct' holds",),
+        ("'correct' contains",),
     ),
     "a score beyond 64 bits": (
         _text(LINE + LINE.replace("0.5", "1" + "0" * 40), "t.jsonl"),
-        ("holds text, not numbers",),
+        ("contains text, not numbers",),
     ),
     "objects 900 deep": (
         _text('{"question": "q", "z": ' + '{"a":' * 900 + "1" + "}" * 901, "t.jsonl"),
@@ -113,7 +113,7 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     ),
     "a list as question": (
         _write(lambda t: t.with_columns(question=pl.concat_list("question"))),
-        ("'question' holds",),
+        ("'question' is a list of texts",),
     ),
     "percentages": (
         _write(lambda t: t.with_columns(score * 100)),
@@ -133,8 +133,8 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
         _write(lambda t: t.with_columns(sample=pl.when(pl.row_index() != 5).then("sample"))),
         ("1 rows or more have no sample number",),
     ),
-    "samples that are words": (_write(lambda t: t.with_columns(sample=pl.lit("first"))), ("'sample' holds",)),
-    "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("holds text, not numbers",)),
+    "samples that are words": (_write(lambda t: t.with_columns(sample=pl.lit("first"))), ("'sample' contains",)),
+    "scores that are words": (_write(lambda t: t.with_columns(score=pl.lit("high"))), ("contains text, not numbers",)),
 }
 
 
@@ -168,8 +168,8 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--method", ""), "--method has no name in it: give one"),
     (("fit", "FILE", "--score", "scor"), "did you mean 'score'"),
     (("fit", "FILE", "--score", ""), "no score column ''"),
-    (("fit", "FILE", "--score", "answer"), "holds String, not numbers"),
-    (("fit", "FILE", "--score", "score:min"), "one number a response"),
+    (("fit", "FILE", "--score", "answer"), "contains String, not numbers"),
+    (("fit", "FILE", "--score", "score:min"), "one number per response"),
     (("fit", "FILE", "--method", "logit", "--set", "rule=exat"), "did you mean 'exact'"),
     (("fit", "FILE", "--method", "kde", "--set", "rule=exact"), "kde has no setting 'rule'"),
     (("fit", "FILE", "--set", "rule=exact"), "calibrated has no setting 'rule'"),
@@ -215,7 +215,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("vote", "FILE", "--plan", "PLAN", "-o", "v.xlsx"), "suffix must be one of"),
     (("vote", "FILE", "--plan", "PLAN", "-o", "FOLDER/none/v.csv"), "there is no folder"),
     (("vote", "FILE", "--plan", "PLAN", "--score", "prm"), "fitted on the score 'score', not on 'prm'"),
-    (("vote", "OTHER", "--plan", "PLAN"), "The plan was fitted on 'score': rename your column to it"),
+    (("vote", "OTHER", "--plan", "PLAN"), "The plan was fitted on 'score': rename your column to match"),
     (("vote", "FILE", "--plan", "/dev/zero"), "is not a plan"),
     (("simulate", "-o", "t.parquet", "--questions", "0"), "at least one question"),
     (("simulate", "-o", "/proc/t.parquet"), "cannot write /proc/t.parquet"),

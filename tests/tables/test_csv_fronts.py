@@ -31,9 +31,9 @@ READ = {
 }
 REFUSED = {
     "names behind #": ("# " + HEADER + ROWS, "line 1 has a '#' before the column names: remove it"),
-    "no header": (ROWS, "its first line holds values (a, 4, 0.75), not the names of columns"),
-    "no header, twice the same": ("q,4,4\nq,5,5\n", "its first line holds values (q, 4, 4)"),
-    "sentences": ("q1,So the answer is 4\nq1,It is 5\n", "put a line with the names before it"),
+    "no header": (ROWS, "its first line contains values (a, 4, 0.75), not column names"),
+    "no header, twice the same": ("q,4,4\nq,5,5\n", "its first line contains values (q, 4, 4)"),
+    "sentences": ("q1,So the answer is 4\nq1,It is 5\n", "add a header before it"),
     "only a header": (HEADER, "is empty: it has a header but no rows"),
     "only blank lines": ("\n\n\n", "is empty: it has no rows to read"),
     "lines of old Macs": ((HEADER + ROWS).replace("\n", "\r"), "tr '\\r' '\\n' <"),

@@ -23,7 +23,7 @@ def test_thousands_in_a_csv_file_are_no_decimal_commas(tmp_path: Path) -> None:
     path.write_text('question_id,pred,n\n1,"1,234","1,500"\n1,1234,"2,500"\n1,1.234,"9,000"\n')
     verdicts = sy.vote(path, method="majority", score="none")
     assert verdicts.select("answer", "votes").rows() == [("1,234", 2)]
-    with pytest.raises(ColumnError, match="'n' holds String, not numbers"):
+    with pytest.raises(ColumnError, match="'n' contains String, not numbers"):
         sy.read(path, score="n")
 
 

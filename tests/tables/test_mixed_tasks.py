@@ -29,7 +29,7 @@ def test_ids_that_stand_in_two_tasks_are_told_apart(column: str, dropped: list[s
     table.write_ndjson(tmp_path / "t.jsonl")
     done = steelyard("vote", tmp_path / "t.jsonl", "-o", tmp_path / "v.csv")
     assert done.code == 0, done.err
-    assert f"12 ids stand for a question of its own in each '{column}'" in done.err
+    assert f"12 ids mean a different question in each '{column}'" in done.err
     verdicts = pl.read_csv(tmp_path / "v.csv")
     assert verdicts.height == 24
     assert verdicts.row(0)[:2] == ("sums/0", 0)
@@ -75,5 +75,5 @@ def test_lm_eval_files_of_any_name_keep_their_questions_apart(tmp_path: Path) ->
     assert pool.n_questions == 8
     assert pool.n_responses == 24
     same = [_lm_eval(tmp_path / "c.jsonl", "Sum"), files[0]]
-    with pytest.raises(sy.TableError, match="ask the same questions, of two runs or two LLMs"):
+    with pytest.raises(sy.TableError, match="ask the same questions, from two runs or two LLMs"):
         sy.read(same, score="none")

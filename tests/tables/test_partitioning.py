@@ -28,7 +28,7 @@ def parts_of(folder: Path) -> list[pl.DataFrame]:
 def test_every_question_is_in_its_part_with_its_rows_together_and_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scattered: bool
 ) -> None:
-    monkeypatch.setattr(spreading, "HELD", 1000)  # bytes: many chunks
+    monkeypatch.setattr(spreading, "BUFFER_BYTES", 1000)  # bytes: many chunks
     monkeypatch.setattr("steelyard.tables.partitioning.BATCH", 17)
     table = sy.simulate(40, 6, seed=1).with_columns(steps=pl.concat_list("score", "score"))
     if scattered:
@@ -63,7 +63,7 @@ def test_questions_that_the_files_do_not_agree_about_are_refused(tmp_path: Path)
     for name, gold in (("a", "1"), ("b", "2")):
         rows = {"question": ["q"], "answer": ["1"], "gold": [gold]}
         pl.DataFrame(rows).write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(TableError, match="another 'gold' in each"):
+    with pytest.raises(TableError, match="a different 'gold' in each"):
         partition([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path / "parts", 2)
     assert not (tmp_path / "parts").exists()
 
@@ -74,7 +74,7 @@ def test_what_cannot_be_cut_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="empty"):
         partition(pl.DataFrame({"question": [], "answer": []}), tmp_path / "parts", 2)
     (tmp_path / "there").mkdir()
-    with pytest.raises(SettingError, match="it is there already; choose another folder with -o"):
+    with pytest.raises(SettingError, match="it already exists; choose another folder with -o"):
         partition(sy.simulate(2, 2), tmp_path / "there", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 

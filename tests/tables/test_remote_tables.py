@@ -53,7 +53,7 @@ def test_what_is_no_parquet_nor_a_folder_of_parts_goes_to_no_address_nor_into_a_
     asked = ("questions.jsonl", "--upstream", "http://127.0.0.1:1/v1", "--model", "m", "-n", 2)
     no_run = f"{start}/run is not a folder of a file system: a run needs"
     for words, name, why in (
-        (("vote", "t.parquet"), "v.csv", "only Parquet goes to object stores; name it .parquet"),
+        (("vote", "t.parquet"), "v.csv", "only Parquet can be written to object stores; use .parquet"),
         (("fit", "t.parquet"), "plan.json", "name the path itself, /data/plan" if "file" in start else "copy it there"),
         (("import", "t.parquet", "--engine", "processes:1", "--parts", 2), "out", f"FILE... -o {start}/out --parts 2"),
         (("generate", *asked), "run", no_run),

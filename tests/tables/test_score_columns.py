@@ -65,7 +65,7 @@ def test_a_score_of_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     table(score=["4/5", "1/5", "2/5"]).write_csv(path)
     done = steelyard("vote", path, "--method", "vanilla")
-    assert (done.code, "the column 'score' holds text, not numbers" in done.err) == (2, True)
+    assert (done.code, "the column 'score' contains text, not numbers" in done.err) == (2, True)
 
 
 def test_log_probabilities_are_read_with_exp(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_exp_of_other_numbers_is_refused() -> None:
 @pytest.mark.parametrize("verifier", ["logprob", "p-true", "math-shepherd"])
 def test_the_score_of_a_run_is_the_verifiers(verifier: str) -> None:
     recorded = table(**{"self_logprob": [0.5, 0.25, 0.125], verifier: [[0.75], [0.5], [0.25]]})
-    with pytest.warns(sy.errors.SteelyardNote, match=f"the score is '{verifier}', the verifier's; 'self_logprob'"):
+    with pytest.warns(sy.errors.SteelyardNote, match=f"the score is '{verifier}', from the verifier; 'self_logprob'"):
         assert scores(recorded) == [0.75, 0.5, 0.25]
     with pytest.raises(sy.errors.ScoreError, match="several columns could be the score"):
         sy.read(recorded.with_columns(prm=0.5))

@@ -14,7 +14,7 @@ import steelyard as sy
 from tests.running import steelyard
 
 Rows = list[dict[str, Any]]
-ALONE = "give the files one at a time"
+ALONE = "read the files one at a time"
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_file_without_a_column_that_another_has_is_refused(written: Callable[[
     assert done.code == 2
     assert f"b.jsonl has no column 'score', which a.jsonl has: {ALONE}" in done.err
     steps = written("c.jsonl", [row | {"score": [0.5]} for row in rows("c")])
-    assert "'score' holds Float64 in a.jsonl and List(Float64) in c.jsonl" in steelyard("vote", one, steps).err
+    assert "'score' contains Float64 in a.jsonl and List(Float64) in c.jsonl" in steelyard("vote", one, steps).err
 
 
 def test_a_column_that_says_nothing_about_votes_may_be_in_one_file_only(written: Callable[[str, Rows], Path]) -> None:
@@ -136,10 +136,10 @@ def test_questions_that_stand_in_several_files_vote_together_and_that_is_said(
     files = [written("a.jsonl", rows("q", 3)), written("b.jsonl", rows("q", 2) + rows("r", 1))]
     done = steelyard("vote", *files, "--json")
     assert done.code == 0
-    assert "2 questions stand in more than one of the files: their responses vote together" in done.err
+    assert "2 questions are in more than one of the files: their responses vote together" in done.err
     assert [each["votes"] for each in json.loads(done.out)["verdicts"]] == [4, 4, 2, 2]
     wide = [written("c.jsonl", lists("4")), written("d.jsonl", lists("4"))]
-    assert "6 questions stand in more than one of the files" in steelyard("vote", *wide).err
+    assert "6 questions are in more than one of the files" in steelyard("vote", *wide).err
 
 
 @pytest.mark.parametrize("verb", ["vote", "answers", "import"])
@@ -150,7 +150,7 @@ def test_files_that_number_questions_of_their_own_are_refused(written: Callable[
         files = [written("a.jsonl", lists("4", problem="2 + 2?")), written("b.jsonl", other)]
         done = steelyard(verb, *files, *output)
         assert done.code == 2
-        assert "question '0' stands in several files with another" in done.err
+        assert "question '0' is in several files with a different" in done.err
         assert done.err.rstrip().endswith(ALONE)
         assert steelyard(verb, files[1], *output).code == 0
 
@@ -175,7 +175,7 @@ def test_the_same_sample_numbers_in_two_files_are_refused_and_both_fixes_work(
     assert {each["votes"] for each in json.loads(more.out)["verdicts"]} == {4}
     assert steelyard("vote", files[0]).code == 0
     later = written("c.jsonl", [row | {"sample": row["sample"] + 4} for row in numbered])
-    assert "3 questions stand in more than one of the files" in steelyard("vote", files[0], later).err
+    assert "3 questions are in more than one of the files" in steelyard("vote", files[0], later).err
 
 
 def test_python_reads_a_list_of_paths_as_the_command_line_does(written: Callable[[str, Rows], Path]) -> None:
@@ -201,7 +201,7 @@ def test_large_whole_numbers_beside_decimals_are_refused_and_never_merged(
     for name, lines in (("whole", whole), ("decimal", [{"question": "q", "answer": "4"} | {column: 1.5}])):
         sy.write(pl.DataFrame(lines), tmp_path / f"{name}{suffix}")
     files = [tmp_path / f"whole{suffix}", tmp_path / f"decimal{suffix}"]
-    said = rf"{column!r} holds whole numbers beyond 2\^53 in .*whole\{suffix} and decimals in .*decimal\{suffix}"
+    said = rf"{column!r} contains integers beyond 2\^53 in .*whole\{suffix} and decimals in .*decimal\{suffix}"
     for order in (files, files[::-1]):
         if (suffix, column) == (".jsonl", "question"):  # joined as text
             assert sy.read(order, score="none", answers="exact").n_questions == 3

@@ -98,7 +98,7 @@ def test_what_cannot_be_cut_leaves_nothing_on_the_store(tmp_path: Path) -> None:
 def test_a_table_at_an_address_is_not_written_over_unless_that_is_said(table: pl.DataFrame, tmp_path: Path) -> None:
     target = f"file://{tmp_path}/t.parquet"
     sy.write(table, target)
-    with pytest.raises(SteelyardError, match=r"it is there already; .*overwrite=True"):
+    with pytest.raises(SteelyardError, match=r"it already exists; .*overwrite=True"):
         sy.write(table, target)
     sy.write(table.head(6), target, overwrite=True)
     assert pl.read_parquet(tmp_path / "t.parquet").equals(table.head(6))

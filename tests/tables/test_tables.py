@@ -332,7 +332,7 @@ def test_rows_that_come_in_another_order_the_second_time_are_noticed() -> None:
     reader = AnswerReader("math")
     for other in (table.reverse(), table.head(11), pl.concat((table, table.head(1)))):
         ordered = row_order.Ordered(other.lazy(), [pl.col("question"), pl.col("answer")], order)
-        with pytest.raises(sy.TableError, match="or it changed; run it again"):
+        with pytest.raises(sy.TableError, match="or the table changed; run it again"):
             list(batches.pools(ordered, Origin(None), reader, None, LabelConflicts()))
 
 
@@ -344,7 +344,7 @@ def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.Monkey
         yield next(iter(batches_of(frame, **options))).head(12)
 
     monkeypatch.setattr(pl.LazyFrame, "collect_batches", some)
-    with pytest.raises(sy.TableError, match="read only in part"):
+    with pytest.raises(sy.TableError, match="only read in part"):
         sy.read(sy.simulate(4, 6, seed=8))
 
 

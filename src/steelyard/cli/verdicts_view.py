@@ -11,13 +11,13 @@ from steelyard.evaluation.percentages import percent
 if TYPE_CHECKING:
     from steelyard.engine.vote_parts import VotedParts
     from steelyard.foundation.stores.address import Place
-    from steelyard.tables.vote import Voted
+    from steelyard.tables.vote import VoteDetails
     from steelyard.voting.confidence.risk_control import RiskControl
 
 SHOWN = 10
 
 
-def show_verdicts(found: Voted, output: Place | None, json: bool) -> None:
+def show_verdicts(found: VoteDetails, output: Place | None, json: bool) -> None:
     """Print the first verdicts, which part was answered and where they were written."""
     verdicts, voter, empty, held = found
     if json:

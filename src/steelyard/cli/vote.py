@@ -68,7 +68,7 @@ def run(
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     from steelyard.tables.known_outputs import VERDICTS
-    from steelyard.tables.vote import voted
+    from steelyard.tables.vote import vote_with_details
     from steelyard.tables.writing import check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
@@ -88,7 +88,7 @@ def run(
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
     with show.progress(f"Reading {spoken(files)}") as progress:
-        found = voted(source_of(files), plan, progress=progress, **options)
+        found = vote_with_details(source_of(files), plan, progress=progress, **options)
     if output:
         put(found.verdicts, output)
     show_verdicts(found, place_of(output) if output else None, json)

@@ -14,7 +14,7 @@ from steelyard.foundation.stores.address import Place
 from steelyard.runs.parts import is_parted_run, part_tables
 from steelyard.tables.kind_evidence import evidence_in, kind_of_run
 from steelyard.tables.placeholder_answers import settle_placeholders
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
@@ -46,7 +46,7 @@ def _known(reader: AnswerReader, folder: Place, answers: str) -> bool:
 def _look(reader: AnswerReader, folder: Place, layout: str | None, rename: dict[str, str] | None) -> None:
     """Decide the kind by all parts; if one cannot be read, which its worker reports, by the first that can."""
     try:
-        with named(str(folder)) as name, reading(name):
+        with name_in_errors(str(folder)) as name, reading(name):
             reader.look(partial(_evidence, folder, layout, rename))
     except TableError:
         if is_parted_run(folder):

@@ -20,7 +20,7 @@ from steelyard.engine.parts_read import parts_read
 from steelyard.foundation.stores.address import Place
 from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
@@ -103,7 +103,7 @@ def answer_part(order: AnswersOrder, part: TablePart) -> dict[str, Any]:
     """Read the answers of one part, write its rows with them and seal them; what a worker does."""
     reader = AnswerReader(order.answers)
     reader.placeholders = order.placeholders
-    with part.read.opened() as rows, caught() as said, named(part.path) as name, reading(name):
+    with part.read.opened() as rows, caught() as said, name_in_errors(part.path) as name, reading(name):
         table = open_responses(rows, order.layout, dict(order.rename)).collect()
         check_columns(table.schema)
         try:

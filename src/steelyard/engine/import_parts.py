@@ -28,14 +28,14 @@ from steelyard.foundation.files import UnwritableError, reason
 from steelyard.foundation.stores.address import Address, Place
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
-from steelyard.tables.partitioning import gathered_table, spread
-from steelyard.tables.reading import named
-from steelyard.tables.responses import open_unparted
+from steelyard.tables.partitioning import spread, table_of_part
+from steelyard.tables.reading import name_in_errors
+from steelyard.tables.responses import open_unchecked
 from steelyard.tables.several_files import FILE, check_exact
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.listing import files_of_all
 from steelyard.tables.sources.unpacking import STDIN
-from steelyard.tables.spreading import gathered
+from steelyard.tables.spreading import rows_of_part
 
 CHUNKS = "chunks"
 AGAIN = "fix these, or leave them out, and import into another folder with -o"
@@ -170,19 +170,19 @@ def spread_file(order: ImportOrder, file: InputFile) -> list[str]:
     """Read one file and spread its rows over chunks, whose folder appears when they are all there; return warnings."""
     target = Path(file.target)
     beside = target.with_name(f".{target.name}.{uuid4().hex}")  # a worker that is taken for dead may still be writing
-    with caught() as said, named(file.name) as name, reading(name):
-        found = open_unparted(Path(file.name), order.layout, order.rename)
+    with caught() as said, name_in_errors(file.name) as name, reading(name):
+        found = open_unchecked(Path(file.name), order.layout, order.rename)
         if found.layout is None or found.layout.name not in ALONE:
             title = found.layout.title if found.layout else name
             raise TableError(f"files of this layout ({title}) may belong together: {TOGETHER}")
-        if NUMBERED in found.told and len(order.files) > 1:
+        if NUMBERED in found.summary and len(order.files) > 1:
             raise TableError(f"its questions have no id, and every file would number its own: {TOGETHER}")
         numbered = found._replace(frame=found.frame.with_columns(pl.lit(file.number, pl.Int32).alias(FILE)))
         schema, rows = spread(numbered, beside, order.parts)
         if _state(Path(file.name)) != file.state:
             shutil.rmtree(beside)
             raise TableError("it was changed while it was read: choose another folder with -o, and import it again")
-    write_about(beside, schema, rows, found.layout.name, found.told)
+    write_about(beside, schema, rows, found.layout.name, found.summary)
     if target.exists():
         shutil.rmtree(beside)
     else:
@@ -197,8 +197,8 @@ def gather_part(order: ImportOrder, part: TablePart) -> list[str]:
     schemas = [schema_of(folder) for folder in folders]
     schema = pl.concat([pl.DataFrame(schema=each) for each in schemas], how="diagonal_relaxed").schema
     if any(each != schemas[0] for each in schemas):
-        check_exact([gathered([f], number, each).lazy() for f, each in zip(folders, schemas, strict=True)], paths)
+        check_exact([rows_of_part([f], number, each).lazy() for f, each in zip(folders, schemas, strict=True)], paths)
     with caught() as said:
-        table = gathered_table(folders, number, schema, paths)
+        table = table_of_part(folders, number, schema, paths)
     seal_part(part, table, {"questions": table["question"].n_unique()})
     return said

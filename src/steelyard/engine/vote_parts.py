@@ -25,7 +25,7 @@ from steelyard.runs.manifest import sha256_of
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.tables.source_column import source_of_run
-from steelyard.tables.vote import Decided, abstaining, decide, tell, voter_of
+from steelyard.tables.vote import Decisions, abstaining, decide, voter_of, warn_about_verdicts
 from steelyard.tables.vote_notes import check_several, note_unweighed_scores
 from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.confidence.risk_control import RiskControl
@@ -65,7 +65,7 @@ class VotedParts:
     responses: int = 0
     without_answer: int = 0
     answered: int = 0
-    decided: Decided = field(default_factory=Decided)
+    decided: Decisions = field(default_factory=Decisions)
 
     def summary(self) -> dict[str, Any]:
         """What summary.json says."""
@@ -126,7 +126,7 @@ def vote_parts(
     found.decided.question_means = [np.array(means)] if means else []
     told.tell()
     check_several(voter, found.decided.origin)
-    tell(voter, found.decided, n)
+    warn_about_verdicts(voter, found.decided, n)
     if plan is None and method is None:
         note_unweighed_scores(found.decided.origin)
     reader.warn(f"steelyard answers {folder} --only-unreadable")
@@ -138,7 +138,7 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them; what a worker does."""
     reader = AnswerReader(order.answers)
     reader.placeholders = order.placeholders
-    found, verdicts = Decided(), pl.DataFrame(schema=VERDICT)
+    found, verdicts = Decisions(), pl.DataFrame(schema=VERDICT)
     with part.read.opened() as there, caught() as said:
         rows = rows_without(there, order.all_asked) if order.all_asked else there
         if part.read.rows:

@@ -20,8 +20,8 @@ from steelyard.answers.kind import Kind
 from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_labels
 from steelyard.foundation.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.tables import read
-from steelyard.tables.plan_fits import warn_of_plan
 from steelyard.tables.plan_reading import answers_of_plan
+from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import open_table
 from steelyard.voting.methods import default_method, load, method_class, method_names

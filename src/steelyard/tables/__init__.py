@@ -1,4 +1,4 @@
-"""Tables in, pools out; verdicts in, tables out. Nothing here asks a server or weighs an answer."""
+"""Tables -> pools, and verdicts -> tables. Nothing here calls a server or weights an answer."""
 
 from steelyard.tables.reading import pools_of, read
 from steelyard.tables.writing import write

@@ -1,4 +1,4 @@
-"""Long tables -> the answers in them: how each was read, and which are the same."""
+"""Tables -> their answers: how each was read, and which are the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.foundation.errors import TableError
 from steelyard.tables.columns import check_columns
 from steelyard.tables.kind_evidence import evidence_of
 from steelyard.tables.placeholder_answers import settle_placeholders
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 
@@ -26,17 +26,17 @@ def read_answers(
     layout: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """Read and group the answers of a table, keeping all its columns: `.table`, with `.rules` and `.merged` about it.
+    """Read and group the answers of a table: `.table` has all its columns, `.rules` and `.merged` describe the answers.
 
     >>> import polars as pl, steelyard as sy
     >>> table = pl.DataFrame({"question": "a", "response": ["So it is 1/2.", "The answer is 0.5", "I do not know"]})
-    >>> found = sy.read_answers(table)
-    >>> found.table["answer"].to_list(), found.merged["spellings"].to_list(), found.unreadable
+    >>> read = sy.read_answers(table)
+    >>> read.table["answer"].to_list(), read.merged["spellings"].to_list(), read.unreadable
     (['1/2', '0.5', None], [['1/2', '0.5']], 1)
     """
     reader = AnswerReader(answers)
     try:
-        with named(source) as name, reading(name):
+        with name_in_errors(source) as name, reading(name):
             table = open_responses(source, layout, rename).collect()
             check_columns(table.schema)
             if not table.height:

@@ -1,4 +1,4 @@
-"""Which columns mean what: names, the choice of a score, step reducers, labels."""
+"""Standard column names, the choice of a score column, and labels."""
 
 from __future__ import annotations
 
@@ -20,61 +20,62 @@ from steelyard.foundation.errors import (
 from steelyard.tables.headerless import check_names
 from steelyard.tables.label_words import labels_of
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
-from steelyard.tables.score_spelling import REDUCERS, Score, spelled
+from steelyard.tables.score_spelling import REDUCERS, Score, parse_score
 
 KNOWN = {
     "question", "sample", "response", "answer", "rule", "correct", "gold", "prompt", "domain", "llm", "tokens",
     "finish",
 }  # fmt: skip
 NO_SCORE = "none"
-RECORDED = "self_logprob"  # what a run has beside the scores of verifiers
+RECORDED = "self_logprob"  # recorded by every run, unlike the scores of verifiers
 
 
-def choose_score(schema: pl.Schema, wanted: str | None, needed: bool = True) -> Score | None:
-    """Resolve what the user asked for against the columns there are; None = read no score.
+def choose_score(schema: pl.Schema, requested: str | None, needed: bool = True) -> Score | None:
+    """Resolve the requested score against the columns of a table; None means no score.
 
-    When no score is needed and none is named, only a column called `score` is taken for one.
+    If no score is needed and none is requested, only a column called `score` is used.
     """
-    if wanted == NO_SCORE and NO_SCORE not in schema:
+    if requested == NO_SCORE and NO_SCORE not in schema:
         return None
     candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
-    if wanted is None:
-        named = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
-        if not named and not needed:
+    if requested is None:
+        has_score = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
+        if not has_score and not needed:
             return None
-        wanted = "score" if named else _only(candidates, schema)
-        if INVERTED.search(key(wanted)):
+        requested = "score" if has_score else _only(candidates, schema)
+        if INVERTED.search(key(requested)):
             raise ScoreError(
-                f"the score would be {wanted!r}, and by its name less of it is better: read it with "
-                f"{argument('score', f'1-{wanted}')}, or, if more of it is better, with {argument('score', wanted)}"
+                f"the score would be {requested!r}, but by its name lower is better: read it with "
+                f"{argument('score', f'1-{requested}')}, or, if higher is better, with {argument('score', requested)}"
             )
-    meant = (None if wanted in schema else spelled(wanted)) or Score(wanted, None)
-    column, reducer = meant.column, meant.reducer
+    spec = (None if requested in schema else parse_score(requested)) or Score(requested, None)
+    column, reducer = spec.column, spec.reducer
     if column not in schema:
         raise ColumnError(f"no score column {column!r}: {did_you_mean(column, candidates)}")
     if reducer is not None and reducer not in REDUCERS:
-        raise ColumnError(f"unknown step reducer {reducer!r} in {wanted!r}: {did_you_mean(reducer, REDUCERS)}")
+        raise ColumnError(f"unknown step reducer {reducer!r} in {requested!r}: {did_you_mean(reducer, REDUCERS)}")
     steps = _check_kind(column, schema[column], candidates)
     if reducer is not None and not steps:
-        score = argument("score", column)
-        raise ColumnError(f"{column!r} holds one number a response, not a list of steps: use {score}")
-    _warn_of_name(meant)
-    return replace(meant, reducer=(reducer or "last") if steps else None)
+        raise ColumnError(
+            f"{column!r} contains one number per response, not a list of steps: use {argument('score', column)}"
+        )
+    _warn_if_inverted(spec)
+    return replace(spec, reducer=(reducer or "last") if steps else None)
 
 
-def _warn_of_name(score: Score) -> None:
-    """Warn of a score that is weighed as it is, though by its name less of it is better."""
+def _warn_if_inverted(score: Score) -> None:
+    """Warn about a score that is used as it is, although by its name lower is better."""
     if INVERTED.search(key(score.column)) and not score.flipped:
         warnings.warn(
-            f"by its name less of {score.column!r} is better, and it is read as a score of which more is better: "
-            f"{argument('score', f'1-{score.column}')} turns it round",
+            f"by its name lower is better for {score.column!r}, but it is read as a score for which higher is better: "
+            f"{argument('score', f'1-{score.column}')} inverts it",
             SteelyardWarning,
             stacklevel=4,
         )
 
 
 def more_is_better(column: str) -> str:
-    """A score as the user may name it, turned round where by its name less of it is better.
+    """Return the score= of a column, inverted if by its name lower is better.
 
     >>> more_is_better("prm"), more_is_better("error_prob")
     ('prm', '1-error_prob')
@@ -83,20 +84,22 @@ def more_is_better(column: str) -> str:
 
 
 def score_columns(schema: pl.Schema) -> tuple[str, ...]:
-    """The columns that hold scores, by what is in them and by their names."""
+    """Return the columns that contain scores, by their types and names."""
     floats = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
-    named = [name for name, kind in schema.items() if key(name) in SCORES and _is_number(kind) and kind != pl.Null]
+    known = [name for name, kind in schema.items() if key(name) in SCORES and _is_number(kind) and kind != pl.Null]
     likely = [name for name in floats if SCORE_LIKE.search(key(name)) or not NO_SCORES.search(key(name))]
-    return tuple(dict.fromkeys([*likely, *named]))
+    return tuple(dict.fromkeys([*likely, *known]))
 
 
 def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
-    """Return whether a score column holds steps; refuse what holds no numbers."""
+    """Return whether a score column contains steps; refuse one that does not contain numbers."""
     if column == "*" or (column.startswith("^") and column.endswith("$")):
         raise ColumnError(f"the name {column!r} would be read as a pattern: rename the column")
     steps = isinstance(kind, pl.List) or (isinstance(kind, pl.Array) and kind.size > 0)
     if not _is_number(kind.inner if steps else kind):
-        raise ColumnError(f"the score column {column!r} holds {kind}, not numbers: {did_you_mean(column, candidates)}")
+        raise ColumnError(
+            f"the score column {column!r} contains {kind}, not numbers: {did_you_mean(column, candidates)}"
+        )
     return steps
 
 
@@ -110,25 +113,25 @@ def _is_score(kind: pl.DataType) -> bool:
 
 
 def _only(candidates: list[str], schema: pl.Schema) -> str:
-    """The score when none is named: the only column of floats, else the only one that is called as scores are."""
+    """Return the default score: the only column of floats, else the only one with the name of a score."""
     if len(candidates) == 1 and (_is_named(candidates[0]) or not NO_SCORES.search(key(candidates[0]))):
         return candidates[0]
-    whole = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
-    known = [name for name in candidates if _is_named(name)] or whole
+    numeric = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
+    known = [name for name in candidates if _is_named(name)] or numeric
     verified = [name for name in candidates if name != RECORDED and not NO_SCORES.search(key(name))]
     if len(verified) == 1 and RECORDED in candidates:
-        note = f"the score is {verified[0]!r}, the verifier's; {RECORDED!r}, which every run records, is not weighed"
+        note = f"the score is {verified[0]!r}, from the verifier; {RECORDED!r}, which every run records, is not used"
         warnings.warn(note, SteelyardNote, stacklevel=2)
         return verified[0]
     if len(known) == 1:
         others = [name for name in candidates if name != known[0]]
-        beside = f", and none of {', '.join(others)}" if others else ""
-        warnings.warn(f"the score is {known[0]!r}, by its name{beside}", SteelyardNote, stacklevel=2)
+        rejected = f", and none of {', '.join(others)}" if others else ""
+        warnings.warn(f"the score is {known[0]!r}, by its name{rejected}", SteelyardNote, stacklevel=2)
         return known[0]
     texts = [name for name, kind in schema.items() if kind == pl.String and key(name) in SCORES]
     if not candidates and not known and texts:
         raise ScoreError(
-            f"the column {texts[0]!r} holds text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
+            f"the column {texts[0]!r} contains text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
             f"{argument('score', NO_SCORE)} for a majority vote"
         )
     if not candidates and not known:
@@ -138,21 +141,21 @@ def _only(candidates: list[str], schema: pl.Schema) -> str:
         )
     if len(candidates) == 1:
         raise ScoreError(
-            f"the only column of numbers is {candidates[0]!r}, and by its name more of it is not better: if it is a "
-            f"score, read it with {argument('score', candidates[0])}, else read with {argument('score', NO_SCORE)} for "
-            "a majority vote"
+            f"the only column of numbers is {candidates[0]!r}, but its name is not that of a score: if it is a "
+            f"score, read it with {argument('score', candidates[0])}, else with {argument('score', NO_SCORE)} for a "
+            "majority vote"
         )
     listed = ", ".join(candidates or known)
     raise ScoreError(f"several columns could be the score: choose one with {argument('score')}: {listed}")
 
 
 def _is_named(name: str) -> bool:
-    """Whether a column is called as scores are."""
+    """Whether a column has the name of a score."""
     return key(name) in SCORES or SCORE_LIKE.search(key(name)) is not None
 
 
 def check_columns(schema: pl.Schema) -> None:
-    """Every table needs a question, and an answer or a response to read it out of; all that is missing is said."""
+    """Refuse a table without a question, or without an answer or a response; report everything that is missing."""
     missing = [] if "question" in schema else ["'question' (the id that responses to one question share)"]
     missing += [] if "answer" in schema or "response" in schema else ["'answer' (or 'response', the full text)"]
     if missing:
@@ -176,5 +179,5 @@ def label_expression(schema: pl.Schema) -> pl.Expr | None:
             return column.cast(pl.Boolean)
         if kind.is_numeric():
             return pl.when(column == 1).then(True).when(column == 0).then(False)
-        raise LabelError(f"the column 'correct' holds {kind}: give true and false")
+        raise LabelError(f"the column 'correct' contains {kind}: write true and false")
     return None

@@ -1,7 +1,7 @@
-"""A column `correct` that contradicts `gold`: labels that were inverted, shifted by a row, or joined to other rows.
+"""Labels in `correct` that contradict `gold`: inverted, shifted by a row, or joined to the wrong rows.
 
-Only rows whose answer is the gold answer, letter by letter, count. An answer that differs from the gold answer says
-little: a judge may rightly accept other words.
+Only rows whose answer is exactly the gold answer count. An answer that differs from the gold answer is no evidence: a
+judge may rightly accept other wordings.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardWarning
 
-LOOKED_AT = 500  # rows
-FEWEST = 10  # rows whose answer is the gold answer
-MOST, SOME = 0.5, 0.1  # shares of these that are labelled incorrect: refused, and worth a warning
+INSPECTED_ROWS = 500
+MIN_ROWS = 10  # rows whose answer is the gold answer
+REFUSED, SUSPICIOUS = 0.5, 0.1  # shares of these rows labelled incorrect: refused, or a warning
 
 
 def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
@@ -28,18 +28,19 @@ def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
     same = [answer is not None and answer.strip() in golds[gold] for answer, gold in pairs]
     matching = read.filter(pl.Series(same, dtype=pl.Boolean))
     wrong = matching.filter(~pl.col("correct"))
-    if matching.height < FEWEST or wrong.height < SOME * matching.height:
+    if matching.height < MIN_ROWS or wrong.height < SUSPICIOUS * matching.height:
         return
     first = wrong.row(0, named=True)
-    what = (
+    message = (
         f"'correct' disagrees with 'gold': it is false in {wrong.height / matching.height:.0%} of the rows whose "
         f"answer is the gold answer, first in question {str(first['question'])!r:.80}, answer {first['answer']!r:.80}"
     )
-    ignored = argument("rename", {"correct": "was_correct"})
-    fix = f"drop the column that is wrong; {ignored} takes the labels from 'gold'"
-    if wrong.height >= MOST * matching.height:
-        raise LabelError(f"{what}: {fix}")
-    warnings.warn(f"{what}; the labels are those of 'correct': {fix}", SteelyardWarning, stacklevel=3)
+    fix = (
+        f"drop the column that is wrong; {argument('rename', {'correct': 'was_correct'})} takes the labels from 'gold'"
+    )
+    if wrong.height >= REFUSED * matching.height:
+        raise LabelError(f"{message}: {fix}")
+    warnings.warn(f"{message}; the labels are those of 'correct': {fix}", SteelyardWarning, stacklevel=3)
 
 
 def _with_answers(rows: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:

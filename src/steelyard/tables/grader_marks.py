@@ -1,4 +1,4 @@
-"""What graders said about responses -> columns: labels where all they say is correct or not, scores otherwise."""
+"""Marks of graders -> columns: labels if a grader marks only correct or incorrect, scores otherwise."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.tables.layout_rows import KINDS, Row, listing, said
+from steelyard.tables.layout_rows import KINDS, Row, join_notes, listing
 
 Marks = dict[str, bool | float | None]  # by grader
 LETTERS: dict[str, bool | float | None] = {"C": True, "I": False, "N": False, "P": 0.5}
 
 
 def mark(value: Any) -> bool | float | None:
-    """One mark as a label or a number; None where there is none.
+    """Convert one mark to a label or a number; None if it is neither.
 
     >>> mark("C"), mark("N"), mark("P"), mark(0.25), mark(float("nan")), mark(["C"])
     (True, False, 0.5, 0.25, None, None)
@@ -27,45 +27,45 @@ def mark(value: Any) -> bool | float | None:
     return None
 
 
-def add_marks(rows: Sequence[Row], marks: Sequence[Marks], who: str) -> str:
-    """Add a column per grader, and say what it became.
+def add_marks(rows: Sequence[Row], marks: Sequence[Marks], grader: str) -> str:
+    """Add a column per grader to the rows, and return a note on the columns.
 
-    The only grader that labels is `correct`, if it says so in letters, or if there is no other grader: among several
-    numbers, one that is 0 or 1 may be about the format of a response.
+    The only grader with labels becomes `correct` if it marks with letters or is the only grader: of several numeric
+    graders, one with 0 and 1 may mark the format of a response.
     """
-    names = list(dict.fromkeys(name for each in marks for name, value in each.items() if value is not None))
-    labels = [name for name in names if all(each.get(name) in (None, 0, 1) for each in marks)]
+    names = list(dict.fromkeys(name for grades in marks for name, value in grades.items() if value is not None))
+    labels = [name for name in names if all(grades.get(name) in (None, 0, 1) for grades in marks)]
     scores = [name for name in names if name not in labels]
-    sure = [name for name in labels if not any(isinstance(each.get(name), float) for each in marks)]
+    explicit = [name for name in labels if not any(isinstance(grades.get(name), float) for grades in marks)]
     for name in names:
-        for row, each in zip(rows, marks, strict=True):
-            value = each.get(name)
+        for row, grades in zip(rows, marks, strict=True):
+            value = grades.get(name)
             if name in labels and row.get("response") is None:
-                value = False  # what was never said is not correct
-            row[_column(name, who)] = value if value is None else bool(value) if name in labels else float(value)
-    chosen = labels if len(names) == 1 else sure if len(labels) == 1 else []
-    spoken = _labelled(rows, chosen[0], who) if chosen else _open(labels, who)
-    return said(spoken, f"scores from {listing(scores)}" if scores else "")
+                value = False  # a missing response is not correct
+            row[_column(name, grader)] = value if value is None else bool(value) if name in labels else float(value)
+    chosen = labels if len(names) == 1 else explicit if len(labels) == 1 else []
+    label_note = _use_as_labels(rows, chosen[0], grader) if chosen else _candidates_note(labels, grader)
+    return join_notes(label_note, f"scores from {listing(scores)}" if scores else "")
 
 
-def _open(labels: Sequence[str], who: str) -> str:
-    """Say which columns could be the labels."""
-    columns = [_column(name, who) for name in labels]
-    words = f"{who}s {listing(columns)} say" if len(columns) > 1 else f"{who} {''.join(columns)} says"
-    return f"{words} yes or no (rename the one that labels to correct)" if columns else ""
+def _candidates_note(labels: Sequence[str], grader: str) -> str:
+    """Return a note on the columns that could be the labels."""
+    columns = [_column(name, grader) for name in labels]
+    subject = f"{grader}s {listing(columns)} say" if len(columns) > 1 else f"{grader} {''.join(columns)} says"
+    return f"{subject} yes or no (rename the one that labels to correct)" if columns else ""
 
 
-def _labelled(rows: Sequence[Row], name: str, who: str) -> str:
-    """Make the labels of a grader `correct`, unless it left a response without one."""
-    column = _column(name, who)
+def _use_as_labels(rows: Sequence[Row], name: str, grader: str) -> str:
+    """Use the labels of a grader as `correct`, unless a response has none."""
+    column = _column(name, grader)
     unmarked = sum(row[column] is None for row in rows)
     if unmarked:
-        return f"{who} {name} not used as correct, because it left {unmarked:,} responses unscored"
+        return f"{grader} {name} not used as correct, because it left {unmarked:,} responses unscored"
     for row in rows:
         row["correct"] = row.pop(column)
-    return f"correct from {who} {name}"
+    return f"correct from {grader} {name}"
 
 
-def _column(name: str, who: str) -> str:
-    """The name of a grader's column, which is none of ours."""
-    return f"{who} {name}" if name in KINDS else name
+def _column(name: str, grader: str) -> str:
+    """Return the column name of a grader, different from the standard names."""
+    return f"{grader} {name}" if name in KINDS else name

@@ -1,7 +1,7 @@
-"""Which tables Steelyard wrote, and of which kind.
+"""Recognises tables that Steelyard wrote, and their kind.
 
-A Parquet file has a mark among its key-value metadata: `steelyard` and the kind. CSV, JSON lines and Arrow as polars
-writes them have no room for one: there a table is known by its columns, which must be exactly those that are written.
+A Parquet file has the key `steelyard` with the kind in its metadata. CSV, JSON lines and Arrow files written by polars
+have no metadata: they are recognised by their columns, which must be exactly those that are written.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".arrow")
 
 @dataclass(frozen=True)
 class TableKind:
-    """A kind of table: `columns` are those it has, `perhaps` those it may have besides; None = any."""
+    """A kind of table, with its `columns` and the `optional` ones; None means any."""
 
     name: str
-    what: str
+    description: str
     columns: frozenset[str]
-    perhaps: frozenset[str] | None = frozenset()
+    optional: frozenset[str] | None = frozenset()
 
     def has(self, columns: Collection[str]) -> bool:
-        """Whether these are columns of such a table."""
-        beyond = set(columns) - self.columns
-        return self.columns <= set(columns) and (self.perhaps is None or beyond <= self.perhaps)
+        """Whether these are the columns of such a table."""
+        extra = set(columns) - self.columns
+        return self.columns <= set(columns) and (self.optional is None or extra <= self.optional)
 
     def kind(self) -> Kind:
-        """The kind of file, for the rule of outputs."""
-        return Kind(self.what, SUFFIXES, self.wrote)
+        """The kind of file, for the check of output paths."""
+        return Kind(self.description, SUFFIXES, self.wrote)
 
     def wrote(self, path: Path) -> bool:
-        """Whether Steelyard wrote such a table to a file."""
+        """Whether a file contains such a table written by Steelyard."""
         if path.suffix.lower() == ".parquet":
             return mark_in(path) == self.name
         columns = columns_in(path)
@@ -55,20 +55,20 @@ ANSWERS = TableKind("answers", "a table of answers", frozenset({"question", "ans
 SIMULATED = TableKind(
     "simulated", "a table of simulated responses", frozenset({"question", "sample", "answer", "correct", "score"})
 )
-NAMED = (VERDICTS, ANSWERS, SIMULATED)
+KINDS = (VERDICTS, ANSWERS, SIMULATED)
 
 
 def kind_of(columns: Sequence[str]) -> str:
-    """The name of the kind of a table, which becomes its mark.
+    """Return the name of the kind of a table, stored in its metadata.
 
     >>> kind_of(DECIDED), kind_of(["question", "response"])
     ('verdicts', 'table')
     """
-    return next((kind.name for kind in NAMED if kind.has(columns)), "table")
+    return next((kind.name for kind in KINDS if kind.has(columns)), "table")
 
 
 def any_table(columns: Sequence[str] | None = None) -> Kind:
-    """A table of whatever kind, for a user's own call: any that Steelyard wrote, or one with exactly these columns."""
+    """Any table that Steelyard wrote, or one with exactly these columns, for calls to `write`."""
 
     def wrote(path: Path) -> bool:
         if path.suffix.lower() == ".parquet":
@@ -79,7 +79,7 @@ def any_table(columns: Sequence[str] | None = None) -> Kind:
 
 
 def mark_in(path: Path) -> str | None:
-    """The kind that a Parquet file was marked with."""
+    """Return the kind in the metadata of a Parquet file."""
     try:
         with hidden_panics():
             return pl.read_parquet_metadata(path).get(KEY)
@@ -88,7 +88,7 @@ def mark_in(path: Path) -> str | None:
 
 
 def columns_in(path: Path) -> list[str] | None:
-    """The columns of a file without a mark, by its front; None if it is no such table."""
+    """Return the columns of a file without metadata, from its first line; None if it is not a table."""
     try:
         if path.suffix.lower() == ".arrow":
             with hidden_panics():

@@ -1,4 +1,4 @@
-"""Labels that are written as words: correct/incorrect, right/wrong, yes/no, pass/fail, C/I."""
+"""Labels written as words: correct/incorrect, right/wrong, yes/no, pass/fail, C/I."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANY = JUDGED | {
 
 
 def labels_of(column: pl.Expr) -> pl.Expr:
-    """Words as true and false; null where a word is neither.
+    """Convert words to true and false; null if a word is neither.
 
     >>> table = pl.DataFrame({"correct": ["Correct", "incorrect ", "C", "no", "maybe"]})
     >>> table.select(labels_of(pl.col("correct")))["correct"].to_list()
@@ -26,11 +26,11 @@ def labels_of(column: pl.Expr) -> pl.Expr:
 
 
 def are_labels(frame: pl.LazyFrame, name: str, *, judged: bool = False) -> bool:
-    """Whether a column of text has such words and nothing else.
+    """Whether a text column contains only such words.
 
-    With `judged`, only words that judge a response count: "yes" and "true" may be answers.
+    With `judged`, only words that judge a response count, because "yes" and "true" may be answers.
     """
     words = pl.col(name).str.strip_chars().str.to_lowercase().drop_nulls()
-    known = list(JUDGED if judged else ANY)
-    row = frame.select(words.is_in(known).all().alias("all"), words.len().alias("count")).collect(engine="streaming")
+    accepted = list(JUDGED if judged else ANY)
+    row = frame.select(words.is_in(accepted).all().alias("all"), words.len().alias("count")).collect(engine="streaming")
     return bool(row["all"][0]) and bool(row["count"][0])

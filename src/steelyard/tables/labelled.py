@@ -1,4 +1,4 @@
-"""Tables with labels -> labelled pools: what is fitted and measured on."""
+"""Tables with labels -> labelled pools, for fitting and evaluation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_labelled(
     need_score: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> LabelledPool:
-    """Read a table of responses as `read` does; one without the labels `correct` or `gold` is refused.
+    """Read a table of responses like `read`, but refuse one without `correct` or `gold`.
 
     >>> import steelyard as sy
     >>> table = sy.simulate(questions=20, samples=4)

@@ -1,4 +1,4 @@
-"""The labelled questions of a folder of parts: what is fitted on, however many others there are."""
+"""The labelled questions of a folder of parts, for fitting without loading the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.errors import SteelyardNote
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.parted_sources import is_parted_source
@@ -18,14 +18,14 @@ LABELS = ("correct", "gold")
 
 
 def labelled_questions(source: Any, *, layout: str | None = None, rename: dict[str, str] | None = None) -> Any:
-    """Return the rows of those questions of a folder of parts that have a label; anything else as it is.
+    """Return the rows of the labelled questions of a folder of parts; any other source is returned unchanged.
 
-    Memory is that of these rows. A question counts as labelled if one of its responses is, so that one whose labels
-    are incomplete is refused by whoever reads the rows.
+    Only these rows are loaded. A question counts as labelled if one of its responses is; incomplete labels are refused
+    when the rows are read.
     """
     if not (isinstance(source, str | Path) and is_parted_source(source)):
         return source
-    with named(source) as name, reading(name):
+    with name_in_errors(source) as name, reading(name):
         frame = open_responses(source, layout, rename)
         schema = frame.collect_schema()
         label = next((name for name in LABELS if name in schema), None)
@@ -37,6 +37,6 @@ def labelled_questions(source: Any, *, layout: str | None = None, rename: dict[s
             return source
         ids = marked.filter(label).select("question").collect(engine="streaming")["question"]
         rows = frame.filter(pl.col("question").is_in(ids.implode())).collect(engine="streaming")
-    told = f"{counts[1]:,} of the {counts[0]:,} questions of {name} have labels: these are read, and no others"
-    warnings.warn(told, SteelyardNote, stacklevel=2)
+    note = f"{counts[1]:,} of the {counts[0]:,} questions of {name} have labels: only these are read"
+    warnings.warn(note, SteelyardNote, stacklevel=2)
     return rows

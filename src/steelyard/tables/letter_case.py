@@ -1,30 +1,30 @@
-"""Our names in other letters: `Question`, `ANSWER`, ` gold ` are question, answer and gold."""
+"""Standard column names in another case: `Question`, `ANSWER`, ` gold ` are question, answer and gold."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from steelyard.tables.columns import KNOWN
-from steelyard.tables.names import key, named, only
+from steelyard.tables.names import columns_named, key, only
 
-CHOSEN = {"llm", "tokens"}  # options name these columns (--source LLM), so they stay
+KEPT_NAMES = {"llm", "tokens"}  # options refer to these columns by name (--source LLM)
 
 
-def in_our_case(schema: pl.Schema) -> dict[str, str]:
-    """Which columns get which of our names, theirs: ours. A column with our name as it is goes before others.
+def case_renames(schema: pl.Schema) -> dict[str, str]:
+    """Return the columns to rename, {theirs: ours}. A standard name that is already there is not replaced.
 
-    >>> in_our_case(pl.Schema({"Question": pl.String, "ANSWER ": pl.String, "Score": pl.Float64}))
+    >>> case_renames(pl.Schema({"Question": pl.String, "ANSWER ": pl.String, "Score": pl.Float64}))
     {'ANSWER ': 'answer', 'Question': 'question'}
-    >>> in_our_case(pl.Schema({"Question": pl.String, "question": pl.String}))
+    >>> case_renames(pl.Schema({"Question": pl.String, "question": pl.String}))
     {}
     """
-    missing = sorted(KNOWN - CHOSEN - set(schema))
+    missing = sorted(KNOWN - KEPT_NAMES - set(schema))
     columns = [name for name in schema if key(name) != "sample" or schema[name].is_integer()]
     columns_of = {ours: only([name for name in columns if key(name) == ours], ours) for ours in missing}
     return {theirs: ours for ours, theirs in columns_of.items() if theirs is not None}
 
 
-def chosen_in_our_case(schema: pl.Schema) -> dict[str, str]:
-    """The same, ours: theirs, for columns that keep their name too."""
-    columns_of = {ours: only(named(schema, {ours}), ours) for ours in sorted(CHOSEN - set(schema))}
+def option_columns(schema: pl.Schema) -> dict[str, str]:
+    """Return {ours: theirs} for columns that also keep their own name."""
+    columns_of = {ours: only(columns_named(schema, {ours}), ours) for ours in sorted(KEPT_NAMES - set(schema))}
     return {ours: theirs for ours, theirs in columns_of.items() if theirs is not None}

@@ -1,4 +1,4 @@
-"""Messages of a chat -> text: contents are a text or parts, and reasoning is no part of what is said."""
+"""Chat messages -> text. A content is a text or a list of parts; reasoning parts are left out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from steelyard.foundation.errors import TableError
 
-SPOKEN_PARTS = ("text", "output_text", "input_text")
+TEXT_PARTS = ("text", "output_text", "input_text")
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message; None where there is none.
+    """Return the text of a message; None if it has none.
 
     >>> text_of("4"), text_of([{"type": "reasoning", "reasoning": "5?"}, {"type": "text", "text": "4"}]), text_of([])
     ('4', '4', None)
@@ -21,40 +21,39 @@ def text_of(content: Any) -> str | None:
         return content
     if not isinstance(content, list):
         return None
-    texts = [part if isinstance(part, str) else _of_part(part) for part in content]
-    spoken = [text for text in texts if text]
-    return "\n".join(spoken) if spoken else None
+    texts = [part if isinstance(part, str) else _part_text(part) for part in content]
+    return "\n".join(text for text in texts if text) or None
 
 
-def _of_part(part: Any) -> str | None:
-    if not isinstance(part, dict) or part.get("type", "text") not in SPOKEN_PARTS:
+def _part_text(part: Any) -> str | None:
+    if not isinstance(part, dict) or part.get("type", "text") not in TEXT_PARTS:
         return None
     text = part.get("text")
     return text if isinstance(text, str) else None
 
 
 def prompt_of(messages: Any) -> str | None:
-    """What was asked: a text as it is; of messages the only one, or all with their roles."""
+    """Return a prompt as text: the text itself, the only message, or all messages with their roles."""
     if isinstance(messages, str):
         return messages
     if not isinstance(messages, list):
         return None
-    spoken = [(m.get("role"), text) for m in messages if isinstance(m, dict) and (text := text_of(m.get("content")))]
-    if len(spoken) == 1:
-        return spoken[0][1]
-    return "\n\n".join(f"{role}: {text}" for role, text in spoken) or None
+    turns = [(m.get("role"), text) for m in messages if isinstance(m, dict) and (text := text_of(m.get("content")))]
+    if len(turns) == 1:
+        return turns[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in turns) or None
 
 
-def choices_of(body: dict[str, Any], where: str) -> list[dict[str, Any]]:
-    """The rows of one completion: response, logprob and tokens of each choice, in the order of their indices."""
+def choices_of(body: dict[str, Any], location: str) -> list[dict[str, Any]]:
+    """Return the rows of one completion: response, logprob and tokens per choice, in the order of their indices."""
     if body.get("object") == "response" or ("output" in body and "choices" not in body):
-        return [_of_response(body)]
+        return [_response_row(body)]
     choices = body.get("choices")
-    if not isinstance(choices, list) or not choices or not all(isinstance(each, dict) for each in choices):
-        raise TableError(f"{where} has no choices: it is no chat completion; remove it, or write the file again")
+    if not isinstance(choices, list) or not choices or not all(isinstance(choice, dict) for choice in choices):
+        raise TableError(f"{location} has no choices: it is not a chat completion; remove it, or write the file again")
     indices = [choice.get("index", i) for i, choice in enumerate(choices)]
     if not all(isinstance(index, int) for index in indices) or len(set(indices)) < len(indices):
-        raise TableError(f"{where} has two choices with one index: write the file again, or remove it")
+        raise TableError(f"{location} has two choices with the same index: write the file again, or remove it")
     ordered = [choice for _, choice in sorted(zip(indices, choices, strict=True), key=lambda pair: pair[0])]
     rows = [_row(choice) for choice in ordered]
     if len(rows) == 1 and rows[0]["tokens"] is None:
@@ -72,21 +71,21 @@ def _row(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def token_logprobs(logprobs: Any) -> list[float]:
-    """The log-probabilities of the tokens of a choice, of chat completions and of completions."""
+    """Return the log-probabilities of the tokens of a choice, of a chat completion or a completion."""
     if not isinstance(logprobs, dict):
         return []
     content = logprobs.get("content")
-    found: Any = (
-        [each.get("logprob") if isinstance(each, dict) else None for each in content]
+    values: Any = (
+        [token.get("logprob") if isinstance(token, dict) else None for token in content]
         if isinstance(content, list)
         else logprobs.get("token_logprobs")
     )
-    whole = isinstance(found, list) and all(isinstance(v, int | float) for v in found)
-    return [float(value) for value in found] if whole else []
+    complete = isinstance(values, list) and all(isinstance(value, int | float) for value in values)
+    return [float(value) for value in values] if complete else []
 
 
 def likelihood(values: Sequence[float]) -> float | None:
-    """exp(mean log-probability), as the verifier `logprob` has it; None without any, or where one is no number.
+    """exp(mean log-probability), as in the verifier `logprob`; None if there is none, or one is not finite.
 
     >>> likelihood([0.0, 0.0]), likelihood([])
     (1.0, None)
@@ -95,18 +94,18 @@ def likelihood(values: Sequence[float]) -> float | None:
     return math.exp(min(mean, 0.0)) if math.isfinite(mean) else None
 
 
-def _of_response(body: dict[str, Any]) -> dict[str, Any]:
-    """What a response of the Responses API says: the text of its messages, with their likelihood if recorded."""
+def _response_row(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a response of the Responses API: the text of its messages, and their likelihood if recorded."""
     output = body.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
-    spoken = [text for item in items if (text := text_of(item.get("content")))]
+    texts = [text for item in items if (text := text_of(item.get("content")))]
     contents = [item["content"] for item in items if isinstance(item.get("content"), list)]
     parts = [part for content in contents for part in content if isinstance(part, dict)]
     values = [value for part in parts for value in token_logprobs({"content": part.get("logprobs")})]
     details = body.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else body.get("status")
     return {
-        "response": "\n".join(spoken) or None,
+        "response": "\n".join(texts) or None,
         "finish": reason if isinstance(reason, str) else None,
         "logprob": likelihood(values),
         "tokens": _usage(body, "output_tokens"),

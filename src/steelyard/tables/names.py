@@ -1,4 +1,4 @@
-"""The names that others give to our columns, and which of several columns is meant."""
+"""Known aliases of the standard column names, and the choice between several columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
 
 QUESTION_IDS = {"question_id", "qid", "problem_id", "prompt_id", "unique_id", "task_id", "example_id", "doc_id"}
-ROW_IDS = {"id", "idx", "index", "uid", "uuid"}  # of a question, or of a row
+ROW_IDS = {"id", "idx", "index", "uid", "uuid"}  # ids of questions or of rows
 QUESTION_TEXTS = {"problem", "prompt", "instruction", "query", "input", "question_text"}
 RESPONSES = {
     "response", "completion", "generation", "output", "text", "prediction", "llm_response", "model_response",
@@ -26,24 +26,24 @@ GOLDS = {
     "expected", "golden_answer", "answer_key", "gold_standard_solution",
 }  # fmt: skip
 TEXTS = {"question", "answer", "gold"} | QUESTION_IDS | ROW_IDS | QUESTION_TEXTS | RESPONSES | ANSWERS | GOLDS
-LLMS = ("llm", "model", "llm_name", "model_name", "llm_id", "model_id")  # who answered; the first that is there
-LATE_GOLDS = {"solution", "label"}  # taken when nothing else says what is correct; a label only as text
+LLMS = ("llm", "model", "llm_name", "model_name", "llm_id", "model_id")  # the first that exists
+LATE_GOLDS = {"solution", "label"}  # used if there are no other labels or golds; a label only as text
 LABELS = {"is_correct", "label", "acc", "exact_match", "correctness", "passed", "success", "answer_correct"}
 SCORES = {"reward", "prm", "rm", "verifier", "logprob", "confidence", "probability", "score", "judge", "rating"}
 NO_SCORES = re.compile(
     r"(^|_)(temperature|temp|top_?p|top_?k|latency|seconds|secs?|ms|duration|elapsed|time|timestamp|cost|price|usd|loss|nll"
     r"|error|perplexity|ppl|entropy|distance|rank|seed|length|len|year|level|difficulty)(_|$)"
-)  # numbers that are no scores, or of which less is better
+)  # numbers that are not scores, or for which lower is better
 INVERTED = re.compile(
     r"(^|_)(error|err|risk|loss|uncertainty|perplexity|ppl|nll|entropy|wrong|incorrect|failure|fail|hallucination)(_|$)"
-)  # scores of which less is better
+)  # scores for which lower is better
 SCORE_LIKE = re.compile(
     r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge|(?<![a-z])rating"
 )
 
 
 def key(name: str) -> str:
-    """A name without what people write in different ways.
+    """Normalise the case and separators of a name.
 
     >>> key(" Question-ID"), key("is correct")
     ('question_id', 'is_correct')
@@ -51,48 +51,48 @@ def key(name: str) -> str:
     return re.sub(r"[\s\-.]+", "_", name.strip().lower())
 
 
-def is_text(known: str) -> bool:
-    """Whether a column of this name (as `key` writes it) holds text, also where all of it looks like numbers.
+def is_text(name: str) -> bool:
+    """Whether a column of this name (normalised by `key`) contains text, even if it looks like numbers.
 
     >>> is_text("question_id"), is_text("answer_2"), is_text("score")
     (True, True, False)
     """
-    return re.sub(r"_?\d+$", "", known) in TEXTS
+    return re.sub(r"_?\d+$", "", name) in TEXTS
 
 
-def named(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Those of some names that stand in a list of known ones."""
-    wanted = set(known)
-    return [name for name in names if key(name) in wanted]
+def columns_named(names: Iterable[str], aliases: Iterable[str]) -> list[str]:
+    """Return the names that are among the aliases."""
+    keys = set(aliases)
+    return [name for name in names if key(name) in keys]
 
 
-def plurals(known: set[str]) -> set[str]:
-    """The same names for lists: completion, completions."""
-    return known | {f"{name}s" for name in known}
+def plurals(aliases: set[str]) -> set[str]:
+    """Return names with their plurals: completion, completions."""
+    return aliases | {f"{name}s" for name in aliases}
 
 
-def only(found: list[str], ours: str) -> str | None:
-    """The one column that can be meant; several are refused with what chooses one."""
-    if len(found) > 1:
+def only(matches: list[str], ours: str) -> str | None:
+    """Return the only match, None if there is none; several are refused with how to choose one."""
+    if len(matches) > 1:
         raise ColumnError(
-            f"several columns could be {ours!r}: {', '.join(found)}; choose one with "
-            f"{argument('rename', {found[0]: ours})}"
+            f"several columns could be {ours!r}: {', '.join(matches)}; choose one with "
+            f"{argument('rename', {matches[0]: ours})}"
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def first_of(names: Iterable[str], tiers: Iterable[set[str]], ours: str) -> str | None:
-    """The column of the first group of names that has any."""
+    """Return the column that matches the first group of aliases with a match."""
     present = list(names)
-    return next((only(found, ours) for tier in tiers if (found := named(present, tier))), None)
+    return next((only(matches, ours) for tier in tiers if (matches := columns_named(present, tier))), None)
 
 
 def accepted_lists(schema: pl.Schema) -> list[str]:
-    """The columns that hold a list of accepted answers."""
-    known = plurals(GOLDS | {"gold"}) | {"accepted_answers"}
-    return [name for name in named(schema, known) if schema[name] == pl.List(pl.String)]
+    """Return the columns that contain lists of accepted answers."""
+    aliases = plurals(GOLDS | {"gold"}) | {"accepted_answers"}
+    return [name for name in columns_named(schema, aliases) if schema[name] == pl.List(pl.String)]
 
 
 def is_label(kind: pl.DataType) -> bool:
-    """Whether a column may hold true and false, or 1 and 0."""
+    """Whether a column may contain true and false, or 1 and 0."""
     return kind == pl.Boolean or kind.is_numeric()

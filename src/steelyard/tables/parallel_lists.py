@@ -1,4 +1,4 @@
-"""Lists that stand beside each other in a row -> one row per response."""
+"""Parallel lists in one row per question -> one row per response."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import polars as pl
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.chat_texts import chat_text, is_chat
-from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, named, only
+from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, columns_named, only
 from steelyard.tables.recognition import Converted
-from steelyard.tables.wide_meaning import Wide, wide_meaning
+from steelyard.tables.wide_roles import Wide, wide_roles
 
-LONG_ANSWER = 40  # letters: a list of answers with a longer one holds responses
-LOOKED_AT = 50  # rows
-NAMED = 6  # columns that are said not to be used
+LONG_ANSWER = 40  # characters: a list with a longer answer is one of responses
+INSPECTED_ROWS = 50
+NAMED = 6  # unused columns that are named
 
 
 def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
-    """Turn a table with one row per question into our long table; lists of different length are refused.
+    """Convert a table with one row per question; lists of different lengths are refused.
 
-    With `sparse`, a place where no list says anything is no response: a question had fewer of them.
+    With `sparse`, a position where all lists are null is not a response: questions may have different numbers of them.
     """
     schema = frame.collect_schema()
-    wide = wide_meaning(schema)
+    wide = wide_roles(schema)
     if not wide.texts:
-        known = "completions, responses, samples, generations, outputs or answers"
-        rename = argument("rename", {"yours": "response"})
-        raise ColumnError(f"there is no list of responses ({known}): rename one ({rename})")
+        aliases = "completions, responses, samples, generations, outputs or answers"
+        raise ColumnError(
+            f"there is no list of responses ({aliases}): rename one ({argument('rename', {'yours': 'response'})})"
+        )
     if "question" not in wide.once:
         frame, wide = frame.with_row_index("row number", 1), _numbered(wide)
     lengths = frame.select(
@@ -42,7 +43,7 @@ def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
     table, texts = _named_texts(table, frame, wide)
     used = {*wide.needed, *along, *wide.once.values()}
     unused = [name for name in schema if name not in used]
-    return Converted(table, _said(lengths[wide.main], wide, texts, unused))
+    return Converted(table, _summary(lengths[wide.main], wide, texts, unused))
 
 
 def _numbered(wide: Wide) -> Wide:
@@ -50,7 +51,7 @@ def _numbered(wide: Wide) -> Wide:
 
 
 def _check_lengths(lengths: pl.DataFrame, wide: Wide) -> None:
-    """Refuse a row whose lists do not stand beside each other."""
+    """Refuse a row whose lists have different lengths."""
     size = lengths[wide.main].fill_null(0)
     if not (size > 0).any():
         raise TableError(f"no row has any responses: {wide.main!r} is empty everywhere")
@@ -59,12 +60,12 @@ def _check_lengths(lengths: pl.DataFrame, wide: Wide) -> None:
         if wrong.any():
             row = int(wrong.arg_true()[0])
             counts = f"{size[row]} entries in {wide.main!r} and {lengths[name][row]} in {name!r}"
-            fix = "make them equally long, with null where something is missing, or leave the row out"
+            fix = "make them equally long, with null for missing entries, or remove the row"
             raise ColumnError(f"row {row + 1} has {counts}: {fix}")
 
 
 def _exploded(frame: pl.LazyFrame, schema: pl.Schema, wide: Wide, along: list[str]) -> pl.LazyFrame:
-    """One row per entry of the lists, with what the row says once beside each."""
+    """Return one row per list entry, with the values per question repeated."""
     size = pl.col(wide.main).list.len()
     once = [
         pl.col(theirs).cast(pl.String if not schema.get(theirs, pl.String).is_nested() else schema[theirs]).alias(ours)
@@ -77,12 +78,12 @@ def _exploded(frame: pl.LazyFrame, schema: pl.Schema, wide: Wide, along: list[st
 
 
 def _filled(column: pl.Expr, kind: Any, size: pl.Expr) -> pl.Expr:
-    """A list, of nothing where it is missing."""
+    """Return a list column with missing lists replaced by lists of nulls."""
     return pl.when(column.is_null()).then(pl.lit(None, kind.inner).repeat_by(size)).otherwise(column)
 
 
 def _named_texts(table: pl.LazyFrame, frame: pl.LazyFrame, wide: Wide) -> tuple[pl.LazyFrame, dict[str, str]]:
-    """Make responses texts: those of chats, those in structs, and answers that are whole responses."""
+    """Extract texts from chats and structs, and rename answers that are full responses."""
     schema = table.collect_schema()
     for ours in wide.texts:
         if not schema[ours].is_nested():
@@ -97,39 +98,41 @@ def _named_texts(table: pl.LazyFrame, frame: pl.LazyFrame, wide: Wide) -> tuple[
 
 
 def _are_responses(frame: pl.LazyFrame, name: str) -> bool:
-    """Whether a list that is called `answers` holds whole responses."""
-    texts = frame.select(name).head(LOOKED_AT).explode(name).collect().to_series()
+    """Whether a list called `answers` contains full responses."""
+    texts = frame.select(name).head(INSPECTED_ROWS).explode(name).collect().to_series()
     return texts.dtype == pl.String and bool((texts.str.len_chars() > LONG_ANSWER).any())
 
 
 def _unnested(table: pl.LazyFrame, schema: pl.Schema, ours: str) -> pl.LazyFrame:
-    """The fields of a struct as columns, by their known names."""
+    """Return the fields of a struct as columns, under their standard names."""
     kind: Any = schema[ours]
     fields = [field.name for field in kind.fields]
     theirs = {
-        "response": only(named(fields, RESPONSES | {"content"}), "response"),
-        "answer": only(named(fields, ANSWERS), "answer"),
-        "correct": only(named(fields, LABELS | {"correct"}), "correct"),
+        "response": only(columns_named(fields, RESPONSES | {"content"}), "response"),
+        "answer": only(columns_named(fields, ANSWERS), "answer"),
+        "correct": only(columns_named(fields, LABELS | {"correct"}), "correct"),
     }
-    meant = {name: ours for ours, name in theirs.items() if name}
-    if not {"response", "answer"} & set(meant.values()):
+    standard = {name: ours for ours, name in theirs.items() if name}
+    if not {"response", "answer"} & set(standard.values()):
         raise ColumnError(f"the entries of {ours!r} have no text among {', '.join(fields)}: name the text 'text'")
-    taken = set(schema) - {ours}
-    fresh = [name for name in fields if meant.get(name, name) not in taken]
-    values = [pl.col(ours).struct.field(name).alias(meant.get(name, name)) for name in fresh]
+    existing = set(schema) - {ours}
+    added = [name for name in fields if standard.get(name, name) not in existing]
+    values = [pl.col(ours).struct.field(name).alias(standard.get(name, name)) for name in added]
     return table.select(pl.exclude(ours), *values)
 
 
-def _said(sizes: pl.Series, wide: Wide, texts: dict[str, str], unused: list[str]) -> str:
-    """How much was found, which column was read as what, and which were not."""
+def _summary(sizes: pl.Series, wide: Wide, texts: dict[str, str], unused: list[str]) -> str:
+    """Return the number of questions and responses, how columns were read, and which were not used."""
     counts = sizes.filter(sizes > 0).unique().sort().to_list()
-    none = len(sizes) - int((sizes > 0).sum())
-    each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-    said = [f"{len(sizes) - none:,} questions, {each} responses per question from {next(iter(texts.values()))!r}"]
+    empty = len(sizes) - int((sizes > 0).sum())
+    per_question = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    notes = [
+        f"{len(sizes) - empty:,} questions, {per_question} responses per question from {next(iter(texts.values()))!r}"
+    ]
     once = [(ours, theirs) for ours, theirs in wide.once.items() if ours in ("question", "gold") and ours != theirs]
-    said += [f"{theirs!r} read as {ours!r}" for ours, theirs in once]
-    said += [f"{wide.labels!r} read as 'correct'"] if wide.labels and wide.labels != "correct" else []
-    said += [f"{none:,} questions without responses left out"] if none else []
+    notes += [f"{theirs!r} read as {ours!r}" for ours, theirs in once]
+    notes += [f"{wide.labels!r} read as 'correct'"] if wide.labels and wide.labels != "correct" else []
+    notes += [f"{empty:,} questions without responses left out"] if empty else []
     more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
-    said += [f"not used: {', '.join(map(repr, unused[:NAMED]))}{more}"] if unused else []
-    return ", ".join(said)
+    notes += [f"not used: {', '.join(map(repr, unused[:NAMED]))}{more}"] if unused else []
+    return ", ".join(notes)

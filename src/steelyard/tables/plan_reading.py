@@ -1,4 +1,4 @@
-"""How a plan says a table is to be read: its kind of answers, and the columns that were given our names."""
+"""How a plan reads a table: its kind of answers and its renamed columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.voting.methods.base.method import Method
 
 
 def answers_of_plan(voter: Method, answers: str) -> str:
-    """The kind of answers to read with a plan: its own; another one, given explicitly, is refused.
+    """Return the kind of answers to read with a plan: the plan's. Another explicit kind is refused.
 
     >>> from steelyard import MajorityVote
     >>> answers_of_plan(MajorityVote(), "choice")
@@ -34,14 +34,14 @@ def answers_of_plan(voter: Method, answers: str) -> str:
         return answers
     if answers not in (AUTO, fitted.answers):
         raise PlanError(
-            f"the plan was fitted on answers of the kind {fitted.answers!r}, not {answers!r}: leave --answers "
-            f"(answers=) away to read them as the plan does, or fit a plan with --answers {answers}"
+            f"the plan was fitted on answers of the kind {fitted.answers!r}, not {answers!r}: leave out "
+            f"--answers (answers=) to read them as the plan does, or fit a plan with --answers {answers}"
         )
     return fitted.answers
 
 
 def answers_to_question(question: str, template: Template, voter: Method | None = None) -> str:
-    """The kind of answers to one question: the plan's, else that of the prompt, else what the question asks for.
+    """Return the kind of answers to one question: the plan's, else the prompt's, else what the question asks for.
 
     >>> from steelyard.tables.questions.prompts import read_template
     >>> [answers_to_question(text, read_template("math")) for text in ("1 + 1?", "Which? A) 1 B) 2")]
@@ -53,18 +53,18 @@ def answers_to_question(question: str, template: Template, voter: Method | None 
 
 
 def rename_of_plan(voter: Method, table: Any, rename: dict[str, str] | None) -> dict[str, str]:
-    """The columns to give our names: those that the caller names, else those of the plan that the table has."""
+    """Return the columns to rename: those of the caller, else those of the plan that the table has."""
     stored = voter.fitted_on_.rename if voter.fitted_on_ else {}
     if rename or not stored:
         return rename or {}
     try:
         columns = set(open_source(table).first)
-    except SteelyardError:  # whoever reads the table reports it
+    except SteelyardError:  # reported when the table is read
         return {}
-    found = {old: new for old, new in stored.items() if old in columns}
-    if found:
-        _note(f"columns are renamed as the plan's were: {', '.join(f'{old}={new}' for old, new in found.items())}")
-    return found
+    renamed = {old: new for old, new in stored.items() if old in columns}
+    if renamed:
+        _note(f"columns are renamed as the plan's were: {', '.join(f'{old}={new}' for old, new in renamed.items())}")
+    return renamed
 
 
 def _note(text: str) -> None:

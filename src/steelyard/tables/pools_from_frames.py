@@ -1,4 +1,4 @@
-"""A frame with the rows of each question together -> a pool; and pools joined end to end."""
+"""A frame whose rows are grouped by question -> a pool; and pools joined end to end."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from steelyard.voting.pools.arrays import (
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
 
-# Texts are told apart by a 64-bit hash. With a seed nobody can know, two texts of one question
-# cannot be made to collide, and by chance they do so once in 10^19 pairs.
+# Texts are compared by a 64-bit hash. With a secret seed, collisions between the texts of a question
+# cannot be constructed, and by chance they occur once in 10^19 pairs.
 SECRET = randbits(64)
 
 
@@ -40,27 +40,27 @@ def pool_from_frame(
     conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Pool:
-    """Code the answers of each question and check scores and labels."""
+    """Encode the answers of each question as integers, and check scores and labels."""
     codes, rows, width = _coded(starts, frame["answer"])
     texts = frame["answer"].gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
     gold = _gold(frame, questions, starts, reader.kind.blank) if "gold" in frame.columns else None
 
-    def place() -> Ints:
-        """Where among the texts each response's answer stands; beyond them if it has none."""
+    def text_index() -> Ints:
+        """Index of each response's answer in the texts, len(texts) if it has none."""
         return np.where(codes < 0, len(texts), np.repeat(base, np.diff(starts)) + codes)
 
     def votes(golds: int = 0) -> Ints:
-        """How many responses gave each text; a gold answer comes first, as labels depend on it."""
-        given = np.bincount(place(), minlength=len(texts) + 1)[: len(texts)]
-        return np.concatenate((given, np.full(golds, frame.height)))
+        """Number of responses with each text; gold answers rank first, because labels depend on them."""
+        counts = np.bincount(text_index(), minlength=len(texts) + 1)[: len(texts)]
+        return np.concatenate((counts, np.full(golds, frame.height)))
 
     if gold is None:
         keys = reader.keys(texts, which, votes)
     else:
         keys, same = reader.labelled(texts, which, gold, votes)
     merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys)
-    answer = np.append(merged, np.int32(-1))[place()] if len(firsts) < len(texts) else codes
+    answer = np.append(merged, np.int32(-1))[text_index()] if len(firsts) < len(texts) else codes
     pool = Pool(
         starts=starts,
         answer=answer,
@@ -86,19 +86,19 @@ def pool_from_frame(
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Floats:
-    """A column as an array, NaN where it is null."""
+    """Return a column as an array, with NaN for null."""
     values = frame[column]
     return (values.fill_null(np.nan) if values.null_count() else values).to_numpy()
 
 
 def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
-    """Number the distinct texts of each question: codes, the rows where they first appear, counts."""
+    """Number the distinct texts of each question; return codes, the rows where they first appear, and counts."""
     readable: Bools = texts.is_not_null().to_numpy() if texts.null_count() else np.ones(len(texts), bool)
     return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
 
 
 def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints, blank: bool) -> pl.Series:
-    """The correct answer of each question, which all its responses must agree on."""
+    """Return the gold answer of each question, which must be the same for all its responses."""
     gold = frame["gold"]
     first = gold.gather(starts[:-1])
     if gold.null_count():
@@ -106,22 +106,22 @@ def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints, blank: bool) 
         empty = ' (in CSV the empty text is written "")' if blank else ""
         raise LabelError(
             f"{gold.null_count()} responses have no gold answer, the first in question {frame['question'][row]!r}: "
-            f"complete the column 'gold'{empty}, or drop it"
+            f"fill the column 'gold'{empty}, or drop it"
         )
     differs = gold != first.gather(np.repeat(np.arange(len(questions)), np.diff(starts)))
     if differs.any():
         row = int(differs.arg_true()[0])
-        raise LabelError(f"question {frame['question'][row]!r} has several gold answers: give it one")
+        raise LabelError(f"question {frame['question'][row]!r} has several gold answers: keep one")
     return first
 
 
 def _by_gold(pool: Pool, is_correct: Bools, merged: Codes, which: Ints) -> LabelledPool:
-    """Label answers by which of their texts are gold answers [texts]; one correct spelling makes an answer correct."""
+    """Label answers by their texts (`is_correct` [texts]); one correct spelling makes an answer correct."""
     by_answer = np.zeros(int(pool.width.sum()) + 1, bool)
-    place = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
-    np.logical_or.at(by_answer, place, is_correct)
+    index = np.where(merged < 0, len(by_answer) - 1, pool.base[which] + merged)
+    np.logical_or.at(by_answer, index, is_correct)
     by_answer[-1] = False
-    differing = np.flatnonzero((by_answer[place] != is_correct) & (merged >= 0))
+    differing = np.flatnonzero((by_answer[index] != is_correct) & (merged >= 0))
     if len(differing):
         warnings.warn(
             f"{len(differing)} answers are the same as another of their question but labelled differently, the first "
@@ -138,13 +138,13 @@ def _labels(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
         row = int(correct.is_null().arg_true()[0])
         raise LabelError(
             f"{correct.null_count()} responses have no label that is true or false, the first in question "
-            f"{frame['question'][row]!r}: complete 'correct', or drop the column"
+            f"{frame['question'][row]!r}: fill 'correct', or drop the column"
         )
     return correct.to_numpy()
 
 
 def join(pools: Sequence[Pool]) -> Pool:
-    """Put pools of different questions one after the other."""
+    """Concatenate pools of different questions."""
     if not pools:
         raise TableError("there are no responses")
     if len(pools) == 1:
@@ -154,7 +154,9 @@ def join(pools: Sequence[Pool]) -> Pool:
     first = pools[0]
     joined = replace(
         first.unlabelled() if isinstance(first, LabelledPool) else first,
-        starts=np.concatenate([pool.starts[:-1] + at for pool, at in zip(pools, rows, strict=False)] + [rows[-1:]]),
+        starts=np.concatenate(
+            [pool.starts[:-1] + offset for pool, offset in zip(pools, rows, strict=False)] + [rows[-1:]]
+        ),
         answer=np.concatenate([pool.answer for pool in pools]),
         scores=None if first.scores is None else np.concatenate([pool.known_scores for pool in pools]),
         parts=None if first.parts is None else np.concatenate([cast(Floats, pool.parts) for pool in pools]),
@@ -162,7 +164,7 @@ def join(pools: Sequence[Pool]) -> Pool:
         tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
         text=None if first.text is None else np.concatenate([cast(Ints, pool.text) for pool in pools]),
         asked=joined_asked(pools),
-        base=np.concatenate([pool.base + at for pool, at in zip(pools, answers, strict=False)]),
+        base=np.concatenate([pool.base + offset for pool, offset in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),
         names=pl.concat([pool.names for pool in pools]),

@@ -1,4 +1,4 @@
-"""A long table whose order is settled, in batches of whole questions: each becomes a pool."""
+"""An ordered table -> one pool per batch of complete questions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import polars as pl
 
 from steelyard.answers.placeholders import folded_column
 from steelyard.answers.reader import AnswerReader
-from steelyard.tables.how_answers_were_read import CUT, LAST
+from steelyard.tables.finish_and_rule import CUT, LAST
 from steelyard.tables.pools_from_frames import pool_from_frame
-from steelyard.tables.row_order import BATCH, Ordered, cut_short
+from steelyard.tables.row_order import BATCH, Ordered, partial_read
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import Origin, Pool
 
-BATCH_OF_TEXT = 2_000  # rows whose answers are yet to be read, so that progress is seen
+BATCH_OF_TEXT = 2_000  # rows whose answers must be extracted; small, for visible progress
 
 
 def pools(
@@ -26,31 +26,31 @@ def pools(
     conflicts: LabelConflicts,
     sources: tuple[str, ...] = (),
 ) -> Iterator[Pool]:
-    """Cut a table into batches of whole questions and code each as a pool.
+    """Split a table into batches of complete questions and make a pool of each.
 
-    What is wanted is computed batch by batch here, not in the query: there it would be computed ahead
-    and held, several times the memory.
+    The expressions are evaluated per batch here, not in the query, which would evaluate them ahead and take several
+    times the memory.
     """
-    rows, wanted, (questions, starts) = table
+    rows, columns, (questions, starts) = table
     rest = pl.DataFrame()
-    read = first = 0  # rows, and the first question that was not yet whole
-    names = sorted({name for expression in wanted for name in expression.meta.root_names()}) or pl.all()
+    read = first = 0  # rows, and the first incomplete question
+    names = sorted({name for expression in columns for name in expression.meta.root_names()}) or pl.all()
     total = int(starts[-1])
     size = BATCH_OF_TEXT if "response" in rows.select(names).collect_schema() else BATCH
     for batch in rows.select(names).collect_batches(chunk_size=size, maintain_order=True):
         if not batch.height:
             continue
         read += batch.height
-        ready = _with_answers(batch.select(wanted), reader)
+        ready = _with_answers(batch.select(columns), reader)
         frame = pl.concat((rest, ready)) if rest.height else ready
-        end = int(np.searchsorted(starts, read, "right")) - 1  # the questions before it are whole
-        places = starts[first : end + 1] - starts[first]
-        rest = frame.slice(int(places[-1]))
+        end = int(np.searchsorted(starts, read, "right")) - 1  # the questions before it are complete
+        offsets = starts[first : end + 1] - starts[first]
+        rest = frame.slice(int(offsets[-1]))
         if end > first:
             heads = questions.slice(first, end - first)
-            if not frame["question"].gather(places[:-1]).equals(heads):
-                raise cut_short()
-            pool = pool_from_frame(frame.head(int(places[-1])), heads, places, origin, reader, conflicts, sources)
+            if not frame["question"].gather(offsets[:-1]).equals(heads):
+                raise partial_read()
+            pool = pool_from_frame(frame.head(int(offsets[-1])), heads, offsets, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
             if reader.placeholders:
                 answers = folded_column(pl.col("answer"))
@@ -62,11 +62,11 @@ def pools(
         if progress:
             progress(min(1.0, read / total))
     if read != total:
-        raise cut_short()
+        raise partial_read()
 
 
 def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
-    """Read the answers out of the responses, where the table has only those; count how they were read."""
+    """Extract answers from responses if the table has no answers, and count how they were read."""
     cut = batch[CUT] if CUT in batch.columns else None
     if "response" in batch.columns:
         answers = [answer for answer, _ in reader.extract(batch["response"], cut)]

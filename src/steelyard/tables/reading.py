@@ -1,4 +1,4 @@
-"""Long tables -> pools, a batch of whole questions at a time: memory follows the arrays, not the text."""
+"""Tables -> pools, a batch of complete questions at a time: memory grows with the arrays, not with the text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from steelyard.foundation.files import UnwritableError
 from steelyard.foundation.masking import mask_addresses
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, label_expression, score_columns
-from steelyard.tables.contradicting_golds import LOOKED_AT as LABELS_LOOKED_AT
+from steelyard.tables.contradicting_golds import INSPECTED_ROWS as LABELS_INSPECTED
 from steelyard.tables.contradicting_golds import check_golds
-from steelyard.tables.how_answers_were_read import how_read_expressions
+from steelyard.tables.finish_and_rule import how_read_expressions
 from steelyard.tables.kind_evidence import TEXT_ROWS, evidence_of, text_expression
 from steelyard.tables.placeholder_answers import settle_placeholders
 from steelyard.tables.pools_from_frames import join
@@ -59,22 +59,22 @@ def read(
     """Read a table of responses into a pool: a LabelledPool when it has `correct` or `gold`.
 
     `table` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
-    a table of polars, pandas, pyarrow, DuckDB or datasets. `score` names the verifier's column,
-    `prm:min` reduces a list of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two
-    for a method to mix, `prm:*` every reducer of the steps, `none` reads no score; with `need_score=False`
-    a table without a clear score is read without one. `source` names the column that says who answered, such as `llm`:
-    the pool then knows who said what, for the methods `committee` and `consensus`; a run of several upstreams is read
-    so by itself. `tokens=True` reads what every response used, for cascades: the column `tokens`, else the characters
-    of `response` / 4; a name reads that column. `texts=True` tells which responses of a question have the same words,
-    which a verifier need not read twice. `rename` maps your column names to Steelyard's.
-    `answers` is the kind of answer, which decides how answers are read out of a column `response` and which of them
+    a polars, pandas, pyarrow, DuckDB or datasets table. `score` names the verifier's column, `prm:min` reduces a list
+    of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two for a method to mix, `prm:*` every
+    reducer of the steps, `none` reads no score; with `need_score=False` a table without a clear score is read without
+    one. `source` names the column with the source of each response, such as `llm`, for the methods `committee` and
+    `consensus`; a run with several upstreams has it by default. `tokens=True` reads the tokens of every response, for
+    cascades: the column `tokens`, else the characters of `response` / 4; a name reads that column. `texts=True` marks
+    responses of a question with the same text, which a verifier need not score twice. `rename` maps your column names
+    to Steelyard's.
+    `answers` is the kind of answer, which decides how answers are read from a column `response` and which of them
     are the same: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or auto, which decides by the
     golds, else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
     solution, or a list of accepted answers.
-    An answer that `correct` labels both ways gets the label of most of its responses, with a warning; `labels="strict"`
-    refuses it.
-    `progress` is called with the share of the rows that were read. `read_labelled` does the same for a table that
-    must have labels.
+    An answer with contradictory labels in `correct` gets the majority label, with a warning; `labels="strict"` refuses
+    it.
+    `progress` is called with the fraction of rows read so far. `read_labelled` does the same for a table that must have
+    labels.
 
     >>> import steelyard as sy
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
@@ -109,17 +109,17 @@ def pools_of(
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Generator[Pool]:
-    """Read a table of any length as pools of whole questions, each question in one of them.
+    """Read a table of any length as pools of complete questions, each question in one pool.
 
-    Memory is bounded when the rows of a question stand together; a table in another order is
-    sorted first. Which it is, is settled before the first pool is made. `labels=None` reads no labels. `on_demand`
-    says of a part of a table that elsewhere in the table there are scores that were not asked.
+    Memory is bounded if the rows of each question are contiguous; a table in another order is sorted first. This is
+    decided before the first pool is made. `labels=None` reads no labels. `on_demand` means that the table is part of
+    one that was scored on demand.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
     conflicts = LabelConflicts(labels or MAJORITY)
     source = source or source_of_run(table)
     try:
-        with named(table) as name, reading(name):
+        with name_in_errors(table) as name, reading(name):
             frame = open_responses(table, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
@@ -127,45 +127,46 @@ def pools_of(
             chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
-            single, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+            only_llm, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
             reader.look(lambda: evidence_of(table, frame))
             settle_placeholders(frame, reader)
             origin = Origin(
-                chosen.name, single, name, parts, several, source, llm_column(schema), score_columns(others),
+                chosen.name, only_llm, name, parts, several, source, llm_column(schema), score_columns(others),
                 answers=reader.kind.name, rename=tuple((rename or {}).items()),
             )  # fmt: skip
             sources = source_names(frame, schema, source)
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
-            wanted = [*_wanted(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
-            wanted += how_read_expressions(schema)
+            columns = [*_columns(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
+            columns += how_read_expressions(schema)
             if labels is not None and _labels_by_gold(schema):
                 reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
-                wanted.append(source_code(source, sources))
-            used = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
-            frame, same = with_codes(frame, table) if texts else (frame, None)
-            rows = in_order(frame, [*wanted, *(each for each in (used, same) if each is not None)])
+                columns.append(source_code(source, sources))
+            token_count = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
+            frame, text_code = with_codes(frame, table) if texts else (frame, None)
+            optional = [column for column in (token_count, text_code) if column is not None]
+            rows = in_order(frame, [*columns, *optional])
             if not len(rows.order.questions):
                 raise TableError(f"{name} is empty: it has no rows to read")
             origin = replace(origin, single=single_responses(schema, rows.order.starts, name))
             repeated = RepeatedRows()
             try:
                 for pool in pools(rows, origin, reader, progress, conflicts, sources):
-                    repeated.look(pool)
+                    repeated.inspect(pool)
                     yield pool
             except ScoreRangeError as error:
                 raise range_of_all(frame, chosen) or error from None
     finally:
         reader.close()
-    reader.warn(_showing(reader, table, rename, layout))
+    reader.warn(_inspection_command(reader, table, rename, layout))
     repeated.warn()
     conflicts.warn()
 
 
 @contextmanager
-def named(source: Any) -> Iterator[str]:
-    """Say in every error which table it is about; yield its name."""
+def name_in_errors(source: Any) -> Iterator[str]:
+    """Yield the name of a table, and add it to every error raised in this block."""
     files = source if isinstance(source, list | tuple) else [source]
     name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
     name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
@@ -173,13 +174,13 @@ def named(source: Any) -> Iterator[str]:
     try:
         yield name
     except UnwritableError:
-        raise  # it is about another place
+        raise  # it is about the output
     except SteelyardError as error:
         raise error if name in str(error) else type(error)(f"{name}: {error}") from None
 
 
-def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
-    """What a pool needs: question, answer (or response) and, where there are such, sample, scores, labels."""
+def _columns(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
+    """Return the columns of a pool: question, answer (or response) and, if there are any, sample, scores and labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
     if labels and _labels_by_gold(schema):
         text.append("gold")
@@ -188,30 +189,30 @@ def _wanted(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
             continue
         if schema[name].is_nested() or schema[name] == pl.Object:
             raise ColumnError(
-                f"the column {name!r} holds {str(schema[name])[:60]}, not one text or number per row: write each value "
-                "as JSON text (json.dumps)"
+                f"the column {name!r} contains {str(schema[name])[:60]}, not one text or number per row: write each "
+                "value as JSON text (json.dumps)"
             )
-    wanted = [text_expression(name, schema[name]) for name in text]
+    columns = [text_expression(name, schema[name]) for name in text]
     if "sample" in schema:
         if not (schema["sample"].is_integer() or schema["sample"] == pl.Null):
-            raise ColumnError(f"the column 'sample' holds {schema['sample']}, not whole numbers 0, 1, 2, ..")
-        wanted.append(pl.col("sample").cast(pl.Int64))
-    wanted += scores.expressions()
+            raise ColumnError(f"the column 'sample' contains {schema['sample']}, not integers 0, 1, 2, ..")
+        columns.append(pl.col("sample").cast(pl.Int64))
+    columns += scores.expressions()
     label = label_expression(schema) if labels else None
     if label is not None:
-        wanted.append(label.alias("correct"))
-    return wanted
+        columns.append(label.alias("correct"))
+    return columns
 
 
 def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:
-    """The first rows of a table that has labels and golds; None if it has not both."""
+    """Return the first rows of a table with both labels and golds; None if it lacks either."""
     label, names = label_expression(schema), ("question", "gold", "answer" if "answer" in schema else "response")
     if label is None or "gold" not in schema:
         return None
     if any(schema[name].is_nested() and schema[name] != pl.List(pl.String) for name in names):
         return None
     columns = [text_expression(name, schema[name]) for name in names]
-    return frame.select(*columns, label.alias("correct")).head(LABELS_LOOKED_AT).collect()
+    return frame.select(*columns, label.alias("correct")).head(LABELS_INSPECTED).collect()
 
 
 def _labels_by_gold(schema: pl.Schema) -> bool:
@@ -219,29 +220,29 @@ def _labels_by_gold(schema: pl.Schema) -> bool:
 
 
 def _golds_and_texts(frame: pl.LazyFrame, reader: AnswerReader) -> tuple[pl.Series, pl.Series]:
-    """The golds of a whole table, and the first of its responses; nothing where the kind of answers needs neither."""
-    nothing = pl.Series([], dtype=pl.String)
+    """Return all golds of a table and its first responses; both are empty if the kind of answers needs neither."""
+    empty = pl.Series([], dtype=pl.String)
     schema = frame.collect_schema()
     if reader.kind.name != CHOICE or isinstance(schema["gold"], pl.List | pl.Array):
-        return nothing, nothing
+        return empty, empty
     golds = frame.select(text_expression("gold", schema["gold"]).unique()).collect(engine="streaming")["gold"]
     name = "answer" if "answer" in schema else "response"
     return golds, frame.select(text_expression(name, schema[name])).head(TEXT_ROWS).collect()[name]
 
 
-def _showing(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
-    """The command that shows what could not be read."""
-    files = [str(each) for each in (source if isinstance(source, list | tuple) else [source]) if _is_file(each)]
+def _inspection_command(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
+    """Return the command that shows the unreadable responses."""
+    files = [str(file) for file in (source if isinstance(source, list | tuple) else [source]) if _is_file(file)]
     kind = reader.kind.name
-    words = [
+    arguments = [
         "steelyard",
         "answers",
         *(files or ["FILE"]),
         "--only-unreadable",
         *(["--answers", kind] if reader.choice is None else []),
     ]
-    words += [word for old, new in (rename or {}).items() for word in ("--rename", f"{old}={new}")]
-    return shlex.join([*words, *(["--layout", layout] if layout else [])])
+    arguments += [text for old, new in (rename or {}).items() for text in ("--rename", f"{old}={new}")]
+    return shlex.join([*arguments, *(["--layout", layout] if layout else [])])
 
 
 def _is_file(source: Any) -> bool:
@@ -249,10 +250,10 @@ def _is_file(source: Any) -> bool:
 
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:
-    """The names of the LLMs; none where rows say nothing, unless the others name several."""
+    """Return the names of the LLMs; if some rows have none, only if the others have several."""
     column = llm_column(schema)
     if column is None:
         return ()
     names = frame.select(pl.col(column).cast(pl.String).unique()).collect(engine="streaming")[column]
-    known = tuple(sorted(names.drop_nulls()))
-    return known if len(known) > 1 or not names.null_count() else ()
+    llms = tuple(sorted(names.drop_nulls()))
+    return llms if len(llms) > 1 or not names.null_count() else ()

@@ -1,4 +1,4 @@
-"""What a file is before its rows have a meaning, and what a layout is: it recognises files and reads them."""
+"""The interface of layouts: `Opened` is a source to be recognised, `Layout` recognises and reads it."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ Record = dict[str, Any]  # one line, row or sample as the tool wrote it
 
 
 class Opened(ABC):
-    """One file (or several of one kind), opened but not understood. Nothing is read before it is asked for."""
+    """One file (or several), opened for the layouts to recognise. Everything is loaded lazily."""
 
     paths: tuple[Path, ...]  # () for a table in memory or standard input
 
     @cached_property
     @abstractmethod
     def first(self) -> Record:
-        """The first record, {} if there is none that can be read: recognition looks at this, never at a whole file."""
+        """The first record, {} if it cannot be read: recognition uses this and never the full file."""
 
     @abstractmethod
     def records(self) -> Iterator[Record]:
-        """Every record as Python objects, in order, for layouts that are too nested for columns."""
+        """Yield all records as Python objects, in order, for layouts that are too nested for columns."""
 
     @abstractmethod
     def frame(self) -> pl.LazyFrame:
-        """The same as columns, for layouts that are flat enough and may be large."""
+        """Return the records as columns, for layouts that are flat and may be large."""
 
     def parts(self) -> Iterator[Opened]:
-        """The same file by file, for layouts in which the name of a file says something."""
+        """Yield the files one by one, for layouts in which the file name matters."""
         yield self
 
 
 @dataclass(frozen=True)
 class Converted:
-    """A table with our names (question, sample, response, answer, gold, correct, prompt, llm, tokens, scores)."""
+    """A table with the standard columns of docs/table.md (question, sample, response, answer, gold, ..)."""
 
     frame: pl.LazyFrame
-    found: str  # "1,319 questions, 8 repeats, filter strict-match", or "" where counting would mean reading all of it
+    summary: str  # "1,319 questions, 8 repeats, filter strict-match", or "" if counting would read the full table
 
 
 class Layout(ABC):
-    """One way of writing responses down."""
+    """A format in which a tool writes responses."""
 
     name: ClassVar[str]  # as the user types it
-    title: ClassVar[str]  # as it is said: "lm-eval samples"
-    about: ClassVar[str]  # one line for `steelyard layouts`: the tool and its file, and what is read from where
-    turn: ClassVar[int] = 0  # layouts of tools are asked first, those that take any table last
+    title: ClassVar[str]  # in messages: "lm-eval samples"
+    about: ClassVar[str]  # one line for `steelyard layouts`: the tool, its files, and the fields that are read
+    turn: ClassVar[int] = 0  # layouts of tools (0) are tried first, those that accept any table last
 
     @abstractmethod
     def recognises(self, opened: Opened) -> bool:
-        """Whether a file is written so, by its name, its suffix and its first record; sure, or False."""
+        """Whether a file has this layout, by its name, suffix and first record; False if in doubt."""
 
     @abstractmethod
     def read(self, opened: Opened) -> Converted:
-        """Turn it into our table, or raise TableError with the fix."""
+        """Convert it to a table with standard columns, or raise TableError with the fix."""
 
 
 LAYOUTS: Registry[type[Layout]] = Registry(

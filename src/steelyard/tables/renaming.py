@@ -1,4 +1,4 @@
-"""Columns by the names that the user gives them, before anything looks at what they mean."""
+"""The user's renames of columns, applied before the columns are interpreted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.tables.recognition import Opened, Record
 
 
 def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
-    """Give columns our names; a column that had the name before goes."""
+    """Rename columns; a column that already has the new name is dropped."""
     names = frame.collect_schema().names()
     for old in rename:
         if old not in names:
@@ -22,12 +22,12 @@ def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     replaced = [new for new in rename.values() if new in names and new not in rename]
     if replaced:
         warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    asked = {asked_column(old): asked_column(new) for old, new in rename.items() if asked_column(old) in names}
-    return frame.drop(replaced).rename(asked | rename)
+    asked_columns = {asked_column(old): asked_column(new) for old, new in rename.items() if asked_column(old) in names}
+    return frame.drop(replaced).rename(asked_columns | rename)
 
 
 class Renamed(Opened):
-    """A table of columns, some of which the user has given another name."""
+    """An opened table with renamed columns."""
 
     def __init__(self, opened: Opened, rename: dict[str, str]) -> None:
         self.opened, self.rename, self.paths = opened, rename, opened.paths

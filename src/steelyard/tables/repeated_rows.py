@@ -1,8 +1,8 @@
-"""Rows that are there twice: a file joined to itself, or written twice.
+"""Duplicate rows: a file joined to itself, or written twice.
 
-Where rows have sample numbers, the same one twice is refused. Without them the same answer with the same score may well
-be two samples, above all when little is random. But if every row of a question has a twin, though they are not all the
-same, and that is so in most questions, then the rows were doubled: every vote counts twice and no error bar is right.
+With sample numbers, a duplicate is refused. Without them, the same answer with the same score may be two samples,
+especially at low temperatures. But if every row of a question has a twin, although the rows are not all equal, and if
+this holds for most questions, then the rows were duplicated: every vote counts twice and all error bars are wrong.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ import numpy as np
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.pools.pool import Pool
 
-LOOKED_AT = 20_000  # responses
-FEWEST = 10  # questions
+INSPECTED_ROWS = 20_000
+MIN_QUESTIONS = 10
 
 
 class RepeatedRows:
-    """Counts, pool after pool, the questions whose rows differ, and those of them in which every row has a twin."""
+    """Counts, pool by pool, the questions whose rows differ, and those of them in which every row has a twin."""
 
     def __init__(self) -> None:
         self.responses = self.varied = self.doubled = 0
 
-    def look(self, pool: Pool) -> None:
-        """Look at a pool, unless enough was seen."""
-        if self.responses < LOOKED_AT and pool.source is None:  # two sources may well say the same
+    def inspect(self, pool: Pool) -> None:
+        """Count a pool, unless enough rows were inspected."""
+        if self.responses < INSPECTED_ROWS and pool.source is None:  # two sources may give the same answer
             self.responses += pool.n_responses
             varied, doubled = twins(pool)
             self.varied += varied
             self.doubled += doubled
 
     def warn(self) -> None:
-        """Say so if rows seem to be there twice."""
-        if self.doubled >= FEWEST and 2 * self.doubled > self.varied:
+        """Warn if rows seem to be duplicated."""
+        if self.doubled >= MIN_QUESTIONS and 2 * self.doubled > self.varied:
             warnings.warn(
                 f"every row has a twin with the same answer and score in {self.doubled:,} of the {self.varied:,} "
-                "questions looked at whose rows differ: the rows seem to be there twice, as if a file was joined to "
-                "itself; drop the repeated ones",
+                "inspected questions whose rows differ: the rows seem to be duplicated, as if a file was joined to "
+                "itself; drop the duplicates",
                 SteelyardWarning,
                 stacklevel=3,
             )
 
 
 def twins(pool: Pool) -> tuple[int, int]:
-    """How many questions have rows that differ, and in how many of these each row comes as often as a multiple says."""
+    """Return how many questions have rows that differ, and in how many of these all counts share a common factor."""
     question = pool.spread(np.arange(pool.n_questions))
     scores = np.zeros(pool.n_responses) if pool.scores is None else np.nan_to_num(pool.scores, nan=-1.0)
     order = np.lexsort((scores, pool.answer, question))

@@ -1,4 +1,4 @@
-"""Any source -> one long table with our names, by the layout it is written in."""
+"""Any source -> one table with standard columns, converted from its layout."""
 
 from __future__ import annotations
 
@@ -9,72 +9,73 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.foundation.errors import SettingError, SteelyardNote, SteelyardWarning
-from steelyard.tables.how_answers_were_read import with_finish
-from steelyard.tables.letter_case import in_our_case
+from steelyard.tables.finish_and_rule import with_finish
+from steelyard.tables.letter_case import case_renames
 from steelyard.tables.recognition import LAYOUTS, Layout
 from steelyard.tables.renaming import Renamed, renamed
-from steelyard.tables.several_files import joined, parted
+from steelyard.tables.several_files import joined, merge_files
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import open_source
 
-PLAIN = "long"  # what no other layout recognises, and what need not be said
+PLAIN = "long"  # recognised last, and not worth a note
 
 
-class Unparted(NamedTuple):
-    """The responses of a source; where they are of several files, a column still says of which."""
+class UncheckedResponses(NamedTuple):
+    """The responses of a source before several files are checked against each other; a column has the file number."""
 
     frame: pl.LazyFrame
     paths: tuple[Path, ...]
     layout: Layout | None  # None for bundled responses
-    told: str
+    summary: str
 
 
 def open_responses(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.LazyFrame:
-    """Return the responses of a source as one long table, and say which layout it was read by.
+    """Return the responses of a source as one table, with a note on its layout.
 
-    `layout` names one of `LAYOUTS`; without it each is asked whether it recognises the source, those that take any
-    table last. `rename` gives columns our names: those of the file where the layout takes any table, else those that
-    the layout makes.
+    `layout` names one of `LAYOUTS`; without it, the first layout that recognises the source is used, those that accept
+    any table last. `rename` applies to the columns of the file if the layout accepts any table, else to those that the
+    layout makes.
     """
-    found = open_unparted(source, layout, rename)
-    frame, shared = parted(found.frame, found.paths)
-    say_layout(found, shared)
+    responses = open_unchecked(source, layout, rename)
+    frame, note = merge_files(responses.frame, responses.paths)
+    report_layout(responses, note)
     return frame
 
 
-def say_layout(found: Unparted, more: str = "") -> None:
-    """Say by which layout a source was read, and what was found."""
-    if found.layout is None:
+def report_layout(responses: UncheckedResponses, note: str = "") -> None:
+    """Issue a note with the layout of a source and the summary of its rows."""
+    if responses.layout is None:
         return
-    told = ", ".join(each for each in (found.told, more) if each)
-    if told or found.layout.name != PLAIN:
-        said = f"{found.layout.title}: {told}" if told else f"read as {found.layout.title}"
-        warnings.warn(said, SteelyardNote, stacklevel=1)  # once, however often the file is read
+    summary = ", ".join(text for text in (responses.summary, note) if text)
+    if summary or responses.layout.name != PLAIN:
+        title = responses.layout.title
+        message = f"{title}: {summary}" if summary else f"read as {title}"
+        warnings.warn(message, SteelyardNote, stacklevel=1)  # once, however often the file is read
 
 
-def open_unparted(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> Unparted:
-    """Open a source as `open_responses` does, and leave it to the caller whether its files agree."""
+def open_unchecked(source: Any, layout: str | None = None, rename: dict[str, str] | None = None) -> UncheckedResponses:
+    """Open a source like `open_responses`, without checking that its files agree."""
     file, rename = open_source(source), rename or {}
     if is_grid(source):
-        return Unparted(renamed(file.frame(), rename), (), None, "")
-    found = None if layout is None else LAYOUTS.get(layout)()
-    found = found or next((each for each in _asked(0) if each.recognises(file)), None)
-    if found is None or found.turn:
+        return UncheckedResponses(renamed(file.frame(), rename), (), None, "")
+    chosen = None if layout is None else LAYOUTS.get(layout)()
+    chosen = chosen or next((tool for tool in _layouts(0) if tool.recognises(file)), None)
+    if chosen is None or chosen.turn:
         file = joined(file)
-    if rename and (found is None or found.turn):
+    if rename and (chosen is None or chosen.turn):
         columns = set(file.frame().collect_schema())
         file = Renamed(file, {old: new for old, new in rename.items() if old in columns})
         rename = {old: new for old, new in rename.items() if old not in columns}
-    if found is None or found.turn:
-        file = Renamed(file, in_our_case(file.frame().collect_schema()))
-    found = found or next(each for each in _asked(1) if each.recognises(file))
-    converted = found.read(file)
-    return Unparted(with_finish(renamed(converted.frame, rename)), file.paths, found, converted.found)
+    if chosen is None or chosen.turn:
+        file = Renamed(file, case_renames(file.frame().collect_schema()))
+    chosen = chosen or next(plain for plain in _layouts(1) if plain.recognises(file))
+    converted = chosen.read(file)
+    return UncheckedResponses(with_finish(renamed(converted.frame, rename)), file.paths, chosen, converted.summary)
 
 
-def _asked(turn: int) -> list[Layout]:
-    """The layouts of tools (0), or those that take any table (1)."""
-    return [each for each in every_layout() if bool(each.turn) == bool(turn)]
+def _layouts(turn: int) -> list[Layout]:
+    """Return the layouts of tools (0), or those that accept any table (1)."""
+    return [layout for layout in every_layout() if bool(layout.turn) == bool(turn)]
 
 
 def layouts() -> dict[str, str]:
@@ -87,11 +88,11 @@ def layouts() -> dict[str, str]:
 
 
 def every_layout() -> list[Layout]:
-    """All layouts in the order in which they are asked."""
-    every: list[Layout] = []
+    """Return all layouts in the order in which they are tried."""
+    loaded: list[Layout] = []
     for name in LAYOUTS.names:
         try:
-            every.append(LAYOUTS.get(name)())
-        except SettingError as error:  # of another package: it cannot be asked, and the table may be no concern of it
+            loaded.append(LAYOUTS.get(name)())
+        except SettingError as error:  # from another package; the table may not need it
             warnings.warn(str(error), SteelyardWarning, stacklevel=4)
-    return sorted(every, key=lambda each: each.turn)
+    return sorted(loaded, key=lambda layout: layout.turn)

@@ -1,4 +1,4 @@
-"""A table of responses as the rows of a run: every response with its question, its number and its other columns."""
+"""A table of responses -> the rows of a run: each response with its question, sample number and other columns."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableErro
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
 from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.tables.columns import check_columns
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
-from steelyard.tables.row_order import KEYS, order_of, together
+from steelyard.tables.row_order import KEYS, group_questions, order_of
 from steelyard.tables.sources.damage import reading
 
-LOG_PROBABILITIES = ("logprobs", "token_logprobs")  # of the tokens; `self_logprob` is exp of their mean
+LOG_PROBABILITIES = ("logprobs", "token_logprobs")  # per token; `self_logprob` is exp of their mean
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table whose rows have a question and a number; `kinds` are those of its other columns."""
+    """A table whose rows have a question and a sample number; `kinds` has the kinds of its other columns."""
 
     table: pl.DataFrame
     kinds: dict[str, str]
 
     @property
     def n(self) -> int:
-        """The samples of a question with all numbers up to the largest."""
+        """The number of samples per question, from the largest sample number."""
         return 1 + int(self.table["sample"].max() or 0)  # type: ignore[arg-type]
 
     @property
     def llm(self) -> str:
-        """The one LLM of all rows, empty if there is none or several."""
+        """The LLM of all rows, empty if there are none or several."""
         names = self.table["llm"].unique().to_list() if "llm" in self.kinds else []
         return str(names[0]) if len(names) == 1 and names[0] is not None else ""
 
     @property
     def has_prompts(self) -> bool:
-        """Whether there is a text for every question, as verifiers are shown it."""
+        """Whether there is a prompt for every question, for verifiers to read."""
         return OF_QUESTIONS in self.kinds
 
     def questions(self) -> pl.DataFrame:
-        """One row per question, with its text where there is one."""
+        """Return one row per question, with its prompt if there is one."""
         first = self.table.group_by("question", maintain_order=True).first()
         return first.select("question", pl.col("prompt") if self.has_prompts else pl.lit("").alias("prompt"))
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """One record per row, as the journal of a run keeps samples."""
-        beside = [name for name in self.kinds if name not in (OF_QUESTIONS, "response")]
+        """Yield one record per row, as stored in the journal of a run."""
+        others = [name for name in self.kinds if name not in (OF_QUESTIONS, "response")]
         for row in self.table.iter_rows(named=True):
-            about = {"kind": "sample", "question": row["question"], "sample": row["sample"]}
-            yield about | {
+            sample = {"kind": "sample", "question": row["question"], "sample": row["sample"]}
+            yield sample | {
                 "response": row["response"],
                 "logprob": _log_probability(row),
-                "row": {name: row[name] for name in beside},
+                "row": {name: row[name] for name in others},
             }
 
     def fingerprint(self) -> str:
-        """The SHA-256 of all rows as they were read, whatever the format of their file."""
+        """Return the SHA-256 of all rows, independent of the format of their file."""
         digest = hashlib.sha256(json.dumps(self.table.columns).encode())
         for row in self.table.iter_rows():
             digest.update(json.dumps(row).encode())
@@ -73,45 +73,47 @@ class Rows:
 
 
 def rows_of(source: Any, *, rename: dict[str, str] | None = None, layout: str | None = None) -> Rows:
-    """Read a table of responses, all of it; refuse one that has no texts, or texts of questions that contradict."""
-    with named(source) as name, reading(name):
+    """Read a full table of responses; refuse one without responses, or with several prompts for one question."""
+    with name_in_errors(source) as name, reading(name):
         frame = open_responses(source, layout, rename)
         schema = frame.collect_schema()
         check_columns(schema)
         if "response" not in schema:
             raise ColumnError(
-                "the table has no column 'response', the full text, which a verifier reads: rename one "
+                "the table has no column 'response' with the full text for the verifier: rename one "
                 f"({argument('rename', {'yours': 'response'})})"
             )
         kinds = {name: kind_of(dtype) for name, dtype in schema.items() if name not in KEYS}
         for text in ("response", OF_QUESTIONS):
             if text in kinds and (schema[text].is_nested() or kinds[text] is None):
-                raise ColumnError(f"the column {text!r} holds {schema[text]}, not one text a row: give it as text")
+                raise ColumnError(
+                    f"the column {text!r} contains {schema[text]}, not one text per row: convert it to text"
+                )
         if unknown := [name for name, kind in kinds.items() if kind is None]:
-            what = f"the scored table is made without the columns {', '.join(unknown)}: they hold no text or numbers"
-            warnings.warn(what, SteelyardWarning, stacklevel=3)
-        kept = {name: kind for name, kind in kinds.items() if kind is not None} | {"response": "text"}
-        if OF_QUESTIONS in kept:
-            kept[OF_QUESTIONS] = "text"
-        table = _numbered(frame, kept)
-        _check_numbers(table, kept)
+            message = f"the columns {', '.join(unknown)} are left out of the scored table: they are not text or numbers"
+            warnings.warn(message, SteelyardWarning, stacklevel=3)
+        stored = {name: kind for name, kind in kinds.items() if kind is not None} | {"response": "text"}
+        if OF_QUESTIONS in stored:
+            stored[OF_QUESTIONS] = "text"
+        table = _numbered(frame, stored)
+        _check_numbers(table, stored)
         _check_prompts(table)
-        return Rows(table, kept)
+        return Rows(table, stored)
 
 
 def _numbered(frame: pl.LazyFrame, kinds: dict[str, str]) -> pl.DataFrame:
-    """The rows in order, with a number for every sample."""
-    has = "sample" in frame.collect_schema()
-    columns = [pl.col("question").cast(pl.String), *([pl.col("sample").cast(pl.Int64)] if has else [])]
+    """Return the rows in order, with a number for every sample."""
+    has_samples = "sample" in frame.collect_schema()
+    columns = [pl.col("question").cast(pl.String), *([pl.col("sample").cast(pl.Int64)] if has_samples else [])]
     columns += [pl.col(name).cast(KINDS[kind]).fill_nan(None) if kind == "number" else pl.col(name).cast(KINDS[kind])
                 for name, kind in kinds.items()]  # fmt: skip
-    rows = together(frame.select(columns))
+    rows = group_questions(frame.select(columns))
     keys = [pl.col(name) for name in KEYS if name in rows.collect_schema()]
     if not len(order_of(rows, keys).questions):
         raise TableError("the table is empty: it has no rows to score")
     numbered = pl.int_range(pl.len(), dtype=pl.Int64).over("question").alias("sample")
     table = rows.collect()
-    return table if has else table.with_columns(numbered).select("question", "sample", *kinds)
+    return table if has_samples else table.with_columns(numbered).select("question", "sample", *kinds)
 
 
 def _check_numbers(table: pl.DataFrame, kinds: dict[str, str]) -> None:
@@ -121,27 +123,27 @@ def _check_numbers(table: pl.DataFrame, kinds: dict[str, str]) -> None:
     for name, kind in kinds.items():
         values = table[name].explode() if kind == "list of numbers" else table[name]
         if kind in ("number", "list of numbers") and (values.is_infinite() | values.is_nan()).any():
-            raise TableError(f"the column {name!r} holds numbers that are none: correct or remove them")
+            raise TableError(f"the column {name!r} contains NaN or infinite values: correct or remove them")
 
 
 def _check_prompts(table: pl.DataFrame) -> None:
-    """One text for every question."""
+    """Refuse questions with several prompts or none."""
     if OF_QUESTIONS not in table.columns:
         return
-    each = table.group_by("question", maintain_order=True).agg(pl.col("prompt").n_unique().alias("texts"))
-    several = each.filter(pl.col("texts") > 1)
+    counts = table.group_by("question", maintain_order=True).agg(pl.col("prompt").n_unique().alias("texts"))
+    several = counts.filter(pl.col("texts") > 1)
     if several.height:
-        raise TableError(f"question {several['question'][0]!r} has several texts in 'prompt': give it one")
+        raise TableError(f"question {several['question'][0]!r} has several texts in 'prompt': keep one")
     missing = table.filter(pl.col("prompt").fill_null("").str.strip_chars() == "")
     if missing.height:
         raise TableError(f"question {missing['question'][0]!r} has no text in 'prompt': fill the column, or drop it")
 
 
 def _log_probability(row: dict[str, Any]) -> float | None:
-    """The mean log-probability of a response's tokens, where the table has them."""
+    """Return the mean log-probability of a response's tokens, None if the table does not have it."""
     for name in LOG_PROBABILITIES:
-        found = row.get(name)
-        tokens = [value for value in found if value is not None] if isinstance(found, list) else []
+        values = row.get(name)
+        tokens = [value for value in values if value is not None] if isinstance(values, list) else []
         if tokens and max(tokens) <= 0:
             return float(sum(tokens) / len(tokens))
     own = row.get("self_logprob")

@@ -1,4 +1,4 @@
-"""Requests that ask the same are samples of one question."""
+"""Requests with the same prompt are samples of one question."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 from steelyard.tables.layout_rows import Row
 
-CONTEXT = ("instructions", "previous_response_id", "conversation")  # what the Responses API puts before the input
+CONTEXT = ("instructions", "previous_response_id", "conversation")  # context of the input in the Responses API
 
 
-def asked(request: dict[str, Any]) -> str | None:
-    """What a request asks, exactly, images and all; None where it asks nothing."""
-    found = next((request[name] for name in ("messages", "prompt", "input") if request.get(name)), None)
-    beside = {name: request[name] for name in CONTEXT if request.get(name)}
-    return None if found is None else json.dumps([found, beside] if beside else found, sort_keys=True)
+def prompt_key(request: dict[str, Any]) -> str | None:
+    """Return the exact prompt of a request as JSON, including images and context; None if it has none."""
+    prompt = next((request[name] for name in ("messages", "prompt", "input") if request.get(name)), None)
+    context = {name: request[name] for name in CONTEXT if request.get(name)}
+    return None if prompt is None else json.dumps([prompt, context] if context else prompt, sort_keys=True)
 
 
 def join_same_requests(rows: Sequence[Row]) -> str:
-    """Name each question after the first request that asks the same (`asked`), and say how many were joined."""
+    """Name each question after the first request with the same `prompt_key`, and return a note on the joined ones."""
     names: dict[str, str] = {}
     requests: set[str] = set()
     for row in rows:
-        key = row.pop("asked", None)
+        key = row.pop("prompt_key", None)
         if key is not None:
             requests.add(row["question"])
             row["question"] = names.setdefault(key, row["question"])

@@ -1,4 +1,4 @@
-"""Which responses of a question have the same words: a verifier need not read them twice."""
+"""Responses of a question with the same text, which a verifier need not score twice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import polars as pl
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
 from steelyard.voting.pools.arrays import Ints
 
-NAME = "text"  # of the column of codes
+NAME = "text"  # column of codes
 
 
 def with_codes(frame: pl.LazyFrame, table: Any) -> tuple[pl.LazyFrame, pl.Expr | None]:
-    """Return the rows, and an expression of the code of every text, or None where a table has no texts.
+    """Return the rows and an expression for the code of each text, None if the table has no texts.
 
-    A code is a hash of 64 bits; the texts of the bundled grid stand in a file of their own.
+    A code is a 64-bit hash; the texts of the bundled grid are in a separate file.
     """
     schema = frame.collect_schema()
     if is_grid(table):
@@ -30,6 +30,6 @@ def with_codes(frame: pl.LazyFrame, table: Any) -> tuple[pl.LazyFrame, pl.Expr |
 
 
 def codes_of(column: pl.Series) -> Ints:
-    """The codes as an array; a response whose text is not known is like no other."""
+    """Return the codes as an array; a response without a text gets a unique code."""
     hashed = column.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
     return np.where(column.is_null().to_numpy(), -1 - np.arange(len(column)), hashed)

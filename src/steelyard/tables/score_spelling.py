@@ -1,4 +1,4 @@
-"""How a score is spelled: a column, what turns it into a number in [0, 1], and what reduces its steps.
+"""The syntax of score=: a column, a transformation to [0, 1], and a reducer of step scores.
 
 prm   prm:min   sigmoid(prm)   sigmoid(prm):min   exp(logprob)   score/100   (score-1)/4   (score+1)/2:last   1-score
 """
@@ -26,7 +26,7 @@ _SPELLINGS = [
         r"(?P<column>.+?)",
     )
 ]
-_PLUS = re.compile(r"\+(?![^()]*\))")  # one that is in no parentheses
+_PLUS = re.compile(r"\+(?![^()]*\))")  # outside parentheses
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Score:
     function: str = ""  # "sigmoid" of logits, "exp" of log-probabilities
     shift: str = ""  # "-1"
     span: str = ""  # "4"
-    flipped: bool = False  # less is better: a risk, an error, a distance
+    flipped: bool = False  # lower is better: a risk, an error, a distance
 
     @property
     def name(self) -> str:
@@ -49,15 +49,15 @@ class Score:
         return f"{inner}:{self.reducer}" if self.reducer else inner
 
     def expression(self) -> pl.Expr:
-        """Return one float per response; null where the verifier said nothing."""
+        """Return one float per response; null if there is no score."""
         column = pl.col(self.column)
         if self.reducer is None:
             return self._scaled(column.cast(pl.Float64)).alias("score")
         steps = column.cast(pl.List(pl.Float64)).list.eval(pl.element().fill_nan(None))
         if self.function or self.span or self.flipped:
             steps = steps.list.eval(self._scaled(pl.element()))
-        some = steps.list.drop_nulls().list.len() > 0
-        return pl.when(some).then(REDUCERS[self.reducer](steps)).alias("score")
+        has_steps = steps.list.drop_nulls().list.len() > 0
+        return pl.when(has_steps).then(REDUCERS[self.reducer](steps)).alias("score")
 
     def _scaled(self, value: pl.Expr) -> pl.Expr:
         if self.function == "sigmoid":
@@ -70,27 +70,27 @@ class Score:
         return 1.0 - scaled if self.flipped else scaled
 
 
-def spelled(text: str) -> Score | None:
-    """What a text says, as far as that can be said without a table.
+def parse_score(text: str) -> Score | None:
+    """Parse a text as one score, without a table; None if it has no valid syntax.
 
-    >>> spelled("(judge-1)/4:min")
+    >>> parse_score("(judge-1)/4:min")
     Score(column='judge', reducer='min', function='', shift='-1', span='4', flipped=False)
     """
     for pattern in _SPELLINGS:
-        if parts := pattern.fullmatch(text):
-            given = parts.groupdict()
-            shift = "".join((given.get("shift") or "").split())
-            span = given.get("span") or ""
+        if match := pattern.fullmatch(text):
+            parts = match.groupdict()
+            shift = "".join((parts.get("shift") or "").split())
+            span = parts.get("span") or ""
             if not span or float(span) > 0:
-                function, flipped = given.get("function") or "", given["flipped"] is not None
-                return Score(given["column"], given["reducer"], function, shift, span, flipped)
+                function, flipped = parts.get("function") or "", parts["flipped"] is not None
+                return Score(parts["column"], parts["reducer"], function, shift, span, flipped)
     return None
 
 
-def parts_of(text: str) -> list[str]:
-    """The scores that are read together: those between the pluses that stand in no parentheses.
+def split_scores(text: str) -> list[str]:
+    """Split a text at the plus signs outside parentheses.
 
-    >>> parts_of("prm:min+(judge+1)/2")
+    >>> split_scores("prm:min+(judge+1)/2")
     ['prm:min', '(judge+1)/2']
     """
     return [part.strip() for part in _PLUS.split(text)]

@@ -1,4 +1,4 @@
-"""The column that says who answered: its names, found before anything is read, and the code of each row."""
+"""The column with the source of each response: its distinct names, and an integer code per row."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ USUAL = "llm"
 
 
 def source_of_run(table: Any) -> str | None:
-    """The column that says who answered, where a table is that of a run of several upstreams; else None."""
-    named = table if isinstance(table, list | tuple) else [table]
-    return USUAL if any(_has_sources(Path(each)) for each in named if isinstance(each, str | Path)) else None
+    """Return the source column if a table is that of a run with several upstreams; else None."""
+    sources = table if isinstance(table, list | tuple) else [table]
+    return USUAL if any(_has_sources(Path(path)) for path in sources if isinstance(path, str | Path)) else None
 
 
 def _has_sources(path: Path) -> bool:
-    """Whether a path is a run with sources, or its table by name; what is wrong with a run is said by its reader."""
+    """Whether a path is a run with sources, or its table; errors are reported when the run is read."""
     folder = path.parent if path.name == TABLE else path
     with suppress(RunError, OSError, ValueError):
         if is_parted_run(folder):
@@ -37,32 +37,32 @@ def _has_sources(path: Path) -> bool:
 
 
 def llm_column(schema: pl.Schema) -> str | None:
-    """The column with the names of the LLMs, None where there is none."""
+    """Return the column with the names of the LLMs, None if there is none."""
     texts = {key(name): name for name, kind in schema.items() if kind in (pl.String, pl.Categorical, pl.Enum)}
-    return next((texts[known] for known in LLMS if known in texts), None)
+    return next((texts[alias] for alias in LLMS if alias in texts), None)
 
 
 def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> tuple[str, ...]:
-    """The names of all sources of a table, in their order; none without a column."""
+    """Return the sorted names of all sources of a table; empty without a column."""
     if column is None:
         return ()
     if column not in schema:
-        raise ColumnError(f"there is no column {column!r} to take sources from: {did_you_mean(column, schema.names())}")
+        raise ColumnError(f"there is no column {column!r} to read sources from: {did_you_mean(column, schema.names())}")
     if column in ("question", "answer", "response", "correct", "gold", "sample"):
         raise ColumnError(f"the column {column!r} does not say who answered: choose another, such as {USUAL!r}")
     if schema[column].is_nested() or schema[column] == pl.Object:
-        raise ColumnError(f"the column {column!r} holds {schema[column]}, not one name per response")
-    found = _distinct(frame, column, MOST + 2)
-    if found.null_count():
+        raise ColumnError(f"the column {column!r} contains {schema[column]}, not one name per response")
+    names = _distinct(frame, column, MOST + 2)
+    if names.null_count():
         raise ColumnError(f"some responses have no source: fill the column {column!r}, or drop those rows")
-    return checked_names(found.sort().to_list(), column)
+    return checked_names(names.sort().to_list(), column)
 
 
 def source_code(column: str, names: tuple[str, ...]) -> pl.Expr:
-    """The code of each row's source, as `source`."""
+    """Return the integer code of each row's source, as `source`."""
     return pl.col(column).cast(pl.String).cast(pl.Enum(names)).to_physical().cast(pl.Int32).alias("source")
 
 
-def _distinct(frame: pl.LazyFrame, column: str, most: int) -> pl.Series:
-    """Different values of a column as text, at most so many."""
-    return frame.select(pl.col(column).cast(pl.String).unique()).head(most).collect(engine="streaming")[column]
+def _distinct(frame: pl.LazyFrame, column: str, limit: int) -> pl.Series:
+    """Return up to `limit` distinct values of a column as text."""
+    return frame.select(pl.col(column).cast(pl.String).unique()).head(limit).collect(engine="streaming")[column]

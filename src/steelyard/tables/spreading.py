@@ -1,7 +1,7 @@
-"""Rows spread over parts by their question, and the rows of one part gathered again, in the order they came.
+"""Rows spread over parts by question, and the rows of one part read back in their original order.
 
-Between the two they are chunks: one file per part, to which the rows of that part are appended, some at a time, each
-time as an Arrow stream after its length.
+In between they are chunks: each part has a file to which rows are appended as Arrow streams, each preceded by its
+length.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from steelyard.foundation.errors import ColumnError, RunError
 from steelyard.foundation.files import free_bytes, reason
 from steelyard.runs.parts import part_name, part_of
 
-HELD = 32 << 20  # bytes of rows in memory
+BUFFER_BYTES = 32 << 20  # rows in memory
 PART = "number of the part"
 LENGTH = struct.Struct("<Q")
 
 
 class Spread:
-    """Takes rows, a batch at a time; once HELD bytes are there, they go to the files of their parts."""
+    """Buffers batches of rows, and appends them to the files of their parts once there are BUFFER_BYTES."""
 
     def __init__(self, folder: Path, parts: int) -> None:
         self.folder, self.parts = folder, parts
-        self.held: list[pl.DataFrame] = []
+        self.buffer: list[pl.DataFrame] = []
         self.size = 0
 
     def __enter__(self) -> Spread:
@@ -41,23 +41,23 @@ class Spread:
             self._write()
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Take some rows."""
+        """Add a batch of rows."""
         questions = batch["question"].cast(pl.String)
         if questions.null_count():
             raise ColumnError(f"{questions.null_count()} rows or more have no question id: fill 'question'")
         ids = questions.unique()
-        places = [part_of(question, self.parts) for question in ids]
-        number = questions.replace_strict(ids, places, return_dtype=pl.Int32)
-        self.held.append(batch.with_columns(number.alias(PART)))
+        part_numbers = [part_of(question, self.parts) for question in ids]
+        number = questions.replace_strict(ids, part_numbers, return_dtype=pl.Int32)
+        self.buffer.append(batch.with_columns(number.alias(PART)))
         self.size += int(batch.estimated_size())
-        if self.size > HELD:
+        if self.size > BUFFER_BYTES:
             self._write()
 
     def _write(self) -> None:
-        if not self.held:
+        if not self.buffer:
             return
-        rows = pl.concat(self.held).sort(PART, maintain_order=True)
-        self.held, self.size = [], 0
+        rows = pl.concat(self.buffer).sort(PART, maintain_order=True)
+        self.buffer, self.size = [], 0
         runs = rows[PART].rle().struct.unnest()
         ends = np.cumsum(runs["len"].to_numpy())
         rows = rows.drop(PART)
@@ -69,11 +69,13 @@ class Spread:
                     file.write(LENGTH.pack(chunk.tell()) + chunk.getvalue())
             except OSError as error:
                 room = free_bytes(self.folder)
-                raise RunError(f"cannot write to {self.folder}: {reason(error)} ({room}); make room there") from None
+                raise RunError(
+                    f"cannot write to {self.folder}: {reason(error)} ({room}); free some space there"
+                ) from None
 
 
-def gathered(folders: Iterable[Path], part: int, schema: pl.Schema) -> pl.DataFrame:
-    """The rows of a part, with all columns of a schema, those of a question together and in the order they came."""
+def rows_of_part(folders: Iterable[Path], part: int, schema: pl.Schema) -> pl.DataFrame:
+    """Return the rows of a part with all columns of a schema, grouped by question in their original order."""
     chunks = [chunk for folder in folders for chunk in _chunks(folder / part_name(part))]
     rows = pl.concat([pl.DataFrame(schema=schema), *chunks], how="diagonal_relaxed")
     heads = rows["question"].rle().struct.field("value")

@@ -1,4 +1,4 @@
-"""A plan and a file -> verdicts, in bounded memory: a batch of questions is read, decided, dropped."""
+"""A plan and a table -> verdicts, in bounded memory: questions are read, decided and dropped in batches."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.tables import pools_of
-from steelyard.tables.plan_fits import warn_of_plan
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
+from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.pools_from_frames import join
-from steelyard.tables.reading import named
+from steelyard.tables.reading import name_in_errors
 from steelyard.tables.score_parts import same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.vote_notes import check_several, note_pooled_llms, note_unweighed_scores
@@ -35,8 +35,8 @@ from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Origin, Pool
 
 
-class Voted(NamedTuple):
-    """The verdicts, who decided, how many questions had no readable answer, and the risk control that was asked for."""
+class VoteDetails(NamedTuple):
+    """The verdicts, the method, the number of questions without a readable answer, and any risk control."""
 
     verdicts: pl.DataFrame
     voter: Method
@@ -59,26 +59,26 @@ def vote(
     answers: str = AUTO,
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
-    """Decide every question of a table by a plan (a path, or a fitted method), else by a method that needs none.
+    """Decide every question of a table with a plan (a path or a fitted method), or with a method that needs none.
 
-    Without either it is the majority vote; both together are refused. A table of any length is read in the memory of
-    a batch. With `risk` an answer stands only where the error stays within it with probability `confidence_level`;
-    elsewhere it is null, and the column `answered` says so. Answers are read as the plan's were, unless `answers` names
-    the kind for a plan that has none. The options are those of `steelyard vote`.
+    The default is the majority vote; a plan and a method together are refused. Memory is bounded by a batch, whatever
+    the length of the table. With `risk`, answers are given only as long as the error rate stays within it with
+    probability `confidence_level`; the others are null, with false in the column `answered`. Answers are read as the
+    plan's were; `answers` names the kind if the plan has none. The options are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
     >>> sy.vote(sy.simulate(2, 8, seed=2), plan).select("question", "votes").rows()
     [('q0', 4), ('q1', 4)]
     """
-    return voted(
+    return vote_with_details(
         table, plan, method=method, score=score, source=source, n=n, risk=risk,
         confidence_level=confidence_level, rename=rename, layout=layout, answers=answers,
         progress=progress,
     ).verdicts  # fmt: skip
 
 
-def voted(
+def vote_with_details(
     table: Any,
     plan: Method | str | Path | None,
     *,
@@ -86,56 +86,58 @@ def voted(
     risk: float | None,
     confidence_level: float,
     **options: Any,
-) -> Voted:
-    """Do as `vote` does and return what it knows besides; the other options are those of `decide`."""
+) -> VoteDetails:
+    """Vote like `vote` and return the details; the other options are those of `decide`."""
     voter = voter_of(plan, method)
     if voter.weighs_sources and voter.fitted_on_ is None:
-        kept = ("source", "n", "rename", "layout", "answers")
-        voter = _fitted_here(voter, table, **{key: options[key] for key in kept})
+        passed = ("source", "n", "rename", "layout", "answers")
+        voter = _fitted_here(voter, table, **{key: options[key] for key in passed})
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
-    decided = decide(voter, table, **options)
-    check_several(voter, decided.origin)
-    tell(voter, decided, options["n"])
+    decisions = decide(voter, table, **options)
+    check_several(voter, decisions.origin)
+    warn_about_verdicts(voter, decisions, options["n"])
     if plan is None and method is None:
-        note_unweighed_scores(decided.origin)
-    verdicts = pl.concat(decided.verdicts)
+        note_unweighed_scores(decisions.origin)
+    verdicts = pl.concat(decisions.verdicts)
     unreadable = verdicts["answer"].null_count()
-    return Voted(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
+    return VoteDetails(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
 
 
 def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
-    """Let a method that needs no labels learn from the votes of the whole table."""
+    """Fit a method that needs no labels on the votes of the full table."""
     source = source or source_of_run(table)
     if source is None:
         raise SettingError(
-            f"{voter.name} weighs sources: name the column that says who answered, as {argument('source', 'llm')}"
+            f"{voter.name} weighs sources: name the column with the source of each response, such as {argument('source', 'llm')}"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again, and then says it
+        warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again with warnings
         pool = join(list(pools_of(table, source=source, need_score=False, labels=None, **options)))
     return clone(voter).fit(pool, n=n)
 
 
 def voter_of(plan: object, method: object) -> Method:
-    """Who decides: the plan, or a method that needs none."""
+    """Return the method of a plan, or a method that needs none."""
     if plan is None:
         return unfitted("majority" if method is None else method)
     if method is not None:
-        raise SettingError("a plan and a method exclude each other, as a plan knows its method: leave one of them away")
+        raise SettingError("a plan and a method exclude each other, because a plan has a method: leave out one of them")
     if isinstance(plan, Method):
         return plan
     if not isinstance(plan, str | Path):
-        raise SettingError(f"{plan!r:.80} is no plan: give the path of one, or a fitted method")
+        raise SettingError(f"{plan!r:.80} is not a plan: pass the path of one, or a fitted method")
     if str(plan) in method_names() and not Path(plan).exists():
-        unfitted(str(plan))  # one that learns is refused with what to do
-        raise PlanError(f'no such plan: {plan}; to vote by that method give method="{plan}" (--method {plan}) instead')
+        unfitted(str(plan))  # raises with the fix for a method that learns
+        raise PlanError(f'no such plan: {plan}; to vote with that method, use method="{plan}" (--method {plan})')
     return load(plan)
 
 
 def unfitted(name: object) -> Method:
     """Return a method that can vote without a plan."""
     if not isinstance(name, str):
-        raise SettingError(f"{name!r:.80} is no name of a method: give the name as text, or the object as the plan")
+        raise SettingError(
+            f"{name!r:.80} is not the name of a method: pass the name as text, or a method object as the plan"
+        )
     voter = method_class(name)()
     if voter.learns or voter.oracle:
         raise SettingError(f"{name} cannot vote without a plan: make one with 'steelyard fit', or use majority")
@@ -143,20 +145,20 @@ def unfitted(name: object) -> Method:
 
 
 def _fix(score: str, trained: str) -> str:
-    """What to do about a plan for another score."""
+    """Return how to fix a plan for another score."""
     if "+" in trained or "+" in score or "*" in score:
         return f"vote without --score to use the plan's, or fit a plan for {score!r}"
     return f"rename the column ({score}={trained}) if it is the same verifier's, else fit a plan for {score!r}"
 
 
 @dataclass
-class Decided:
-    """What was decided a batch at a time, what was noticed meanwhile, and mean logits of some questions."""
+class Decisions:
+    """Verdicts by batch, with what is needed for warnings: counts, and mean logits of some questions."""
 
     verdicts: list[pl.DataFrame] = field(default_factory=list)
     questions: int = 0
     origin: Origin = field(default_factory=Origin)
-    largest: int = 0  # the most samples a question had
+    largest: int = 0  # largest number of samples of a question
     short: int = 0  # questions with fewer than n
     any_score: bool = False
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
@@ -174,7 +176,7 @@ def decide(
     answers: str | AnswerReader = AUTO,
     on_demand: bool = False,
     progress: Callable[[float], None] | None = None,
-) -> Decided:
+) -> Decisions:
     """Decide every question of a table, or of one part of it (see `pools_of` for `on_demand`)."""
     fitted = voter.fitted_on_
     trained = fitted.score if fitted else None
@@ -192,72 +194,72 @@ def decide(
     }
     options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
     try:
-        return _decided(voter, table, n, score=trained if score is None else score, **options)
+        return _decide_batches(voter, table, n, score=trained if score is None else score, **options)
     except ColumnError as error:
         if not trained or score is not None:
             raise
         if voter.reads_scores():
-            your = "columns to its" if "+" in trained else "column to it"
-            raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {your}") from None
-        return _decided(voter, table, n, score=None, **options)  # it would only have broken ties
+            noun = "columns" if "+" in trained else "column"
+            raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {noun} to match") from None
+        return _decide_batches(voter, table, n, score=None, **options)  # the score is used only to break ties
 
 
-def tell(voter: Method, decided: Decided, n: int | None) -> None:
-    """Warn of what may make the verdicts worse than the plan promises."""
+def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> None:
+    """Warn about anything that may make the verdicts worse than the plan promises."""
     fitted = voter.fitted_on_
-    warn_of_plan(voter, decided.origin, decided.any_score)
-    note_pooled_llms(voter, decided.origin)
-    if n is not None and decided.short:
-        warnings.warn(_short(n, decided), SteelyardWarning, stacklevel=2)
-    if voter.learns and not voter.weighs_sources and fitted and decided.largest != fitted.n:
+    warn_of_plan(voter, decisions.origin, decisions.any_score)
+    note_pooled_llms(voter, decisions.origin)
+    if n is not None and decisions.short:
+        warnings.warn(_too_few(n, decisions), SteelyardWarning, stacklevel=2)
+    if voter.learns and not voter.weighs_sources and fitted and decisions.largest != fitted.n:
         warnings.warn(
-            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decided.largest}: "
-            f"fit with -n {decided.largest} for the best offset",
+            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decisions.largest}: "
+            f"fit with -n {decisions.largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,
         )
-    moved = (
-        score_drift(fitted.reference_scores, np.concatenate(decided.question_means))
-        if fitted and decided.question_means
+    drift = (
+        score_drift(fitted.reference_scores, np.concatenate(decisions.question_means))
+        if fitted and decisions.question_means
         else None
     )
-    if moved and moved.warning:
-        warnings.warn(moved.warning, SteelyardWarning, stacklevel=2)
+    if drift and drift.warning:
+        warnings.warn(drift.warning, SteelyardWarning, stacklevel=2)
 
 
-def _decided(voter: Method, table: Any, n: int | None, **options: Any) -> Decided:
-    """Vote on the questions of a table, each once."""
+def _decide_batches(voter: Method, table: Any, n: int | None, **options: Any) -> Decisions:
+    """Vote on every question of a table, batch by batch."""
     fitted = voter.fitted_on_
-    found = Decided()
-    with named(table), closing(pools_of(table, **options)) as pools:
+    decisions = Decisions()
+    with name_in_errors(table), closing(pools_of(table, **options)) as pools:
         for pool in pools:
             used = pool if n is None else pool.first(n)
-            found.origin, found.largest = pool.origin, max(found.largest, used.n)
-            found.short += 0 if n is None else int((pool.sizes < n).sum())
-            found.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & _asked(pool)).all())
+            decisions.origin, decisions.largest = pool.origin, max(decisions.largest, used.n)
+            decisions.short += 0 if n is None else int((pool.sizes < n).sum())
+            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & _asked(pool)).all())
             if fitted and fitted.reference_scores and pool.scores is not None and pool.asked is None:
-                found.question_means.append(some_question_means(voter.mixed(used)))
-            found.verdicts.append(voter.predict(used).to_polars())
-            found.questions += pool.n_questions
-    return found
+                decisions.question_means.append(some_question_means(voter.mixed(used)))
+            decisions.verdicts.append(voter.predict(used).to_polars())
+            decisions.questions += pool.n_questions
+    return decisions
 
 
 def _asked(pool: Pool) -> Bools:
-    """Which scores were asked for [R]; one that was not asked is not missing."""
+    """Which scores were asked for [R]; the others do not count as missing."""
     return np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
 
 
-def _short(n: int, decided: Decided) -> str:
-    """What to say where questions have fewer samples than were asked for."""
-    if decided.largest < n:
-        return too_many(n, decided.largest)
+def _too_few(n: int, decisions: Decisions) -> str:
+    """Return the warning for questions with fewer samples than requested."""
+    if decisions.largest < n:
+        return too_many(n, decisions.largest)
     return (
-        f"{decided.short:,} of {decided.questions:,} questions have fewer than n = {n} samples: "
+        f"{decisions.short:,} of {decisions.questions:,} questions have fewer than n = {n} samples: "
         "they vote with what they have"
     )
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:
-    """Take the answer away where the confidence is too low; the column `answered` says where it stands."""
+    """Remove answers whose confidence is below the threshold, and add the column `answered`."""
     answered = (pl.col("confidence") >= threshold).fill_null(False) & pl.col("answer").is_not_null()
     return verdicts.with_columns(answer=pl.when(answered).then("answer"), answered=answered)

@@ -1,4 +1,4 @@
-"""Tables -> files, by their suffix; each appears whole or not at all, and only where it may."""
+"""Tables -> files in the format of their suffix, written atomically and only to permitted paths."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 def write(table: pl.DataFrame, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a table as Parquet, JSON lines, CSV or Arrow.
 
-    A file that is there already is replaced if Steelyard wrote it: a Parquet file with its mark, another one with
-    exactly these columns. With `overwrite` any file is.
+    An existing file is replaced if Steelyard wrote it: a Parquet file with its metadata, any other with exactly these
+    columns. With `overwrite`, any file is replaced.
 
     >>> import steelyard as sy
     >>> write(sy.simulate(questions=2, samples=3), "responses.csv")
@@ -48,21 +48,21 @@ def write(table: pl.DataFrame, path: str | Path, *, overwrite: bool = False) -> 
 
 
 def put(table: pl.DataFrame, path: str | Path) -> None:
-    """Write a table to a path that was checked."""
+    """Write a table to a path that was checked before."""
     with putting(table, place_of(path)):
         pass
 
 
 @contextmanager
-def putting(table: pl.DataFrame, place: Place) -> Iterator[Path]:
-    """Yield a file with a table in it, which takes its place when the block ends well."""
-    with open_draft(place) as draft:
+def putting(table: pl.DataFrame, target: Place) -> Iterator[Path]:
+    """Yield a temporary file with the table, which is moved to its target when the block succeeds."""
+    with open_draft(target) as draft:
         try:
-            WRITERS[Path(place.name).suffix.lower()](table, draft.path)
+            WRITERS[Path(target.name).suffix.lower()](table, draft.path)
         except pl.exceptions.PolarsError as error:
-            if isinstance(place, Address) and "os error" in str(error):
-                raise OSError(0, reason(error)) from None  # of the file here, not of the place
-            raise SettingError(f"cannot write {place}: {error}; choose another path with -o") from None
+            if isinstance(target, Address) and "os error" in str(error):
+                raise OSError(0, reason(error)) from None  # an error of the local file, not of the target
+            raise SettingError(f"cannot write {target}: {error}; choose another path with -o") from None
         yield draft.path
 
 
@@ -73,25 +73,27 @@ def check_output(
     inputs: Iterable[Any] = (),
     overwrite: bool = False,
 ) -> None:
-    """Refuse a path where a table of this kind may not go; without a kind it is any table.
+    """Refuse a path to which a table of this kind must not be written; without a kind, any table.
 
-    At an address nothing is written over without `overwrite`, whoever wrote it.
+    On object stores, nothing is overwritten without `overwrite`, not even files that Steelyard wrote.
     """
-    place = place_of(path)
-    known = any_table() if kind is None else kind.kind() if isinstance(kind, TableKind) else kind
-    if isinstance(place, Address):
-        _check_address(place, known, list(inputs), overwrite)
+    target = place_of(path)
+    file_kind = any_table() if kind is None else kind.kind() if isinstance(kind, TableKind) else kind
+    if isinstance(target, Address):
+        _check_address(target, file_kind, list(inputs), overwrite)
         return
-    outputs.check_output(path, known, inputs=inputs, overwrite=overwrite)
+    outputs.check_output(path, file_kind, inputs=inputs, overwrite=overwrite)
 
 
 def _check_address(target: Address, kind: Kind, inputs: Sequence[Any], overwrite: bool) -> None:
     if not target.name.lower().endswith(".parquet"):
-        raise UnwritableError(str(target), "only Parquet goes to object stores", "name it .parquet, or a file here")
+        raise UnwritableError(
+            str(target), "only Parquet can be written to object stores", "use .parquet, or a local file"
+        )
     if not target.is_file():
         return
-    here = local_path(str(target))
-    if is_one_of(target, inputs) or (isinstance(here, Path) and outputs.input_at(here.resolve(), kind, inputs)):
-        raise UnwritableError(str(target), "it is an input of this command, which is never written over")
+    local = local_path(str(target))
+    if is_one_of(target, inputs) or (isinstance(local, Path) and outputs.input_at(local.resolve(), kind, inputs)):
+        raise UnwritableError(str(target), "it is an input of this command, which is never overwritten")
     if not overwrite:
-        raise UnwritableError(str(target), "it is there already", replace_hint())
+        raise UnwritableError(str(target), "it already exists", replace_hint())

@@ -187,7 +187,7 @@ def test_a_changed_table_is_refused_and_an_equal_one_in_another_format_is_not(he
     ("change", "words", "said"),
     [
         ({"prompt": None}, (*P_TRUE, "--model", "m"), "is shown: add it, or rename yours (--rename yours=prompt)"),
-        ({"response": None, "answer": "2"}, ("logprob",), "has no column 'response', the full text"),
+        ({"response": None, "answer": "2"}, ("logprob",), "has no column 'response' with the full text"),
         ({"logprobs": None}, ("logprob",), "recorded no log-probability: add a column 'logprobs'"),
         ({"sample": 0}, ("logprob",), "has sample 0 more than once"),
         ({"sample": "seed - 1"}, ("logprob",), "a sample has the number -1: number them 0, 1, 2, .."),
@@ -214,7 +214,7 @@ def test_what_cannot_be_scored_is_one_line_with_the_fix(
 
 def test_columns_that_cannot_be_kept_are_named_and_names_are_mapped(here: Path) -> None:
     table = TABLE.rename({"response": "completion"}).with_columns(meta=pl.struct("seed"))
-    with pytest.warns(sy.SteelyardWarning, match="is made without the columns meta"):
+    with pytest.warns(sy.SteelyardWarning, match="the columns meta are left out of the scored table"):
         scored = sy.score(table, "logprob", output="run", rename={"completion": "response"})
     assert (scored.run, scored.new) == (Path("run"), 120)
     assert "meta" not in pl.read_parquet_schema("run/table.parquet")

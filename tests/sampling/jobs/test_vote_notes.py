@@ -30,7 +30,7 @@ def test_a_majority_vote_by_default_names_the_scores_it_does_not_weigh(tmp_path:
     assert done.code == 0
     lines = done.err.splitlines()
     assert len(lines) == 1, done.err
-    assert "the scores in 'prm' are not weighed" in lines[0]
+    assert "does not use the scores in 'prm'" in lines[0]
     assert "--method vanilla --score prm" in lines[0]
     assert steelyard("vote", tmp_path / "scored.csv", "--method", "majority").err == ""
     assert steelyard("vote", tmp_path / "scored.csv", "--method", "vanilla", "--score", "prm").err == ""
@@ -122,4 +122,4 @@ def test_parts_with_one_response_per_question_are_refused_only_if_all_are(tmp_pa
         words = ("-o", tmp_path / f"{name}-verdicts", "--engine", "processes:1")
         done = steelyard("vote", tmp_path / name, *words)
         assert done.code == code, done.err
-    assert "the scores in 'prm' are not weighed" in done.err
+    assert "does not use the scores in 'prm'" in done.err

@@ -16,7 +16,7 @@ from tests.running import steelyard
 
 TABLE = sy.simulate(80, 8, seed=4)
 LEAK = "may be the label in disguise"
-TWICE = "the rows seem to be there twice"
+TWICE = "the rows seem to be duplicated"
 
 
 def said(work: object) -> list[str]:
@@ -40,7 +40,7 @@ def test_a_plan_without_a_single_score_to_weigh_by_says_so(here: Path) -> None:
     sy.write(TABLE.with_columns(score=pl.lit(None, pl.Float64)), "unscored.parquet")
     done = steelyard("vote", "unscored.parquet", "--plan", "plan.json")
     assert done.code == 0
-    assert "every score 'score' is missing, and the plan weighs by it: all responses weigh the same" in done.err
+    assert "every score 'score' is missing, but the plan needs it: all responses weigh the same" in done.err
     compared = steelyard("compare", "plan.json", "majority", "--on", "unscored.parquet")
     assert "every score 'score' is missing" in compared.err
     half = pl.when(pl.col("sample") > 3).then("score")

@@ -38,7 +38,7 @@ def test_the_reason_why_a_reply_ended_is_read() -> None:
 
 def test_without_the_requests_each_is_a_question_and_the_note_says_how_to_join_them() -> None:
     assert table(RESULTS)["question"].n_unique() == 12
-    assert "give the input file beside it" in note(RESULTS)
+    assert "pass the input file too" in note(RESULTS)
 
 
 def test_requests_as_lines_are_read_alike(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_another_system_prompt_is_another_question(tmp_path: Path) -> None:
 
 
 def test_requests_alone_and_results_of_another_batch_are_refused(tmp_path: Path) -> None:
-    assert "holds only the requests of a batch" in refusal(REQUESTS)
+    assert "contains only the requests of a batch" in refusal(REQUESTS)
     other = [row | {"custom_id": "other"} for row in records(RESULTS)[:1]]
     assert "'other' is not in the input file" in refusal([REQUESTS, written(tmp_path / "other.jsonl", other)])
 

@@ -39,7 +39,7 @@ def test_requests_with_the_same_prompt_are_samples_of_one_question() -> None:
     assert note([VLLM_INPUT, VLLM_OUTPUT]) == (
         "batch output: 3 questions, 4 samples, 12 requests with 3 prompts, 1 of 12 requests failed (status 400)"
     )
-    assert "give the input file beside it to join requests with the same prompt" in note(VLLM_OUTPUT)
+    assert "pass the input file too, to join requests with the same prompt" in note(VLLM_OUTPUT)
 
 
 def test_prompts_that_differ_in_an_image_only_are_two_questions(tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_a_request_that_was_asked_again_has_its_later_response(tmp_path: Path) -
 
 def test_two_responses_to_one_request_are_refused(tmp_path: Path) -> None:
     copy = written(tmp_path / "copy.jsonl", records(OUTPUT))
-    assert refusal([OUTPUT, copy]) == "custom_id 'request-2' stands twice with a response: keep one of them"
+    assert refusal([OUTPUT, copy]) == "custom_id 'request-2' appears twice with a response: keep one of them"
 
 
 def test_the_input_of_another_batch_is_refused() -> None:
-    said = "custom_id 'request-4' is not in the input file: give the input of this batch"
+    said = "custom_id 'request-4' is not in the input file: pass the input of this batch"
     assert refusal([VLLM_INPUT, OUTPUT]) == said
 
 
@@ -77,17 +77,17 @@ def test_a_request_without_a_line_in_the_output_counts_as_failed(tmp_path: Path)
 
 
 def test_the_input_alone_is_no_table() -> None:
-    said = "it holds only the requests of a batch: give the output file, with or without this one"
+    said = "it contains only the requests of a batch: pass the output file, with or without this one"
     assert refusal(INPUT) == said
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     rows = records(OUTPUT)
     rows[2]["response"]["body"]["choices"][1]["index"] = 3
-    said = "custom_id 'request-2' has two choices with one index: write the file again, or remove it"
+    said = "custom_id 'request-2' has two choices with the same index: write the file again, or remove it"
     assert refusal(written(tmp_path / "out.jsonl", rows)) == said
     del rows[2]["response"]["body"]["choices"]
-    said = "custom_id 'request-2' has no choices: it is no chat completion; remove it, or write the file again"
+    said = "custom_id 'request-2' has no choices: it is not a chat completion; remove it, or write the file again"
     assert refusal(written(tmp_path / "out.jsonl", rows)) == said
 
 

@@ -49,8 +49,8 @@ def test_several_files_are_questions_by_their_names(tmp_path: Path) -> None:
 def test_single_choices_without_requests_could_be_anything_and_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "lines.jsonl", [row["response"] for row in records(REQUESTS)])
     assert refusal(path) == (
-        "no completion has its request beside it, so it is unknown which of them answer the same "
-        "question: save the request too ({'request': ..., 'response': ...}), or ask with n above 1"
+        "no completion was saved with its request, so it is unknown which of them answer the same "
+        "question: save the request too ({'request': ..., 'response': ...}), or send requests with n above 1"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_completion_without_choices_is_named(tmp_path: Path) -> None:
     rows = [*json.loads(LIST.read_text()), {"error": {"message": "overloaded"}}]
     assert (
         refusal(written(tmp_path / "lines.jsonl", rows))
-        == "completion 3 has no response in it: remove it, or ask again"
+        == "completion 3 contains no response: remove it, or request it again"
     )
 
 

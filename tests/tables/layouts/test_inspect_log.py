@@ -107,7 +107,7 @@ def test_long_texts_are_fetched_from_the_attachments(tmp_path: Path) -> None:
         attach(sample)
         sample["attachments"] = {}
 
-    said = "sample 'q0', epoch 1 points to an attachment that the log does not hold: read the log as Inspect wrote it"
+    said = "sample 'q0', epoch 1 refers to an attachment that is not in the log: read the log as Inspect wrote it"
     assert refusal(_changed(tmp_path / "log.json", lose)).startswith(said)
 
 
@@ -115,12 +115,12 @@ def test_several_choices_of_which_one_was_scored_are_refused(tmp_path: Path) -> 
     def double(sample: dict[str, Any]) -> None:
         sample["output"]["choices"] *= 2
 
-    said = "sample 'q0', epoch 1 has 2 choices, of which one was scored: ask for epochs, not num_choices"
+    said = "sample 'q0', epoch 1 has 2 choices, of which one was scored: use epochs instead of num_choices"
     assert refusal(_changed(tmp_path / "log.json", double)) == said
 
 
 def test_one_evaluation_given_twice_is_refused() -> None:
-    said = "sample 'q0', epoch 1 of sums stands twice for mockllm/model: give one log per task and LLM"
+    said = "sample 'q0', epoch 1 of sums appears twice for mockllm/model: pass one log per task and LLM"
     assert refusal([EVAL, JSON]) == said
 
 

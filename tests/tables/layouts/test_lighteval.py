@@ -32,7 +32,7 @@ def test_texts_are_samples_and_the_gold_is_the_choice_at_gold_index() -> None:
 
 
 def test_log_probabilities_are_no_responses() -> None:
-    said = "doc '0' of sums_choice|0 holds log-probabilities of its choices and no response"
+    said = "doc '0' of sums_choice|0 contains log-probabilities of its choices and no response"
     assert refusal(CHOICE).startswith(said)
 
 
@@ -44,7 +44,7 @@ def test_a_gold_index_without_a_choice_is_refused(tmp_path: Path, index: int) ->
 
 def test_a_question_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = _with_doc(tmp_path / "details.parquet", id="1")
-    assert refusal(path) == "doc '1' of sums|0 stands twice, of two runs or two LLMs: give the files of one run"
+    assert refusal(path) == "doc '1' of sums|0 appears twice, from two runs or two LLMs: pass the files of one run"
 
 
 def test_several_tasks_keep_their_questions_apart(tmp_path: Path) -> None:

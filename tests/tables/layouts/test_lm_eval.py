@@ -45,7 +45,7 @@ def test_several_tasks_keep_their_questions_apart() -> None:
 
 def test_log_likelihoods_are_no_responses() -> None:
     assert refusal(CHOICE) == (
-        "doc_id 0 of sums_choice holds log-likelihoods and no response, so there is nothing to vote on: run a task "
+        "doc_id 0 of sums_choice contains log-likelihoods and no response, so there is nothing to vote on: run a task "
         "that generates (output_type: generate_until) with repeats: 8 or more"
     )
 
@@ -57,9 +57,9 @@ def test_rolling_log_likelihoods_are_no_responses_either(tmp_path: Path) -> None
 
 def test_two_runs_of_one_task_are_not_mixed(tmp_path: Path) -> None:
     later = shutil.copy(SUMS, tmp_path / "samples_sums_2026-11-17T04-00-00.000000.jsonl")
-    assert "hold the same task 'sums', of two runs or two LLMs: give one of them" in refusal([SUMS, later])
+    assert "contain the task 'sums', from two runs or two LLMs: pass one of them" in refusal([SUMS, later])
     twice = written(tmp_path / "samples_sums.jsonl", records(SUMS) * 2)
-    assert refusal(twice) == "doc_id 0 of sums stands twice with the filter 'strict-match': keep the lines of one run"
+    assert refusal(twice) == "doc_id 0 of sums appears twice with the filter 'strict-match': keep the lines of one run"
 
 
 def test_a_filter_with_other_responses_is_another_run(tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_a_filter_with_other_responses_is_another_run(tmp_path: Path) -> None:
     ("field", "value", "said"),
     [
         ("resps", None, "doc_id 0 of sums is damaged ('resps' is NoneType): write the file again, or remove it"),
-        ("resps", [], "doc_id 0 of sums has 0 requests, and one is expected: leave this task out"),
-        ("resps", [["a"], ["b"]], "doc_id 0 of sums has 2 requests, and one is expected: leave this task out"),
-        ("resps", [[None]], "doc_id 0 of sums has a response that is no text: write the file again"),
+        ("resps", [], "doc_id 0 of sums has 0 requests, but one is expected: leave this task out"),
+        ("resps", [["a"], ["b"]], "doc_id 0 of sums has 2 requests, but one is expected: leave this task out"),
+        ("resps", [[None]], "doc_id 0 of sums has a response that is not text: write the file again"),
         ("doc_id", None, "line 1 is damaged ('doc_id' is NoneType): write the file again, or remove it"),
     ],
 )

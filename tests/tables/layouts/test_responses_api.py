@@ -49,7 +49,10 @@ def test_responses_alone_could_answer_anything_and_are_refused(tmp_path: Path) -
 
 def test_what_is_no_response_is_named(tmp_path: Path) -> None:
     rows = [*records(REQUESTS)[:2], {"request": {}, "response": {"error": "x"}}]
-    assert refusal(written(tmp_path / "odd.jsonl", rows)) == "response 2 has no response in it: remove it, or ask again"
+    assert (
+        refusal(written(tmp_path / "odd.jsonl", rows))
+        == "response 2 contains no response: remove it, or request it again"
+    )
 
 
 def test_one_response_is_one_question(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_two_tasks_with_one_number_are_not_one_question(tmp_path: Path) -> None:
     rows = records(TRACES)
     rows[4]["task"] |= {"key": "other", "hash": "other"}
     path = written(tmp_path / "traces.jsonl", rows)
-    assert refusal(path) == "line 5: two different tasks are called '0': give the traces of one taskset"
+    assert refusal(path) == "line 5: two different tasks are called '0': pass the traces of one taskset"
 
 
 def test_a_key_of_its_own_is_the_name_of_the_question(tmp_path: Path) -> None:

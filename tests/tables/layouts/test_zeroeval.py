@@ -34,12 +34,12 @@ def test_an_empty_output_is_a_sample_without_a_response() -> None:
 
 def test_a_session_that_stands_twice_is_refused(tmp_path: Path) -> None:
     rows = json.loads(SMALL.read_text())
-    said = "session_id 'sums-0' of llm stands twice: keep one of them"
+    said = "session_id 'sums-0' of llm appears twice: keep one of them"
     assert refusal(written(tmp_path / "llm.json", [*rows, rows[0]])) == said
 
 
 def test_an_output_that_is_no_text_is_named(tmp_path: Path) -> None:
     rows = json.loads(SMALL.read_text())
     rows[1]["output"] = [3]
-    said = "session_id 'sums-1' of llm has an output that is no text: write the file again, or remove it"
+    said = "session_id 'sums-1' of llm has an output that is not text: write the file again, or remove it"
     assert refusal(written(tmp_path / "llm.json", rows)) == said

@@ -12,9 +12,9 @@ from steelyard.foundation.errors import ScoreError, SettingError
 from steelyard.runs.parted_bill import run_bills
 from steelyard.sampling.score.frugal_rule import fingerprint
 from steelyard.tables import read
-from steelyard.tables.plan_fits import warn_of_plan
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
-from steelyard.tables.score_spelling import spelled
+from steelyard.tables.plan_warnings import warn_of_plan
+from steelyard.tables.score_spelling import parse_score
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Bools, Ints
@@ -67,7 +67,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
         "rename": rename_of_plan(voter, file, options["rename"]),
     }
     pool = read(file, **{**options, **read_as, "score": options["score"] or trained})
-    score = spelled(pool.origin.score or "")
+    score = parse_score(pool.origin.score or "")
     column = score.column if score else ""
     note, bill = _told(file, column, price)
     if price is not None and bill is None:
@@ -80,7 +80,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
 
 def plan_of(file: str | Path, pool: Pool) -> Path:
     """The plan that the scores of a run were asked by, if it is still where it was."""
-    score = spelled(pool.origin.score or "")
+    score = parse_score(pool.origin.score or "")
     note, _ = _told(file, score.column if score else "")
     unread = 0 if pool.asked is None else int((~pool.asked).sum())
     named = str(note.get("plan")) if note else ""

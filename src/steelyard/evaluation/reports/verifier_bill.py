@@ -7,7 +7,7 @@ from pathlib import Path
 from steelyard.evaluation.reports.summary import Case
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.parted_bill import run_bills
-from steelyard.tables.score_spelling import spelled
+from steelyard.tables.score_spelling import parse_score
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.readings import texts_asked
 from steelyard.voting.on_demand.rule import replay
@@ -27,7 +27,7 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
         else:
             share = float(texts_asked(asked).sum() / test.n_responses)
             facts["read by score --frugal"] = f"{share:.0%} of the responses, same verdicts"
-    score = spelled(test.origin.score or "")
+    score = parse_score(test.origin.score or "")
     return facts | (_billed(Path(file), score.column) if score else {})
 
 

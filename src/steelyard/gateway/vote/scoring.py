@@ -22,7 +22,7 @@ from steelyard.sampling.ask.ask import probability_of
 from steelyard.sampling.llm.prices import Prices, price_of
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
 from steelyard.sampling.verifiers.step_splits import split
-from steelyard.tables.score_spelling import Score, spelled
+from steelyard.tables.score_spelling import Score, parse_score
 
 AGAIN = 1.0  # seconds until a connection that failed is tried again
 SHARE = 0.5  # of the time that a request has left, for one score
@@ -102,7 +102,7 @@ class Verified:
         self._runner: Runner | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._failed = -AGAIN
-        spelling = spelled(score) or Score(score, None)
+        spelling = parse_score(score) or Score(score, None)
         self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
 
     async def score(self, question: str, sample: Sample, until: float) -> Scored:

@@ -16,7 +16,7 @@ from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
 from steelyard.runs.on_demand import BEGINS
 from steelyard.tables.plan_reading import answers_of_plan
-from steelyard.tables.score_spelling import REDUCERS, Score, parts_of, spelled
+from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_scores
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand import asking_names, asking_rule
@@ -108,8 +108,8 @@ def score_of_plan(voter: Method, name: str, column: str) -> Score:
     fitted = voter.fitted_on_.score if voter.fitted_on_ else None
     if fitted is None:
         return Score(column, "last")
-    meant = spelled(fitted)
-    if len(parts_of(fitted)) > 1 or meant is None:
+    meant = parse_score(fitted)
+    if len(split_scores(fitted)) > 1 or meant is None:
         raise PlanError(
             f"{name} goes by {fitted!r}, several scores together, and one verifier gives one: fit a plan with "
             f"--score {column}"

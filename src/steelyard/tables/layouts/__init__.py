@@ -1,4 +1,4 @@
-"""The layouts people's files have, one per file, named as the user types it (lm_eval.py: lm-eval).
+"""Layouts of response files, one per module, named as the user types it (lm_eval.py: lm-eval).
 
-A layout knows its files and turns their records into the rows of our table. What it may look at: recognition.py.
+A layout recognises its files and converts their records to the standard columns. recognition.py has the interface.
 """

@@ -1,4 +1,4 @@
-"""Results of Anthropic's Message Batches, one line per request in any order; the requests may stand beside."""
+"""Results of Anthropic's Message Batches, one line per request in any order, with or without the requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPES = ("succeeded", "errored", "canceled", "expired")
 
 
 class AnthropicBatch(Layout):
-    """Each request is a sample, and requests that ask the same are samples of one question."""
+    """Each request is a sample; requests with the same prompt are samples of one question."""
 
     name = "anthropic-batch"
     title = "Anthropic batch results"
@@ -29,7 +29,7 @@ class AnthropicBatch(Layout):
 
 
 class Unfolded(Opened):
-    """Files in which `{"requests": [..]}`, the body that creates a batch, stands for its requests."""
+    """Files in which `{"requests": [..]}`, the body that creates a batch, is replaced by its requests."""
 
     def __init__(self, opened: Opened) -> None:
         self.opened, self.paths = opened, opened.paths
@@ -66,7 +66,7 @@ def _is_input(record: Record) -> bool:
 
 
 def _failure(record: Record) -> str | None:
-    """Why there is no response, in a word; None where there is one."""
+    """Return why there is no response, in a word; None if there is one."""
     kind = within(record, "result", "type")
     if kind == "errored":
         return str(
@@ -76,14 +76,14 @@ def _failure(record: Record) -> str | None:
 
 
 def _request(record: Record) -> dict[str, Any]:
-    """The parameters of a request, with its system prompt as the first message."""
+    """Return the parameters of a request, with its system prompt as the first message."""
     params: dict[str, Any] = record["params"]
     system = text_of(params.get("system"))
     return {**params, "messages": [{"role": "system", "content": system}, *params["messages"]]} if system else params
 
 
-def _replies(record: Record, where: str) -> tuple[Any, list[Row]]:
-    message = need(record["result"], "message", dict, where)
+def _replies(record: Record, location: str) -> tuple[Any, list[Row]]:
+    message = need(record["result"], "message", dict, location)
     tokens = within(message, "usage", "output_tokens")
     reason = message.get("stop_reason")
     row = {

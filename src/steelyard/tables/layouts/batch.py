@@ -1,4 +1,4 @@
-"""OpenAI's batch output and vLLM's run-batch output, one line per request in any order; the input may stand beside."""
+"""OpenAI's batch output and vLLM's run-batch output, one line per request in any order, with or without the input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
 
 class Batch(Layout):
-    """Each choice is a sample; a request that failed is a sample without a response."""
+    """Each choice is a sample; a failed request is a sample without a response."""
 
     name = "batch"
     title = "batch output"
@@ -25,7 +25,7 @@ class Batch(Layout):
 
 
 def _is_output(record: Record) -> bool:
-    """A line of the output or of the error file."""
+    """Whether this is a line of the output or the error file."""
     return (
         "custom_id" in record and "response" in record and ("error" in record or isinstance(record["response"], dict))
     )
@@ -36,7 +36,7 @@ def _is_input(record: Record) -> bool:
 
 
 def _failure(record: Record) -> str | None:
-    """Why there is no response, in a word; None where there is one."""
+    """Return why there is no response, in a word; None if there is one."""
     response = record.get("response")
     status = response.get("status_code", 200) if isinstance(response, dict) else None
     if status is not None and status != 200:
@@ -52,9 +52,9 @@ def _request(record: Record) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _replies(record: Record, where: str) -> tuple[Any, list[Row]]:
-    reply = need(record["response"], "body", dict, where)
-    return reply.get("model"), choices_of(reply, where)
+def _replies(record: Record, location: str) -> tuple[Any, list[Row]]:
+    reply = need(record["response"], "body", dict, location)
+    return reply.get("model"), choices_of(reply, location)
 
 
 FORM = BatchForm(_is_output, _is_input, _failure, _request, _replies)

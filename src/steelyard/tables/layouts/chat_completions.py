@@ -1,4 +1,4 @@
-"""Chat completions as a server returned them, saved as one object, a list or JSON lines; the request may be beside."""
+"""Chat completions saved as one object, a list or JSON lines, with or without the request."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 from steelyard.tables.saved_replies import read_replies, within_record
 
-FIX = "save the request too ({'request': ..., 'response': ...}), or ask with n above 1"
+FIX = "save the request too ({'request': ..., 'response': ...}), or send requests with n above 1"
 
 
 class ChatCompletions(Layout):
-    """Each choice is a sample; the question is the request where it is saved too, else the place in the file."""
+    """Each choice is a sample; the question is the request if it was saved, else the position in the file."""
 
     name = "chat-completions"
     title = "chat completions"

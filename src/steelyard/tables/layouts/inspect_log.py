@@ -1,4 +1,4 @@
-"""Inspect: a log of an evaluation, .eval (a zip archive) or .json; epochs are samples."""
+"""Inspect evaluation logs, .eval (a zip archive) or .json; epochs are samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Any
 
 from steelyard.foundation.errors import TableError
 from steelyard.tables.grader_marks import Marks, add_marks, mark
-from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, need, said, table_of, within
+from steelyard.tables.layout_rows import (
+    Row,
+    accepted_golds,
+    count_note,
+    failure_note,
+    join_notes,
+    need,
+    prefix_tasks,
+    table_of,
+    within,
+)
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 from steelyard.tables.sources.eval_archives import archived_log
@@ -16,7 +26,7 @@ ATTACHED = "attachment://"
 
 
 class InspectLog(Layout):
-    """The text of the answer is read; the scorer that says correct or not gives the labels, numbers are scores."""
+    """Answers are read from the responses; a scorer that marks correct or incorrect gives labels, others scores."""
 
     name = "inspect-log"
     title = "Inspect log"
@@ -37,22 +47,24 @@ class InspectLog(Layout):
             task, llm = str(within(header, "eval", "task") or ""), within(header, "eval", "model")
             if header.get("status") not in (None, "success"):
                 status.append(f"the log of {task} ended as {header['status']}")
-            read: list[tuple[int, Row, Marks]] = []  # what is needed of each sample: its events may be long
+            read: list[tuple[int, Row, Marks]] = []  # not the samples themselves: their events may be long
             for sample in samples:
                 epoch = _epoch(sample)
                 key = (task, str(llm), _id(sample), epoch)
-                where = f"sample {_id(sample)!r}, epoch {epoch}"
+                location = f"sample {_id(sample)!r}, epoch {epoch}"
                 if key in seen:
-                    raise TableError(f"{where} of {task} stands twice for {llm}: give one log per task and LLM")
+                    raise TableError(f"{location} of {task} appears twice for {llm}: pass one log per task and LLM")
                 seen.add(key)
-                row = {**_row(sample, where), "domain": task or None, "llm": str(llm) if llm else None}
+                row = {**_row(sample, location), "domain": task or None, "llm": str(llm) if llm else None}
                 read.append((epoch, row, _marks(sample)))
-            read.sort(key=lambda one: one[0])
+            read.sort(key=lambda entry: entry[0])
             rows += [row for _, row, _ in read]
             marks += [mark for _, _, mark in read]
-        many, graded = accepted_golds(rows), add_marks(rows, marks, "scorer")
-        by_task(rows)
-        return Converted(table_of(rows), said(counted(rows, "epochs"), graded, many, failures(rows), *status))
+        several_golds, graded = accepted_golds(rows), add_marks(rows, marks, "scorer")
+        prefix_tasks(rows)
+        return Converted(
+            table_of(rows), join_notes(count_note(rows, "epochs"), graded, several_golds, failure_note(rows), *status)
+        )
 
 
 def _is_log(record: Record) -> bool:
@@ -60,14 +72,16 @@ def _is_log(record: Record) -> bool:
 
 
 def _log(part: Opened) -> tuple[Record, Iterator[Record]]:
-    """The header of a log and its samples."""
+    """Return the header of a log and its samples."""
     if part.paths and part.paths[0].suffix.lower() == ".eval":
         return archived_log(part.paths[0])
     log = next(part.records(), {})
     if not _is_log(log):
-        raise TableError(f"{part.paths[0].name if part.paths else 'this'} is no log of Inspect: give only its logs")
+        raise TableError(
+            f"{part.paths[0].name if part.paths else 'this'} is not an Inspect log: pass only Inspect logs"
+        )
     if not log.get("samples") or not isinstance(log["samples"], list):
-        raise TableError("the log holds no samples: run the evaluation with log_samples")
+        raise TableError("the log contains no samples: run the evaluation with log_samples")
     return log, iter(log["samples"])
 
 
@@ -79,12 +93,12 @@ def _epoch(sample: Record) -> int:
     return int(need(sample, "epoch", int, f"sample {_id(sample)!r}"))
 
 
-def _row(sample: Record, where: str) -> Row:
-    found = within(sample, "output", "choices")
-    choices = found if isinstance(found, list) else []
+def _row(sample: Record, location: str) -> Row:
+    listed = within(sample, "output", "choices")
+    choices = listed if isinstance(listed, list) else []
     if len(choices) > 1:
         raise TableError(
-            f"{where} has {len(choices)} choices, of which one was scored: ask for epochs, not num_choices"
+            f"{location} has {len(choices)} choices, of which one was scored: use epochs instead of num_choices"
         )
     text = text_of(within(choices[0], "message", "content")) if choices else None
     prompt = prompt_of(sample.get("input"))
@@ -92,34 +106,34 @@ def _row(sample: Record, where: str) -> Row:
     target = sample.get("target")
     return {
         "question": _id(sample),
-        "response": None if sample.get("error") else _attached(text, sample, where) or None,
+        "response": None if sample.get("error") else _attached(text, sample, location) or None,
         "finish": reason if isinstance(reason, str) else None,
         "gold": target if isinstance(target, list) else (str(target) if target not in (None, "") else None),
-        "prompt": _attached(prompt, sample, where),
+        "prompt": _attached(prompt, sample, location),
     }
 
 
-def _attached(text: str | None, sample: Record, where: str) -> str | None:
-    """Long texts may be stored once, beside the messages."""
+def _attached(text: str | None, sample: Record, location: str) -> str | None:
+    """Return a text, looked up in the attachments of its sample if it is a reference to one."""
     if text is None or not text.startswith(ATTACHED):
         return text
-    found = within(sample, "attachments", text.removeprefix(ATTACHED))
-    if not isinstance(found, str):
+    attachment = within(sample, "attachments", text.removeprefix(ATTACHED))
+    if not isinstance(attachment, str):
         raise TableError(
-            f"{where} points to an attachment that the log does not hold: read the log as Inspect wrote it, because a "
-            "conversion cannot bring it back, or remove that sample"
+            f"{location} refers to an attachment that is not in the log: read the log as Inspect wrote it, because a "
+            "conversion cannot restore it, or remove that sample"
         )
-    return found
+    return attachment
 
 
 def _marks(sample: Record) -> Marks:
-    """What each scorer said; one that gave several values is a column for each."""
+    """Return the marks by scorer; a scorer with several values has a column for each."""
     marks: Marks = {}
     scores = sample.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
         value = within(score, "value")
         if isinstance(value, dict):
-            marks |= {f"{name}.{key}": mark(each) for key, each in value.items()}
+            marks |= {f"{name}.{key}": mark(entry) for key, entry in value.items()}
         else:
             marks[name] = mark(value)
     return marks

@@ -1,4 +1,4 @@
-"""One row per response, with our names or with others that are known."""
+"""One row per response, with standard column names or known aliases."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from steelyard.tables.gold_or_answer import (
     check_unknown_lists,
 )
 from steelyard.tables.label_words import are_labels
-from steelyard.tables.letter_case import chosen_in_our_case
+from steelyard.tables.letter_case import option_columns
 from steelyard.tables.list_answers import with_list_answers
-from steelyard.tables.mixed_tasks import apart_by_task
+from steelyard.tables.mixed_tasks import separate_tasks
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,
@@ -27,10 +27,10 @@ from steelyard.tables.names import (
     RESPONSES,
     ROW_IDS,
     accepted_lists,
+    columns_named,
     first_of,
     is_label,
     key,
-    named,
     only,
 )
 from steelyard.tables.percentages import in_percent, with_shares
@@ -41,7 +41,7 @@ class Long(Layout):
     name = "long"
     title = "long table"
     about = "any table: one row per response, by the names of docs/table.md or known others (prompt, completion, ..)"
-    turn = 9  # what no other layout recognises
+    turn = 9  # last: it accepts any table
 
     def recognises(self, opened: Opened) -> bool:
         frame = opened.frame()
@@ -55,45 +55,48 @@ class Long(Layout):
         frame = with_shares(frame, percent)
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
-        meant = _texts(schema, flat) | _labels(frame, schema, flat) | chosen_in_our_case(schema)
+        columns = _texts(schema, flat) | _labels(frame, schema, flat) | option_columns(schema)
         question = None if "question" in schema else _question(frame, flat)
         if question:
-            meant["question"] = question
-        notes = [f"{theirs!r} read as {ours!r}" for ours, theirs in meant.items()]
+            columns["question"] = question
+        notes = [f"{theirs!r} read as {ours!r}" for ours, theirs in columns.items()]
         notes += [f"{name!r} read as percent (87 % is 0.87)" for name in percent]
-        frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in meant.items())
-        if "correct" in meant or schema.get("correct") == pl.String:
-            check_label_of_questions(frame, meant.get("correct", "correct"))
+        frame = frame.with_columns(pl.col(theirs).alias(ours) for ours, theirs in columns.items())
+        if "correct" in columns or schema.get("correct") == pl.String:
+            check_label_of_questions(frame, columns.get("correct", "correct"))
         check_answer_is_gold(frame)
-        frame, apart = apart_by_task(frame)
-        return Converted(frame, ", ".join([*notes, *([apart] if apart else [])]))
+        frame, task_note = separate_tasks(frame)
+        return Converted(frame, ", ".join([*notes, *([task_note] if task_note else [])]))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
-    """Where the response and its answer stand, in a table that has neither by our names."""
+    """Return the columns of the response and its answer, for a table that has neither under its standard name."""
     if "answer" in schema or "response" in schema:
         return {}
-    found = {ours: only(named(flat, known), ours) for ours, known in (("response", RESPONSES), ("answer", ANSWERS))}
-    return {ours: theirs for ours, theirs in found.items() if theirs}
+    matches = {
+        ours: only(columns_named(flat, aliases), ours)
+        for ours, aliases in (("response", RESPONSES), ("answer", ANSWERS))
+    }
+    return {ours: theirs for ours, theirs in matches.items() if theirs}
 
 
 def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str, str]:
-    """Where it stands what is correct, in a table that has neither `correct` nor `gold`."""
+    """Return the column with labels or gold answers, for a table that has neither `correct` nor `gold`."""
     if "correct" in schema or "gold" in schema:
         return {}
-    labels = [name for name in named(flat, LABELS) if _has_labels(frame, name)]
+    labels = [name for name in columns_named(flat, LABELS) if _has_labels(frame, name)]
     correct = only(labels, "correct")
     if correct:
         return {"correct": correct}
     gold = first_of(flat, (GOLDS,), "gold") or only(
-        [name for name in named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
+        [name for name in columns_named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
     )
     gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
 
 
 def _has_labels(frame: pl.LazyFrame, name: str) -> bool:
-    """Whether a column labels responses: true and false, 1 and 0, or words that say so."""
+    """Whether a column contains labels: true and false, 1 and 0, or words for them."""
     kind = frame.collect_schema()[name]
     if kind == pl.String:
         return are_labels(frame, name, judged=key(name) in LATE_GOLDS)
@@ -105,20 +108,22 @@ def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
 
 
 def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
-    """The column that responses to one question share: its id, or its text where an id is that of a row."""
-    found, texts = first_of(flat, (QUESTION_IDS,), "question"), named(flat, QUESTION_TEXTS)
-    rows = found or only(named(flat, ROW_IDS), "question")
-    if not rows:
+    """Return the column that identifies the question: its id, or its text if the id is that of a row."""
+    question_id, texts = first_of(flat, (QUESTION_IDS,), "question"), columns_named(flat, QUESTION_TEXTS)
+    id_column = question_id or only(columns_named(flat, ROW_IDS), "question")
+    if not id_column:
         return only(texts, "question")
     if not texts:
-        return rows
-    counts = frame.select(pl.len(), pl.col(rows).n_unique().alias("ids"), pl.struct(texts).n_unique().alias("texts"))
+        return id_column
+    counts = frame.select(
+        pl.len(), pl.col(id_column).n_unique().alias("ids"), pl.struct(texts).n_unique().alias("texts")
+    )
     size, ids, distinct = counts.collect(engine="streaming").row(0)
-    if ids == size and distinct < size:  # it numbers the rows
+    if ids == size and distinct < size:  # the id numbers the rows
         return only(texts, "question")
-    if ids != distinct and not found:
+    if ids != distinct and not question_id:
         raise ColumnError(
-            f"several columns could be 'question': {', '.join((rows, *texts))}, and they tell different questions "
-            f"apart; choose one with {argument('rename', {rows: 'question'})}"
+            f"several columns could be 'question': {', '.join((id_column, *texts))}, and they disagree on which rows "
+            f"are the same question; choose one with {argument('rename', {id_column: 'question'})}"
         )
-    return rows
+    return id_column

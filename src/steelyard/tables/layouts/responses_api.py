@@ -1,4 +1,4 @@
-"""Responses of OpenAI's Responses API, saved as one object, a list or JSON lines; the request may be beside."""
+"""Responses of OpenAI's Responses API, saved as one object, a list or JSON lines, with or without the request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIX = (
 
 
 class ResponsesApi(Layout):
-    """Each response is a sample; the question is the request where it is saved too, or named in the metadata."""
+    """Each response is a sample; the question is the request if it was saved, or named in the metadata."""
 
     name = "responses-api"
     title = "Responses API"

@@ -9,12 +9,12 @@ from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import (
     Row,
     accepted_golds,
-    by_task,
-    counted,
-    failures,
+    count_note,
+    failure_note,
+    join_notes,
     listing,
     need,
-    said,
+    prefix_tasks,
     table_of,
     within,
 )
@@ -25,7 +25,7 @@ GOLD = ("answer", "gold", "target", "ground_truth", "expected_answer", "referenc
 
 
 class VerifiersTraces(Layout):
-    """The last thing the LLM said is the response; rewards are labels or scores (grader_marks.py)."""
+    """The last message of the LLM is the response; rewards are labels or scores (grader_marks.py)."""
 
     name = "verifiers-traces"
     title = "verifiers traces"
@@ -47,38 +47,40 @@ class VerifiersTraces(Layout):
             domain = str(env) if env else None
             if hashes.setdefault((domain, name), task.get("hash")) != task.get("hash"):
                 raise TableError(
-                    f"line {number}: two different tasks are called {name!r}: give the traces of one taskset"
+                    f"line {number}: two different tasks are called {name!r}: pass the traces of one taskset"
                 )
             data = need(task, "data", dict, f"line {number}")
-            named = [each for each in GOLD if data.get(each) is not None]
-            golds += named
+            fields = [field for field in GOLD if data.get(field) is not None]
+            golds += fields
             common = {"question": name, "domain": domain, "prompt": prompt_of(data.get("prompt"))}
-            common["gold"] = _gold(data[named[0]]) if len({str(data[each]) for each in named}) == 1 else None
+            common["gold"] = _gold(data[fields[0]]) if len({str(data[field]) for field in fields}) == 1 else None
             for trace in _traces(record, f"line {number}"):
                 rows.append({**common, **_reply(trace)})
                 marks.append(_marks(trace))
-        many, graded = accepted_golds(rows), add_marks(rows, marks, "reward")
+        several_golds, graded = accepted_golds(rows), add_marks(rows, marks, "reward")
         gold = f"gold from {listing(golds)}" if any(row["gold"] for row in rows) else ""
-        by_task(rows)
-        return Converted(table_of(rows), said(counted(rows, "rollouts"), gold, graded, many, failures(rows)))
+        prefix_tasks(rows)
+        return Converted(
+            table_of(rows), join_notes(count_note(rows, "rollouts"), gold, graded, several_golds, failure_note(rows))
+        )
 
 
-def _question(task: Record, where: str) -> str:
-    """The key of a task where it says more than the hash of its content, else the task's number."""
+def _question(task: Record, location: str) -> str:
+    """Return the key of a task if it is more than the hash of its content, else the task's number."""
     key, content, number = task.get("key"), task.get("hash"), within(task, "data", "idx")
     if number is not None and key in (None, content):
         return str(number)
     if key is None and content is None:
-        raise TableError(f"{where} has a task without a key, a hash or a number: write the file again, or remove it")
+        raise TableError(f"{location} has a task without a key, a hash or a number: write the file again, or remove it")
     return str(key if key is not None else content)
 
 
-def _traces(record: Record, where: str) -> list[Record]:
-    """The traces of one episode; one that failed before there was any is a rollout without a response."""
-    traces: list[Record] = need(record, "traces", list, where)
+def _traces(record: Record, location: str) -> list[Record]:
+    """Return the traces of one episode; an episode without any is a rollout without a response."""
+    traces: list[Record] = need(record, "traces", list, location)
     agents = list(dict.fromkeys(str(within(trace, "agent", "name")) for trace in traces))
     if len(agents) > 1:
-        raise TableError(f"{where} has traces of several agents ({listing(agents)}): keep those of one")
+        raise TableError(f"{location} has traces of several agents ({listing(agents)}): keep those of one")
     return traces or [{}]
 
 
@@ -92,17 +94,17 @@ def _reply(trace: Record) -> Row:
 
 
 def _finish(trace: Record) -> str | None:
-    """Why the last call that did not fail ended."""
+    """Return the finish reason of the last call that did not fail."""
     calls = within(trace, "calls")
-    made = [call for call in (calls if isinstance(calls, list) else []) if within(call, "error") is None]
-    reason = within(made[-1], "finish_reason") if made else None
+    completed = [call for call in (calls if isinstance(calls, list) else []) if within(call, "error") is None]
+    reason = within(completed[-1], "finish_reason") if completed else None
     return reason if isinstance(reason, str) else None
 
 
 def _marks(trace: Record) -> Marks:
     rewards = within(trace, "rewards")
-    given = rewards.items() if isinstance(rewards, dict) else ()
-    return {name: mark(within(reward, "score")) for name, reward in given}
+    items = rewards.items() if isinstance(rewards, dict) else ()
+    return {name: mark(within(reward, "score")) for name, reward in items}
 
 
 def _gold(value: Any) -> Any:

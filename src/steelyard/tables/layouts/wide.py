@@ -1,4 +1,4 @@
-"""One row per question, with its responses, scores and labels as lists that stand beside each other."""
+"""One row per question, with its responses, scores and labels in parallel lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.tables.names import SCORE_LIKE, key
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened
 from steelyard.tables.sources.frames_of_rows import is_lossy
-from steelyard.tables.wide_meaning import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LISTS, check_not_both, text_lists
+from steelyard.tables.wide_roles import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LISTS, check_not_both, text_lists
 
 
 class WideLists(Layout):
@@ -36,26 +36,26 @@ class WideLists(Layout):
         return long_from_lists(_with_lists(opened.frame()))
 
 
-def _written_as_json(frame: pl.LazyFrame, schema: pl.Schema, known: set[str]) -> list[str]:
-    """Columns of text that hold JSON lists and are called as lists of responses are."""
-    names = [name for name, kind in schema.items() if kind == pl.String and key(name) in known]
+def _written_as_json(frame: pl.LazyFrame, schema: pl.Schema, aliases: set[str]) -> list[str]:
+    """Return the text columns with JSON lists whose name is in `aliases`."""
+    names = [name for name, kind in schema.items() if kind == pl.String and key(name) in aliases]
     return list(json_lists(frame, names))
 
 
 def _with_lists(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Read the lists that were written as JSON, as a CSV file must."""
+    """Parse lists that are written as JSON, as in CSV files."""
     schema = frame.collect_schema()
-    known = RESPONSE_LISTS | ANSWER_LISTS | LABEL_LISTS
+    aliases = RESPONSE_LISTS | ANSWER_LISTS | LABEL_LISTS
     names = [
         name
         for name, kind in schema.items()
-        if kind == pl.String and (key(name) in known or SCORE_LIKE.search(key(name)))
+        if kind == pl.String and (key(name) in aliases or SCORE_LIKE.search(key(name)))
     ]
-    found = list(json_lists(frame, names))
-    if not found:
+    lists = list(json_lists(frame, names))
+    if not lists:
         return frame
     table = frame.collect()
-    return table.with_columns(_parsed(table[name]) for name in found).lazy()
+    return table.with_columns(_parsed(table[name]) for name in lists).lazy()
 
 
 def _parsed(texts: pl.Series) -> pl.Series:
@@ -66,13 +66,13 @@ def _parsed(texts: pl.Series) -> pl.Series:
         except (ValueError, RecursionError):
             value = text
         if value is not None and not isinstance(value, list):
-            raise ColumnError(f"row {i + 1} has no JSON list in {texts.name!r}, as the rows before: correct it")
+            raise ColumnError(f"row {i + 1} has no JSON list in {texts.name!r}, unlike the rows before: correct it")
         values.append(value)
-    unlike = ColumnError(f"the lists in {texts.name!r} hold things of different kinds: give texts or numbers")
+    mixed = ColumnError(f"the lists in {texts.name!r} contain mixed types: write only texts or only numbers")
     try:
-        found = pl.Series(texts.name, values, strict=False)
+        parsed = pl.Series(texts.name, values, strict=False)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
-        raise unlike from None
-    if is_lossy(values, found):
-        raise unlike
-    return found
+        raise mixed from None
+    if is_lossy(values, parsed):
+        raise mixed
+    return parsed

@@ -32,29 +32,31 @@ class WideColumns(Layout):
         families = _families(frame.collect_schema())
         texts = [base for base in families if key(base) in TEXTS]
         if not texts:
-            raise ColumnError("there are no columns answer_1, answer_2, .. or response_1, response_2, ..: name them so")
+            raise ColumnError(
+                "there are no columns answer_1, answer_2, .. or response_1, response_2, ..: rename your columns"
+            )
         numbers = sorted(families[texts[0]])
         for base, members in families.items():
             if sorted(members) != numbers:
-                theirs, ours = _spoken(sorted(members)), _spoken(numbers)
-                raise ColumnError(f"{base!r} is numbered {theirs} and {texts[0]!r} {ours}: number them alike")
+                theirs, ours = _number_range(sorted(members)), _number_range(numbers)
+                raise ColumnError(f"{base!r} is numbered {theirs} and {texts[0]!r} {ours}: use the same numbers")
         lists = {f"{base}s": [pl.col(members[i]) for i in numbers] for base, members in families.items()}
-        kept = pl.exclude([name for members in families.values() for name in members.values()])
-        melted = frame.select(kept, *(pl.concat_list(columns).alias(name) for name, columns in lists.items()))
+        others = pl.exclude([name for members in families.values() for name in members.values()])
+        melted = frame.select(others, *(pl.concat_list(columns).alias(name) for name, columns in lists.items()))
         return long_from_lists(melted, sparse=True)
 
 
 def _families(schema: pl.Schema) -> Families:
-    """Columns that are numbered, hold one thing per row, and are called as texts, scores or labels are."""
-    found: Families = {}
+    """Return numbered columns with one value per row whose names are those of texts, scores or labels."""
+    families: Families = {}
     for name, kind in schema.items():
         split = NUMBERED.fullmatch(name)
         base = split["base"].rstrip("_ .-") if split else ""
-        known = key(base) in TEXTS | LABELLED or SCORE_LIKE.search(key(base))
-        if split and known and not kind.is_nested():
-            found.setdefault(base, {})[int(split["number"])] = name
-    return {base: members for base, members in found.items() if len(members) > 1}
+        is_known = key(base) in TEXTS | LABELLED or SCORE_LIKE.search(key(base))
+        if split and is_known and not kind.is_nested():
+            families.setdefault(base, {})[int(split["number"])] = name
+    return {base: members for base, members in families.items() if len(members) > 1}
 
 
-def _spoken(numbers: list[int]) -> str:
+def _number_range(numbers: list[int]) -> str:
     return f"{numbers[0]} to {numbers[-1]} ({len(numbers)} columns)"

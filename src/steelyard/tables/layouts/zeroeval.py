@@ -7,15 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import Row, accepted_golds, by_task, counted, failures, listing, need, said, table_of
+from steelyard.tables.layout_rows import (
+    Row,
+    accepted_golds,
+    count_note,
+    failure_note,
+    join_notes,
+    listing,
+    need,
+    prefix_tasks,
+    table_of,
+)
 from steelyard.tables.messages import prompt_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
-GOLD = ("answer", "correct_answer")  # fields of the question set that ZeroEval copies beside the output
+GOLD = ("answer", "correct_answer")  # fields that ZeroEval copies from the question set
 
 
 class ZeroEval(Layout):
-    """The outputs are the responses; files of several LLMs together are one table, with the LLM of each response."""
+    """The outputs are the responses; files of several LLMs are one table, with the LLM of each response."""
 
     name = "zeroeval"
     title = "ZeroEval results"
@@ -30,11 +40,11 @@ class ZeroEval(Layout):
         rows: list[Row] = []
         for part in opened.parts():
             rows += _rows(part, _llm(part.paths[0]) if part.paths else None)
-        many = accepted_golds(rows)
-        by_task(rows)
+        several_golds = accepted_golds(rows)
+        prefix_tasks(rows)
         llms = list(dict.fromkeys(str(row["llm"]) for row in rows))
-        who = f"LLM {llms[0]}" if len(llms) == 1 else f"{len(llms)} LLMs ({listing(llms)})"
-        return Converted(table_of(rows), said(counted(rows), who, many, failures(rows)))
+        llm_note = f"LLM {llms[0]}" if len(llms) == 1 else f"{len(llms)} LLMs ({listing(llms)})"
+        return Converted(table_of(rows), join_notes(count_note(rows), llm_note, several_golds, failure_note(rows)))
 
 
 def _llm(path: Path) -> str:
@@ -49,15 +59,15 @@ def _rows(part: Opened, llm: str | None) -> Iterator[Row]:
     for number, record in enumerate(part.records(), 1):
         name = str(need(record, "session_id", (str, int), f"entry {number}"))
         task = str(record["dataset"]) if record.get("dataset") is not None else None
-        told = llm or record.get("generator") or "?"
-        where = f"session_id {name!r} of {told}"
+        model = llm or record.get("generator") or "?"
+        location = f"session_id {name!r} of {model}"
         if (task, name) in seen:
-            raise TableError(f"{where} stands twice: keep one of them")
+            raise TableError(f"{location} appears twice: keep one of them")
         seen.add((task, name))
-        output = need(record, "output", (list, str), where)
+        output = need(record, "output", (list, str), location)
         for text in (output if isinstance(output, list) else [output]) or [None]:
             if text is not None and not isinstance(text, str):
-                raise TableError(f"{where} has an output that is no text: write the file again, or remove it")
+                raise TableError(f"{location} has an output that is not text: write the file again, or remove it")
             history = record.get("chat_history")
             yield {
                 "question": name,
@@ -65,10 +75,10 @@ def _rows(part: Opened, llm: str | None) -> Iterator[Row]:
                 "gold": _gold(record),
                 "prompt": prompt_of(history[-1] if isinstance(history, list) and history else history),
                 "domain": task,
-                "llm": str(told),
+                "llm": str(model),
             }
 
 
 def _gold(record: Record) -> Any:
-    found = next((record[name] for name in GOLD if record.get(name) is not None), None)
-    return found if found is None or isinstance(found, list) else str(found)
+    gold = next((record[name] for name in GOLD if record.get(name) is not None), None)
+    return gold if gold is None or isinstance(gold, list) else str(gold)

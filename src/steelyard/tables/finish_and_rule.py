@@ -1,4 +1,4 @@
-"""Columns about how a response ended and how its answer was read: `finish` and `rule`."""
+"""The columns `finish` (why a response ended) and `rule` (how its answer was read)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from steelyard.answers.reading_counts import LAST_NUMBER, cut_expression
 from steelyard.tables.names import key
 
 FINISH, RULE = "finish", "rule"
-CUT, LAST = "was cut off", "is the last number"  # columns of a batch that is being read
+CUT, LAST = "was cut off", "is the last number"  # columns of a batch while it is read
 FINISHES = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
-TRUNCATED = "is_truncated"  # true or false, as verifiers writes it; `truncated` often means the prompt
+TRUNCATED = "is_truncated"  # boolean, written by verifiers; `truncated` often refers to the prompt
 
 
 def with_finish(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Call the reason why a response ended `finish`, where the table has it by another known name."""
+    """Add the column `finish` from a known alias, if the table has one."""
     schema = frame.collect_schema()
     if FINISH in schema:
         return frame
@@ -26,7 +26,7 @@ def with_finish(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def how_read_expressions(schema: pl.Schema) -> list[pl.Expr]:
-    """Which responses were cut off, and which stored answers are only the last number of their text."""
+    """Return expressions for truncated responses, and for stored answers that are just the last number in a text."""
     expressions = []
     if FINISH in schema and schema[FINISH] in (pl.String, pl.Categorical, pl.Enum):
         expressions.append(cut_expression(FINISH).alias(CUT))

@@ -1,4 +1,4 @@
-"""What the columns of a table with one row per question mean: which lists are parallel, and what is said once."""
+"""The roles of columns in a table with one row per question: parallel lists, and values per question."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from steelyard.tables.names import (
     ROW_IDS,
     SCORE_LIKE,
     accepted_lists,
+    columns_named,
     first_of,
     key,
-    named,
     only,
     plurals,
 )
@@ -37,17 +37,17 @@ RESPONSE_NAMES = ("response", "completion", "generation", "llm_response", "outpu
 
 @dataclass(frozen=True)
 class Wide:
-    """Columns of a table with one row per question, by what they mean."""
+    """Columns of a table with one row per question, by role."""
 
-    texts: dict[str, str]  # ours (response, answer): the list that holds it
+    texts: dict[str, str]  # response or answer: its list column
     labels: str | None
     scores: tuple[str, ...]  # lists that must be as long as the texts
-    others: tuple[str, ...]  # lists that are taken along where they are as long
-    once: dict[str, str]  # ours (question, gold, prompt, ..): a column that says it once per question
+    others: tuple[str, ...]  # lists that are kept if they are as long
+    once: dict[str, str]  # question, gold, prompt, ..: its column, with one value per question
 
     @property
     def main(self) -> str:
-        """The list that tells how many responses there are."""
+        """The list that determines the number of responses."""
         return next(iter(self.texts.values()))
 
     @property
@@ -56,30 +56,30 @@ class Wide:
 
 
 def text_lists(schema: pl.Schema) -> list[str]:
-    """The columns that hold a list of responses or of answers, by their name and by what they hold."""
-    known = {name: kind for name, kind in schema.items() if key(name) in RESPONSE_LISTS | ANSWER_LISTS}
-    return [name for name, kind in known.items() if _is_texts(kind, numbers=key(name) in ANSWER_LISTS)]
+    """Return the columns with lists of responses or answers, by name and type."""
+    candidates = {name: kind for name, kind in schema.items() if key(name) in RESPONSE_LISTS | ANSWER_LISTS}
+    return [name for name, kind in candidates.items() if _is_texts(kind, numbers=key(name) in ANSWER_LISTS)]
 
 
 def check_not_both(schema: pl.Schema) -> None:
-    """Refuse a table that has a list of responses and one response per row as well."""
-    alone = [name for name, kind in schema.items() if kind == pl.String and key(name) in RESPONSE_NAMES]
+    """Refuse a table with both a list of responses and a single response per row."""
+    single = [name for name, kind in schema.items() if kind == pl.String and key(name) in RESPONSE_NAMES]
     lists = text_lists(schema)
-    if alone and lists:
+    if single and lists:
         raise ColumnError(
-            f"{lists[0]!r} holds a list per row and {alone[0]!r} one text, so a row is a question or a response: "
-            f"read the lists with {argument('layout', 'wide')}, or one response per row with "
+            f"{lists[0]!r} contains a list per row and {single[0]!r} one text, so a row may be a question or a "
+            f"response: read the lists with {argument('layout', 'wide')}, or one response per row with "
             f"{argument('layout', 'long')}"
         )
 
 
-def wide_meaning(schema: pl.Schema) -> Wide:
-    """Say what each column means; what could be meant twice is refused."""
+def wide_roles(schema: pl.Schema) -> Wide:
+    """Determine the role of each column; ambiguous ones are refused."""
     texts = _texts(schema)
-    taken = set(texts.values())
-    lists = [name for name, kind in schema.items() if isinstance(kind, pl.List) and name not in taken]
+    text_columns = set(texts.values())
+    lists = [name for name, kind in schema.items() if isinstance(kind, pl.List) and name not in text_columns]
     numbers = [name for name in lists if _is_numbers(schema[name])]
-    labels = only([name for name in named(numbers, LABEL_LISTS) if not _is_steps(schema[name])], "correct")
+    labels = only([name for name in columns_named(numbers, LABEL_LISTS) if not _is_steps(schema[name])], "correct")
     rest = [name for name in numbers if name != labels]
     scores = tuple(name for name in rest if SCORE_LIKE.search(key(name)))
     others = tuple(name for name in lists if name not in scores and name != labels)
@@ -88,29 +88,29 @@ def wide_meaning(schema: pl.Schema) -> Wide:
 
 def _texts(schema: pl.Schema) -> dict[str, str]:
     lists = text_lists(schema)
-    responses = only(named(lists, RESPONSE_LISTS), "response")
-    answers = only(named(lists, ANSWER_LISTS), "answer")
-    found = {"response": responses, "answer": answers}
-    return {ours: name for ours, name in found.items() if name}
+    responses = only(columns_named(lists, RESPONSE_LISTS), "response")
+    answers = only(columns_named(lists, ANSWER_LISTS), "answer")
+    columns = {"response": responses, "answer": answers}
+    return {ours: name for ours, name in columns.items() if name}
 
 
 def _once(schema: pl.Schema) -> dict[str, str]:
-    """What a row says once: the question, its text, the correct answer, the LLM."""
+    """Return the columns with one value per question: its id, its text, the gold answer, the LLM."""
     flat = [name for name, kind in schema.items() if not kind.is_nested()]
-    texts = [name for name in named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
+    texts = [name for name in columns_named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
     question = "question" if "question" in flat else first_of(flat, (QUESTION_IDS, ROW_IDS), "question")
     once = {"question": question or only(texts, "question"), "gold": _gold(schema, flat)}
     once["prompt"] = "prompt" if "prompt" in flat else next(iter(texts), None)
-    once["llm"] = next(iter(named(flat, {"llm", "model"})), None)
-    once["domain"] = next(iter(named(flat, {"domain"})), None)
+    once["llm"] = next(iter(columns_named(flat, {"llm", "model"})), None)
+    once["domain"] = next(iter(columns_named(flat, {"domain"})), None)
     once[FILE] = FILE if FILE in flat else None
     return {ours: name for ours, name in once.items() if name}
 
 
 def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
-    """The correct answer: `gold`, else the one column that is called so; an `answer` beside a list is the gold.
+    """Return the gold column: `gold`, else its only alias; an `answer` next to a list is the gold.
 
-    A list of texts that is called so holds the accepted answers.
+    A list of texts with such a name contains the accepted answers.
     """
     if "gold" in flat:
         return "gold"
@@ -118,12 +118,12 @@ def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
     if "gold" in lists:
         return "gold"
     late = [name for name in flat if schema[name] == pl.String]
-    found = first_of(flat, (GOLDS | {"answer"},), "gold") or only(named(late, LATE_GOLDS), "gold")
-    return found or only(lists, "gold")
+    gold = first_of(flat, (GOLDS | {"answer"},), "gold") or only(columns_named(late, LATE_GOLDS), "gold")
+    return gold or only(lists, "gold")
 
 
 def _is_texts(kind: Any, *, numbers: bool) -> bool:
-    """Whether a column holds a list of texts, of structs or of chats (one chat is one text); answers may be numbers."""
+    """Whether a column contains lists of texts, structs or chats (one chat is one text); answers may be numbers."""
     if not isinstance(kind, pl.List) or is_chat(kind):
         return False
     inner: Any = kind.inner
