@@ -108,7 +108,8 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
     source = source or source_of_run(table)
     if source is None:
         raise SettingError(
-            f"{voter.name} weighs sources: name the column with the source of each response, such as {argument('source', 'llm')}"
+            f"{voter.name} weighs sources: name the column with the source of each response, such as "
+            f"{argument('source', 'llm')}"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again with warnings
