@@ -90,7 +90,7 @@ def test_the_grid_takes_several_verifiers() -> None:
 WRONG: list[tuple[str, str]] = [
     ("good+othr", "no score column 'othr': did you mean 'other'"),
     ("steps:mni+good", "unknown step reducer 'mni' in 'steps:mni': did you mean 'min'"),
-    ("good:*", "'good' contains one number per response, not a list of steps: use --score 'good'"),
+    ("good:*", "'good' contains one number per response, not a list of steps: use --score good"),
     ("goood:*", "no score column 'goood': did you mean 'good'"),
     ("answer:*+good", "contains String, not numbers"),
     ("good+good", "'good' appears 2 times in 'good+good': name it once"),
@@ -98,7 +98,7 @@ WRONG: list[tuple[str, str]] = [
     ("good+", "a part of 'good+' is empty"),
     ("+", "is empty"),
     ("none+good", "'none' is combined with scores"),
-    ("gone+good", "every score of 'gone' is missing: leave it out of --score 'gone+good'"),
+    ("gone+good", "every score of 'gone' is missing: leave it out of --score gone+good"),
     ("raw+good", "if logits, read them with --score 'good+sigmoid(raw)'"),
 ]
 

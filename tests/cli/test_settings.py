@@ -119,25 +119,6 @@ def test_a_switch_survives_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         sy.load(tmp_path / "plan.json")
 
 
-@pytest.mark.parametrize(
-    ("method", "option", "value"),
-    [
-        ("linear", "rule", "exact"), ("linear", "points", 11), ("logit", "clip", 0.01), ("kde", "bandwidth", 0.5),
-        ("kde", "reliability", "printed"), ("calibrated", "reserve", 0.5),
-    ],
-)  # fmt: skip
-def test_the_options_of_single_methods_still_do_the_same_and_are_not_in_the_help(
-    method: str, option: str, value: object, file: Path, tmp_path: Path
-) -> None:
-    plans = []
-    for words in ((f"--{option}", value), ("--set", f"{option}={value}")):
-        done = steelyard("fit", file, "--method", method, *words, "-o", tmp_path / "plan.json")
-        assert done.code == 0, done.err
-        plans.append((tmp_path / "plan.json").read_bytes())
-    assert plans[0] == plans[1]
-    assert f"--{option}" not in steelyard("fit", "--help").out
-
-
 def test_a_seed_that_is_set_goes_before_the_seed_of_the_command(file: Path) -> None:
     words = ("fit", file, "--method", "logit", "--seed", 3, "--json")
     assert json.loads(steelyard(*words).out)["seed"] == 3

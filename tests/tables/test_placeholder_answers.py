@@ -26,7 +26,7 @@ def _table(word: str, *, gold: str = "7", first: str = "7") -> pl.DataFrame:
 @pytest.mark.parametrize("kind", ["math", "number", "auto"])
 @pytest.mark.parametrize("word", WORDS)
 def test_a_placeholder_casts_no_vote_and_is_reported(word: str, kind: str) -> None:
-    with pytest.warns(sy.SteelyardWarning, match="3 answers are words .* answers='exact' reads them"):
+    with pytest.warns(sy.SteelyardWarning, match="3 answers are placeholders .* answers='exact' reads them"):
         verdicts = sy.vote(_table(word), answers=kind)
     assert verdicts["answer"].to_list() == ["7", "7"]
     pool = sy.read_labelled(_table(word), score="none", answers=kind)
@@ -35,7 +35,7 @@ def test_a_placeholder_casts_no_vote_and_is_reported(word: str, kind: str) -> No
 
 def test_letters_with_a_placeholder_are_choices() -> None:
     table = pl.DataFrame({"question": ["a"] * 5, "answer": ["[invalid]"] * 3 + ["B", "B"]})
-    with pytest.warns(sy.SteelyardWarning, match="3 answers are words"):
+    with pytest.warns(sy.SteelyardWarning, match="3 answers are placeholders"):
         assert sy.vote(table, answers="choice")["answer"].to_list() == ["B"]
 
 
@@ -65,7 +65,7 @@ def test_parts_are_read_as_the_whole_table(tmp_path: Path) -> None:
     words = ("--answers", "math", "--engine", "processes:1")
     done = steelyard("vote", tmp_path / "parts", "-o", tmp_path / "verdicts", *words)
     assert done.code == 0, done.err
-    assert done.err.count("3 answers are words") == 1, done.err
+    assert done.err.count("3 answers are placeholders") == 1, done.err
     assert "--answers exact" in done.err
     verdicts = pl.read_parquet(tmp_path / "verdicts" / "*.parquet").sort("question")
     assert verdicts.select("question", "answer").rows() == [("a", "None"), ("b", "7"), ("ca", "7"), ("cb", "7")]
@@ -81,9 +81,9 @@ def test_a_plan_that_chose_text_by_itself_votes_as_it_was_fitted(tmp_path: Path)
         for answer in ["N/A"] * 3 + [names[each % 4]] * 2
     ]
     table = pl.DataFrame(rows)
-    with pytest.warns(sy.SteelyardWarning, match="120 answers are words"):
+    with pytest.warns(sy.SteelyardWarning, match="120 answers are placeholders"):
         plan = sy.MajorityVote().fit(sy.read_labelled(table, score="none"))
     plan.save(tmp_path / "plan.json")
-    with pytest.warns(sy.SteelyardWarning, match="120 answers are words"):
+    with pytest.warns(sy.SteelyardWarning, match="120 answers are placeholders"):
         verdicts = sy.vote(table.drop("gold"), plan=tmp_path / "plan.json")
     assert "N/A" not in verdicts["answer"].to_list()

@@ -37,7 +37,7 @@ VERDICT = {
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
 COUNTED = (  # warnings with the count of all parts
-    "have no readable answer and cast no vote", "stand for no answer", "read only as the last number",
+    "have no readable answer and cast no vote", "answers are placeholders such as", "read only as the last number",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """A registry of everything that users choose by name: methods, stopping rules, verifier protocols, experiments.
 
-Built-in entries are modules of a package, one per file, and the file name is the name users type (best_of_n.py:
-best-of-n). Other packages add entries by entry points in their pyproject.toml:
+Built-in entries are modules of a package, one per file, and the file name is the name users type
+(voting/methods/best_of_n.py: best-of-n). Other packages add entries by entry points in their pyproject.toml:
 
     [project.entry-points."steelyard.methods"]
     my-vote = "my_package:MyVote"

@@ -82,7 +82,7 @@ def failure_note(rows: Sequence[Row]) -> str:
 def accepted_golds(rows: Sequence[Row]) -> str:
     """Make `gold` a list in every row if any row accepts several answers, and return a note; a list of one is unpacked.
 
-    A list of texts is one of accepted answers; a list of numbers is itself an answer, as in golds.py.
+    A list of texts is one of accepted answers; a list of numbers is itself an answer, as in answers/golds.py.
 
     >>> rows = [{"question": "a", "gold": ["NYC", "New York"]}, {"question": "b", "gold": "4"}]
     >>> accepted_golds(rows), [row["gold"] for row in rows]

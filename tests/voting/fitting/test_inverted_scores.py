@@ -22,7 +22,7 @@ def test_a_score_that_is_an_error_by_its_name_is_not_taken_without_being_asked_f
     _inverted(name).write_csv(tmp_path / "t.csv")
     refused = steelyard("fit", tmp_path / "t.csv")
     assert refused.code == 2
-    assert f"by its name lower is better: read it with --score '1-{name}'" in refused.err
+    assert f"by its name lower is better: read it with --score 1-{name}" in refused.err
     turned = steelyard("fit", tmp_path / "t.csv", "--score", f"1-{name}")
     assert turned.code == 0, turned.err
     assert "better" not in turned.err
