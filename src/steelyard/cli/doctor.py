@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from steelyard.cli.defaults_file import Given
     from steelyard.cli.diagnosis.finding import Finding
 
-EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier qwen-prm"
+EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier logprob"
 COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 
@@ -43,7 +43,7 @@ def run(
     engine: EngineName = None,
     json: Json = False,
 ) -> None:
-    """Look at the server, the verifier and this machine; a red line says how to mend it, and makes the exit code 1."""
+    """Look at the server, the verifier and this machine; a red line says how to fix it, and makes the exit code 1."""
     from steelyard.cli.diagnosis.doctor import doctor
 
     findings = [*_settings(context.obj or [])]
@@ -61,7 +61,8 @@ def run(
                 section = finding.upstream
                 show.say(f"\n{section}:" if section else "")
             _say(finding)
-        show.say(f"\n{red} to mend." if red else "\nAll is well.")
+        problems = "1 problem" if red == 1 else f"{red} problems"
+        show.say(f"\n{problems} to fix." if red else "\nAll is well.")
     if red:
         raise typer.Exit(1)
 
@@ -85,7 +86,7 @@ def _as_object(finding: Finding) -> dict[str, str]:
 
 
 def _say(finding: Finding) -> None:
-    """One line, and under it how to mend what is not well."""
+    """One line, and under it how to fix what is not well."""
     colour, end = (COLOURS[finding.status], "\x1b[0m") if sys.stdout.isatty() else ("", "")
     print(f"{colour}{finding.status:<4}{end}  {finding.name:<9}  {show.plain(finding.found)}")
     if finding.fix:

@@ -98,5 +98,5 @@ def unfinished(run: PartedRun, failed: dict[str, str], parts: int, *, stopped: b
     early = f" It was stopped after {FAILURES} in a row, with others not begun." if stopped else ""
     return RunError(
         f"{len(failed)} of {parts} parts of {run.folder} could not be done ({shown}{more}).{early} The others are "
-        "safe: mend it and run the same command again"
+        "safe: fix it and run the same command again"
     )

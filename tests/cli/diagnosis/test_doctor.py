@@ -89,7 +89,7 @@ def test_a_server_that_is_not_there_is_red_with_a_fix() -> None:
     assert done.code == 1
     assert f"red   server     http://127.0.0.1:{port}/v1: no connection" in done.out
     assert "→ start the server" in done.out
-    assert "1 to mend." in done.out
+    assert "1 problem to fix." in done.out
 
 
 def test_without_a_model_the_models_are_listed(upstream: FaultUpstream) -> None:

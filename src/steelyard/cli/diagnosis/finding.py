@@ -9,7 +9,7 @@ GOOD, NOTE, BAD = "ok", "note", "red"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, whether it is well, what was found, and how to mend it where it is not.
+    """What was looked at, whether it is well, what was found, and how to fix it where it is not.
 
     `note` is something that is not there and that the work goes on without. `upstream` is the name of the one it is
     about, where there are several.

@@ -174,7 +174,7 @@ def count(done: Scored, result: Scores | str, max_failures: int) -> None:
         reason, times = done.failures.most_common(1)[0]
         raise VerifierError(
             f"stopped after {done.failures.total()} failures ({times} times: {reason}); {done.new} new scores are "
-            "saved: mend that and run the same command again, or allow more with --max-failures"
+            "saved: fix that and run the same command again, or allow more with --max-failures"
         )
 
 

@@ -8,7 +8,7 @@ responses: so the mix is a probability, and not so steep that clipping would fla
 
 A part that the verifier left out of a response adds nothing (x = 0); where all are missing the mix is missing too.
 A part that would count against the answers it speaks for is left out (c = 0): among verifiers that agree, one
-often gets a negative coefficient by chance, and one that is truly upside down is a mistake to be mended, not used.
+often gets a negative coefficient by chance, and one that is truly upside down is a mistake to fix, not to use.
 A higher score never lowers the mix.
 """
 
