@@ -164,7 +164,7 @@ def _probe() -> Any:
         found: dict[str, Any] = {"python": platform.python_version(), "gpus": [], "wrong": ""}
         for name in ("steelyard", "ray"):
             try:
-                found[name] = __import__(f"{name}.version" if name == "steelyard" else name, fromlist=["x"]).__version__
+                found[name] = __import__(name).__version__
             except ImportError:
                 found[name] = None
         smi = shutil.which("nvidia-smi")
