@@ -15,7 +15,7 @@ import steelyard as sy
 from steelyard.engine.engines import engine_of
 from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import RunError, StoreError
-from steelyard.foundation.stores import connection
+from steelyard.foundation.stores import store_connections
 from steelyard.foundation.stores.address import Address
 from steelyard.runs.seal import sealed
 from tests.engine.engines import Here
@@ -29,11 +29,11 @@ TABLE = sy.simulate(120, 8, seed=3)
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    connection._store.cache_clear()
+    store_connections._store.cache_clear()
     with bucket("bucket") as url:
         sy.partition(TABLE, "s3://bucket/parts", PARTS)
         yield url
-    connection._store.cache_clear()
+    store_connections._store.cache_clear()
 
 
 @pytest.fixture
@@ -91,10 +91,10 @@ def test_a_folder_that_a_console_has_made_is_empty(s3: str) -> None:
 def test_an_upload_that_is_cut_off_is_never_seen_and_the_same_command_goes_on(
     s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 2)
+    monkeypatch.setattr(store_connections, "PATIENCE", 2)
     out = Address("s3://bucket/cut")
     with cutting(s3) as proxy:
-        connection._store.cache_clear()
+        store_connections._store.cache_clear()
         proxy.cut = "/cut/part-00002.parquet"
         with pytest.raises(RunError, match=r"1 of 12 parts failed \(part-00002: .* cannot be reached"):
             vote_parts(Address("s3://bucket/parts"), out, Here())
@@ -109,5 +109,5 @@ def test_an_upload_that_is_cut_off_is_never_seen_and_the_same_command_goes_on(
         with pytest.raises(StoreError, match=r"cut-parts/part-00001.parquet cannot be reached"):
             sy.partition(TABLE, "s3://bucket/cut-parts", 3)
         assert Address("s3://bucket/cut-parts").objects() == {}
-    connection._store.cache_clear()
+    store_connections._store.cache_clear()
     assert decided("s3://bucket/cut").equals(sy.vote(TABLE).sort("question"))

@@ -19,7 +19,7 @@ import polars as pl
 from steelyard.answers.decimal_commas import settle_decimal_commas
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
 from steelyard.answers.normal import normal_form, was_read
-from steelyard.answers.percentages import settle_percentages
+from steelyard.answers.percent_signs import settle_percentages
 from steelyard.foundation.surrogates import replace_surrogates
 
 LONGEST_SYMBOLIC = 200

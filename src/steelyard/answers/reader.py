@@ -29,7 +29,7 @@ from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_nam
 from steelyard.answers.normal import too_costly, was_read
 from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
 from steelyard.answers.pattern import PREFIX
-from steelyard.answers.percentages import correct_without_sign, settle_percentages
+from steelyard.answers.percent_signs import correct_without_sign, settle_percentages
 from steelyard.answers.placeholders import KEEPING, folded
 from steelyard.answers.reading_counts import ReadingCounts
 from steelyard.answers.unreadable import warn_unreadable
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from steelyard.answers.kind import Kind
     from steelyard.voting.pools.arrays import Bools, Ints
 
+PLACEHOLDERS = "answers are placeholders such as"
 CACHED = 1_000_000  # texts whose forms are cached between parts of a table
 _INTEGER = r"^(?:0|-?[1-9][0-9]{0,15})$"  # an integer is its own normal form
 
@@ -187,7 +188,7 @@ class AnswerReader:
         warn_unreadable(self.unreadable, self.responses, shown, self.counts.cut)
         if self.replaced:
             warnings.warn(
-                f"{self.replaced:,} answers are placeholders such as 'None', 'N/A' or '[invalid]' and cast no vote; "
+                f"{self.replaced:,} {PLACEHOLDERS} 'None', 'N/A' or '[invalid]' and cast no vote; "
                 f"{argument('answers', 'exact')} reads them as answers",
                 SteelyardWarning,
                 stacklevel=2,

@@ -15,6 +15,7 @@ from steelyard.answers.kind import CUT_OFF, Extracted
 from steelyard.foundation.errors import SteelyardNote
 
 LAST_NUMBER = "number"  # the rule of `math`, `number` and `exact` for a text that marks no answer
+LAST_NUMBER_ONLY = "read only as the last number"
 REPORTED = 0.05  # a larger share of last numbers is reported
 CUT_REASONS = (  # finish reasons of OpenAI, vLLM, Anthropic, Gemini, Inspect and the Responses API
     "length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "token_limit", "truncated",
@@ -46,7 +47,7 @@ class ReadingCounts:
         if self.last_numbers > REPORTED * self.extracted:
             share = 100 * self.last_numbers / self.extracted
             warnings.warn(
-                f"{share:.1f} % of {self.extracted:,} responses mark no answer and were read only as the last number "
+                f"{share:.1f} % of {self.extracted:,} responses mark no answer and were {LAST_NUMBER_ONLY} "
                 "of the text: 'steelyard answers FILE' shows how each was read",
                 SteelyardNote,
                 stacklevel=4,

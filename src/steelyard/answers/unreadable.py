@@ -7,6 +7,7 @@ from collections import deque
 
 from steelyard.foundation.errors import SteelyardWarning
 
+NO_VOTE = "have no readable answer and cast no vote"
 MAX_SHARE = 0.05  # a larger share causes a warning
 SHARES: deque[str] = deque(maxlen=20)  # messages about smaller shares; a command prints them at its end
 
@@ -16,7 +17,7 @@ def warn_unreadable(unreadable: int, responses: int, shown: str, cut: int = 0) -
     if not unreadable:
         return
     share = unreadable / responses
-    text = f"{100 * share:.1f} % of {responses:,} responses have no readable answer and cast no vote"
+    text = f"{100 * share:.1f} % of {responses:,} responses {NO_VOTE}"
     if cut:
         text += f"; {cut:,} of them were cut off by their length limit (finish: length) before they marked one"
     if share > MAX_SHARE:

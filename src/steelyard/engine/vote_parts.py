@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import AUTO
-from steelyard.answers.reader import AnswerReader
+from steelyard.answers.reader import PLACEHOLDERS, AnswerReader
+from steelyard.answers.reading_counts import LAST_NUMBER_ONLY
+from steelyard.answers.unreadable import NO_VOTE
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.asked_parts import all_asked, rows_without
 from steelyard.engine.engines import Engine
@@ -36,9 +38,7 @@ VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
-COUNTED = (  # warnings with the count of all parts
-    "have no readable answer and cast no vote", "answers are placeholders such as", "read only as the last number",
-)  # fmt: skip
+COUNTED = (NO_VOTE, PLACEHOLDERS, LAST_NUMBER_ONLY)  # in warnings with a count, which are given once for all parts
 
 
 @dataclass(frozen=True)

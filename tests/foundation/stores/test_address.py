@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.foundation.errors import SettingError, StoreError
-from steelyard.foundation.stores import address, connection
+from steelyard.foundation.stores import address, store_connections
 from steelyard.foundation.stores.address import Address, place_of
-from steelyard.foundation.stores.connection import open_store
+from steelyard.foundation.stores.store_connections import open_store
 from steelyard.runs.manifest import sha256_of
 from steelyard.tables.writing import check_output
 from tests.running import steelyard
@@ -77,13 +77,13 @@ def test_a_store_that_cannot_be_reached_is_one_line_without_keys(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     secret = "wJalrXUtnFEMI"
-    monkeypatch.setattr(connection, "PATIENCE", 0)
+    monkeypatch.setattr(store_connections, "PATIENCE", 0)
     for name, value in {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:1/{secret}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": secret,
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
-    connection._store.cache_clear()
+    store_connections._store.cache_clear()
     with pytest.raises(
         StoreError, match=r"cannot be reached \(.*\): check the address, the network and .*AWS_\*"
     ) as told:
@@ -93,12 +93,12 @@ def test_a_store_that_cannot_be_reached_is_one_line_without_keys(
     (tmp_path / "t.csv").write_text("question,answer\nq,1\n")
     done = steelyard("partition", tmp_path / "t.csv", "-o", "s3://bucket/parts", "--parts", 2)
     assert (done.code, done.err.count("\n")) == (2, 1), done.err
-    connection._store.cache_clear()
+    store_connections._store.cache_clear()
 
 
 def test_keys_that_are_refused_are_said_to_be() -> None:
     said = "Generic S3 error: Error performing list request: Server returned non-2xx status code: 403 Forbidden"
-    told = connection._message("s3://box/a", "s3", ValueError(said))
+    told = store_connections._message("s3://box/a", "s3", ValueError(said))
     assert told.startswith("s3://box/a is refused with these credentials: set the variables AWS_*")
 
 
@@ -108,7 +108,7 @@ def test_a_store_that_cannot_put_only_where_there_is_none_is_said_to_be_one() ->
 
 
 def test_a_signature_in_an_address_is_not_repeated() -> None:
-    told = connection._message(
+    told = store_connections._message(
         "az://box/a", "az", ValueError("GET https://x.net/a?sig=SECRET&se=1 failed\nDebug: ?sig=SECRET")
     )
     assert "SECRET" not in told
@@ -130,7 +130,7 @@ def test_a_bucket_that_is_not_there_is_said_where_an_object_is_looked_for(monkey
         def get(self, key: str) -> None:
             raise FileNotFoundError("404 Not Found: <Error><Code>NoSuchBucket</Code></Error>")
 
-    monkeypatch.setattr(connection, "_store", lambda *_: NoBucket())
+    monkeypatch.setattr(store_connections, "_store", lambda *_: NoBucket())
     with pytest.raises(StoreError, match="there is no bucket or container box; make it, or name another"):
         check_output("s3://box/verdicts.parquet", overwrite=True)
 

@@ -6,7 +6,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.foundation.errors import SteelyardError
-from steelyard.foundation.stores import connection
+from steelyard.foundation.stores import store_connections
 from steelyard.foundation.stores.address import place_of
 from steelyard.foundation.stores.secrets import without_secrets
 from tests.running import steelyard
@@ -37,7 +37,7 @@ def test_a_container_of_an_account_is_no_password() -> None:
 
 @pytest.mark.parametrize("endpoint", ["http://me:hunter2@127.0.0.1:1", "https://hunter2@127.0.0.1:1/x"])
 def test_the_password_of_an_endpoint_is_not_repeated(endpoint: str) -> None:
-    told = connection._message("s3://box/a", "s3", ValueError(f"Error performing GET {endpoint}/box/a: refused"))
+    told = store_connections._message("s3://box/a", "s3", ValueError(f"Error performing GET {endpoint}/box/a: refused"))
     assert "hunter2" not in told
     assert "***@127.0.0.1:1" in told
 

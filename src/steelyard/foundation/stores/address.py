@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from steelyard.foundation.files import address_of
-from steelyard.foundation.stores.connection import open_store
 from steelyard.foundation.stores.spelling import check_spelling
+from steelyard.foundation.stores.store_connections import open_store
 
 PIECE = 8 << 20  # bytes per request
 AT_ONCE = 4  # concurrent requests per upload

@@ -44,7 +44,7 @@ from steelyard.voting.methods.abilities.assessable import Assessable
 from steelyard.voting.methods.base.plan import LARGE
 from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.values import (
+from steelyard.voting.methods.base.value_checks import (
     FARTHEST,
     check_folds,
     check_seed,

@@ -45,7 +45,7 @@ from steelyard.voting.methods.base.source_vote import (
     score_logits,
     sources_of,
 )
-from steelyard.voting.methods.base.values import check_folds, check_seed, within
+from steelyard.voting.methods.base.value_checks import check_folds, check_seed, within
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts

@@ -29,7 +29,7 @@ from steelyard.voting.fitting.voices import modal_answers
 from steelyard.voting.methods.base.closed_answers import closed_set, coded_by
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.methods.base.source_vote import LARGEST, Heard, SourceVote, consensus_of, ordered, sources_of
-from steelyard.voting.methods.base.values import within
+from steelyard.voting.methods.base.value_checks import within
 from steelyard.voting.pools.pool import Pool
 
 RULES = ("agreement", "one-coin", "dawid-skene")

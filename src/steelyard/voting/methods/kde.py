@@ -38,7 +38,7 @@ from steelyard.voting.fitting.offsets.exact import intervals
 from steelyard.voting.methods.base.guarded import Guarded
 from steelyard.voting.methods.base.plan import LARGE
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.values import within
+from steelyard.voting.methods.base.value_checks import within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool

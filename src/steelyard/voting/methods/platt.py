@@ -24,7 +24,7 @@ from steelyard.voting.fitting.platt_scaling import platt
 from steelyard.voting.methods.base.guarded import Guarded
 from steelyard.voting.methods.base.plan import LARGE, SMALL
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.values import check_folds, check_seed, within
+from steelyard.voting.methods.base.value_checks import check_folds, check_seed, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.logistic import expit

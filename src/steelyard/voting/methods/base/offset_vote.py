@@ -25,7 +25,7 @@ from steelyard.voting.fitting.offsets.likelihood import likelihood, likelihood_w
 from steelyard.voting.methods.base.guarded import Guarded
 from steelyard.voting.methods.base.plan import LARGE
 from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.values import FARTHEST, check_seed, within
+from steelyard.voting.methods.base.value_checks import FARTHEST, check_seed, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool

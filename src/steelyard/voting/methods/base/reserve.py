@@ -13,7 +13,7 @@ from steelyard.voting.confidence.risk_control import RiskControl, control_risk
 from steelyard.voting.fitting.folds import shuffled_rank
 from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.values import within
+from steelyard.voting.methods.base.value_checks import within
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
 

@@ -25,7 +25,7 @@ from steelyard.voting.fitting.consensus import Consensus, coarse, find_consensus
 from steelyard.voting.fitting.source_votes import SourceVotes
 from steelyard.voting.fitting.voices import find_voices, looked_at, modal_answers
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.values import FARTHEST, within
+from steelyard.voting.methods.base.value_checks import FARTHEST, within
 from steelyard.voting.pools.arrays import Codes
 from steelyard.voting.pools.pool import Pool
 

@@ -10,7 +10,7 @@ from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.fitting.mixing import Mix
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.plan import Plan
-from steelyard.voting.methods.base.values import FARTHEST, is_a, within
+from steelyard.voting.methods.base.value_checks import FARTHEST, is_a, within
 from steelyard.voting.on_demand.learned import Asking
 from steelyard.voting.stopping import rule_from
 from steelyard.voting.stopping.cascade import Cascade
