@@ -127,6 +127,28 @@ def test_only_the_query_is_removed_from_a_message() -> None:
                 assert mask_addresses(f"{before}{path}{query}{after}") == f"{before}{path}{after}"
 
 
+def test_a_query_without_a_name_or_with_a_path_in_it_is_removed() -> None:
+    for query in (f"?{CANARY}", f"?x/y&sig={CANARY}", f"?/p/q&token={CANARY}"):
+        assert mask_addresses(f"https://host/a{query} failed") == "https://host/a failed"
+    assert mask_addresses(f"s3://box/a?x/y&sig={CANARY} failed") == "s3://box/a failed"
+    assert mask_addresses("s3://box/part-?/year=2024/a.parquet failed") == "s3://box/part-?/year=2024/a.parquet failed"
+
+
 def test_masking_a_long_text_takes_no_time() -> None:
-    for part in ("?", "#", "?a", "#a", ";", "?a=;", "=", ").,"):
-        mask_addresses("s3://bucket/a" + part * 300_000 + " end")
+    for part in (
+        "?",
+        "#",
+        "?a",
+        "#a",
+        ";",
+        "?a=;",
+        "=",
+        ").,",
+        "?&",
+        "&/=",
+        "https://a?",
+        "https://a:b",
+        "https://a@",
+        "a:/",
+    ):
+        mask_addresses("@ s3://bucket/a" + part * 300_000 + " end")

@@ -190,3 +190,26 @@ def test_the_key_of_a_verifier_is_not_passed_on(
             answered = running.chat("How many?", "steelyard/vanilla", seed=0, steelyard={"ballots": True})
     assert answered.status == 200
     assert VERIFIER_KEY not in answered.body.decode()
+
+
+def chunk(**delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": delta.pop("finish", None)}]}
+
+
+@pytest.mark.parametrize("cut", [30, 33, 60, 90])
+def test_a_key_in_json_escapes_is_found_in_two_pieces_of_a_stream_and_its_start_is_held_back(cut: int) -> None:
+    key = "sk-abcdefghijklmnopqrstuvwx"
+    escaped = "".join(f"\\u{ord(character):04x}" for character in key)
+    found = StreamedSecrets(Secrets(key))
+    found.check(chunk(content=escaped[:cut]))
+    assert found.must_wait
+    with pytest.raises(TryError):
+        found.check(chunk(content=escaped[cut:]))
+
+
+def test_a_role_or_an_id_that_begins_like_a_key_holds_nothing_back() -> None:
+    found = StreamedSecrets(Secrets("assistant-prod-key-01"))
+    for piece in (chunk(role="assistant"), chunk(content="Hello"), chunk(id="assistant", finish="stop")):
+        found.check(piece)
+        assert not found.must_wait
+    found.end()

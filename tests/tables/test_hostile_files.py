@@ -162,6 +162,14 @@ def test_whatever_prints_shows_control_characters_as_what_they_are(
     assert not control(said.out + said.err)
 
 
+def test_the_names_of_columns_and_fields_are_no_patterns(tmp_path: Path) -> None:
+    fields = pl.struct(pl.lit("x").alias("*"), pl.lit("y").alias("^b.*$"))
+    rows = pl.DataFrame({"question": ["a", "a"], "answer": ["1", "1"]}).with_columns(meta=fields)
+    rows.write_parquet(tmp_path / "t.parquet")
+    done = steelyard("vote", tmp_path / "t.parquet", "--json")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     "words", [["answers"], ["vote"], ["evaluate", "--score", "none"], ["import", "-o", "o.parquet"]]
 )

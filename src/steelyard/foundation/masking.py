@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 
 PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s]+|(\w+:/+)[^/\s@]*:\S*)@")  # az://container@account has no password
-QUERY = re.compile(
-    r"""(:/+[^\s'"]*?)(?:\?[^/\s=?#'"]*|\#[^\s=#'"]*)=  # ?name= or #name=, not the ? of a pattern
-    (?:(?![,;:.)]{0,3}(?:[\s'"]|$))[^\s'"])*  # up to the punctuation after the address""",
-    re.VERBOSE,
-)
-TOKEN = re.compile(r":/+\S*[?#][^/\s=]*=\S")  # a query, not the ? of a pattern
+WORD = re.compile(r"\S+")
+ADDRESS = re.compile(r"""(\w*):/+[^\s'"]*""")
+SEPARATOR = re.compile(r"([?#])")
+PUNCTUATION = ",;:.)"  # that may follow an address
 
 
 def mask_addresses(text: str) -> str:
@@ -19,7 +17,7 @@ def mask_addresses(text: str) -> str:
     >>> mask_addresses("GET http://me:hunter2@host/a?sig=abc failed")
     'GET http://***@host/a failed'
     """
-    return QUERY.sub(r"\1", PASSWORD.sub(r"\1\2***@", text)) if ":/" in text else text
+    return ADDRESS.sub(_without_query, WORD.sub(_without_password, text)) if ":/" in text else text
 
 
 def has_secret(address: str) -> bool:
@@ -28,4 +26,35 @@ def has_secret(address: str) -> bool:
     >>> has_secret("hf://datasets/a?token=b"), has_secret("s3://bucket/part-?.parquet"), has_secret("az://box@account/a")
     (True, False, False)
     """
-    return ":/" in address and bool(PASSWORD.search(address) or TOKEN.search(address))
+    if ":/" not in address:
+        return False
+    return WORD.sub(_without_password, address) != address or any(
+        _query_start(match[0]) is not None for match in ADDRESS.finditer(address)
+    )
+
+
+def _without_password(match: re.Match[str]) -> str:
+    before, at, after = match[0].rpartition("@")
+    return PASSWORD.sub(r"\1\2***@", before + at) + after  # searched no further than the last @: takes linear time
+
+
+def _without_query(match: re.Match[str]) -> str:
+    address = match[0].rstrip(PUNCTUATION)
+    start = _query_start(address, is_web=match[1] in ("http", "https"))
+    return match[0] if start is None else address[:start] + match[0][len(address) :]
+
+
+def _query_start(address: str, *, is_web: bool = False) -> int | None:
+    """Where the query of an address starts; elsewhere than on the web a ? alone is a pattern (part-?.parquet).
+
+    >>> _query_start("https://host/a?TOKEN", is_web=True), _query_start("s3://box/p-?/year=2024")
+    (14, None)
+    """
+    start, *parts = SEPARATOR.split(address)
+    at = len(start)
+    for separator, text in zip(parts[::2], parts[1::2], strict=True):
+        name, equals, _ = text.partition("=")
+        if (equals and "/" not in name.rpartition("&")[2]) or (is_web and separator == "?" and text):
+            return at
+        at += 1 + len(text)
+    return None

@@ -46,7 +46,7 @@ from steelyard.sampling.starting import started
 BACKLOG = 1024  # connections that wait to be taken
 AT_ONCE = 4  # of those, how many asyncio takes in one step, in which nothing else is done
 LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
-QUIET = logging.getLogger("steelyard.gateway.limits.access")  # says nothing unless somebody sets it to INFO
+QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
 
 
 async def serve_forever(

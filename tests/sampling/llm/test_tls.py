@@ -14,6 +14,7 @@ import pytest
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm import connections
 from steelyard.sampling.llm.address import Address
+from steelyard.sampling.llm.certificates import tls_context
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.faults import GoneError, LateError, TryError
 from tests.sampling.llm.conftest import OPENSSL
@@ -255,3 +256,19 @@ def test_a_server_that_asks_for_a_certificate_is_shown_ours(
     own.write_bytes((trusted / "other.pem").read_bytes() + (trusted / "other.key").read_bytes())
     monkeypatch.setenv("STEELYARD_CLIENT_CERT", str(own))
     assert asyncio.run(run()) == [777]
+
+
+def test_the_system_s_certificates_are_not_trusted_beside_those_of_a_variable(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificates / "ours.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    assert len(tls_context().get_ca_certs()) == 1
+
+
+def test_a_file_of_certificates_that_is_none_is_one_line_with_the_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    with pytest.raises(SettingError, match=r"\$SSL_CERT_FILE .*: correct it, or unset it"):
+        tls_context()

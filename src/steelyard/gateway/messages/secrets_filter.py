@@ -21,6 +21,10 @@ PREFIX = 4  # characters of a key at the end of a text that make it wait
 MAX_HEADERS = 32
 _VALUE = re.compile(r"[\t\x20-\x7e]{0,256}")  # of a header: printable and not too long
 _ESCAPE = re.compile(r"\\u00[2-7]|\\/")  # of a character that a key may have and JSON need not escape
+_CODE = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")
+_CUT_ESCAPE = re.compile(r"\\(?:u(?:0(?:0[2-7]?)?)?)?$")  # at the end of a text: the rest may follow
+ESCAPED = 6  # characters of the longest spelling of a character
+CONSTANT = {"role", "type", "id", "finish_reason"}  # texts that later chunks repeat and never continue
 MAX_RELEASED = 8  # characters of a key that a text may end with
 MAX_TEXTS = 10_000  # of a stream that are tracked
 
@@ -121,9 +125,10 @@ class StreamedSecrets:
         text = self._tails.get(text_id, "") + piece
         if self._secrets.in_text(text):
             raise TryError(ECHO)
-        self._tails[text_id] = text[-self._longest :]
+        self._tails[text_id] = text[-ESCAPED * self._longest :]
         self._open.pop(text_id, None)
-        if length := max(_start_at_end(text, key) for key in self._secrets.keys):
+        plain = _unescaped(text) if "\\" in text else text
+        if length := max(_start_at_end(plain, key) for key in self._secrets.keys):
             self._open[text_id] = length
 
 
@@ -137,6 +142,15 @@ def _escapes(character: str) -> str:
     digits = re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", code)
     backslash = rf"|\\{plain}" if character in '"\\/' else ""
     return rf"(?:{plain}|\\u{digits}{backslash})"
+
+
+def _unescaped(text: str) -> str:
+    r"""A text with the escapes that a key may be spelled with undone; one that is cut off at the end is removed.
+
+    >>> _unescaped(r"\u0073k\u002d1\/\u00")
+    'sk-1/'
+    """
+    return _CODE.sub(lambda match: match[2] or chr(int(match[1], 16)), _CUT_ESCAPE.sub("", text))
 
 
 def _start_at_end(text: str, key: str) -> int:
@@ -177,7 +191,8 @@ def _texts(choice: dict[str, Any]) -> Iterator[tuple[int, str]]:
         if isinstance(value, str):
             yield path, value
         elif isinstance(value, dict):
-            values += [(hash((path, name)), member) for name, member in reversed(value.items())]
+            members = ((name, member) for name, member in reversed(value.items()) if name not in CONSTANT)
+            values += [(hash((path, name)), member) for name, member in members]
         elif isinstance(value, list):
             items = [(hash((path, _position(item, position))), item) for position, item in enumerate(value)]
             values += reversed(items)

@@ -72,7 +72,8 @@ def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
     Summing the lengths takes no memory. Large files are not checked.
     """
     size = path.stat().st_size
-    lengths = [length for name, kind in frame.collect_schema().items() for length in _lengths(pl.col(name), kind)]
+    kinds = frame.collect_schema().dtypes()
+    lengths = [length for i, kind in enumerate(kinds) for length in _lengths(pl.nth(i), kind)]
     if size > SMALL or not lengths:
         return frame
     limit = max(LARGEST, LARGEST_RATIO * size)
@@ -90,8 +91,9 @@ def _lengths(values: pl.Expr, kind: pl.DataType) -> list[pl.Expr]:
     if isinstance(kind, pl.List | pl.Array):
         return _lengths(values.explode(), cast("pl.DataType", kind.inner))
     if isinstance(kind, pl.Struct):
-        fields = [(field.name, cast("pl.DataType", field.dtype)) for field in kind.fields]
-        return [length for name, inner in fields for length in _lengths(values.struct.field(name), inner)]
+        numbered = values.struct.rename_fields(list(map(str, range(len(kind.fields)))))  # '*' would be a pattern
+        fields = [(str(i), cast("pl.DataType", field.dtype)) for i, field in enumerate(kind.fields)]
+        return [length for name, inner in fields for length in _lengths(numbered.struct.field(name), inner)]
     if isinstance(kind, pl.Binary):
         return [values.bin.size()]
     return [values.cast(pl.String).str.len_bytes()] if isinstance(kind, pl.String | pl.Categorical | pl.Enum) else []
