@@ -105,8 +105,8 @@ def test_unknown_fields_of_a_responses_request_go_on_as_they_were_written(upstre
     with gateway(upstream.url) as running:
         assert running.send("POST", "/v1/responses", body).status == 200
     (sent,) = [entry["written"] for entry in upstream.entries() if entry["prompt"] == "spelled?"]
-    assert '"top_k":5.0' in sent
-    assert '"guided":{"a":  [1e2]}' in sent
+    assert '"top_k": 5.0' in sent
+    assert '"guided": {"a":  [1e2]}' in sent
     assert '"reasoning_effort":"low"' in sent.replace(": ", ":")
     assert '"tool_choice":{"type":"function","function":{"name":"f"}}' in sent.replace(": ", ":").replace(", ", ",")
     assert "store" not in sent

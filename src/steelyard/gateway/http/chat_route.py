@@ -60,11 +60,22 @@ async def read_body(request: web.Request, state: State) -> Members:
     here = request.content.is_eof()  # all of it came with the head
     try:
         async with asyncio.timeout(None if here else state.caps.upload):
-            content = await request.read()
-        return read_members(content)
+            return read_members(await _content(request, state.caps.body))
     except TimeoutError:
         raise ApiError(408, f"the body did not come within {state.caps.upload:g} s", code="slow_request") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:
         raise ApiError(400, str(error), code="invalid_json") from None
+
+
+async def _content(request: web.Request, limit: int) -> bytes:
+    """The body of a request; unlike that of `request.read`, it is freed as soon as nobody uses it."""
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := await request.content.readany():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise web.HTTPRequestEntityTooLarge(limit, size)
+    return b"".join(chunks)

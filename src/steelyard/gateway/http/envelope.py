@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import secrets
 import time
 import traceback
 from collections.abc import Awaitable, Callable
@@ -20,6 +19,7 @@ from steelyard.gateway.limits.access import Access
 from steelyard.gateway.messages.access_log import FIELDS, log_error
 from steelyard.gateway.messages.api_errors import ApiError
 from steelyard.gateway.messages.event_stream import ClientLeftError
+from steelyard.gateway.messages.random_ids import random_id
 from steelyard.gateway.state import CLIENT, OWNER, REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
@@ -108,7 +108,7 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
 
 def new_id() -> str:
     """A name for a request."""
-    return f"req_{secrets.token_hex(16)}"
+    return f"req_{random_id()}"
 
 
 async def named(request: web.Request, response: web.StreamResponse) -> None:

@@ -15,6 +15,7 @@ from steelyard.gateway.http.relay import NO_VOTE, Relay, log_reply, rate_limits
 from steelyard.gateway.limits.worst_case import budget
 from steelyard.gateway.messages.api_errors import of_fault
 from steelyard.gateway.messages.chat_request import OURS, ChatRequest
+from steelyard.gateway.messages.json_members import Parts
 from steelyard.gateway.messages.json_text import json_bytes
 from steelyard.gateway.messages.plain_reply import json_reply
 from steelyard.gateway.state import REQUEST_ID, STATE
@@ -50,7 +51,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
     headers = {"x-request-id": request[REQUEST_ID]}
 
     async def send(**limit: int) -> web.StreamResponse:
-        body = asked.members.encoded(without=frozenset({OURS}), **model, **limit)
+        body = asked.members.to_send(without=frozenset({OURS}), **model, **limit)
         if asked.stream:
             return await _streamed(request, asked, source, body, headers, tries)
         return await _whole(request, asked, source, body, headers, tries)
@@ -64,7 +65,7 @@ async def pass_through(request: web.Request, asked: ChatRequest, source: Source)
 
 
 async def _whole(
-    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
+    request: web.Request, asked: ChatRequest, source: Source, body: bytes | Parts, headers: dict[str, str], tries: Tries
 ) -> web.StreamResponse:
     async def send() -> tuple[Written, bytes]:
         with tries.billed.one(tries.samples):
@@ -95,7 +96,7 @@ def _relayed(reply: Written, asked: ChatRequest, source: Source) -> bytes:
 
 
 async def _streamed(
-    request: web.Request, asked: ChatRequest, source: Source, body: bytes, headers: dict[str, str], tries: Tries
+    request: web.Request, asked: ChatRequest, source: Source, body: bytes | Parts, headers: dict[str, str], tries: Tries
 ) -> web.StreamResponse:
     """Open the upstream's stream, again if it fails before it begins, and relay it."""
 

@@ -1,7 +1,7 @@
 """A JSON object and where each of its members stands: what we do not change goes on byte for byte.
 
-Of a body only the bytes are kept. A value is built when it is first read, so that unused fields are never held as
-objects of Python, which take many times their size.
+Only the bytes of a long body are kept. A value is built when it is first read, so that unused fields are never held
+as objects of Python, which take many times their size.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, TypeAlias
 
 from steelyard.gateway.messages.api_errors import ApiError
 from steelyard.gateway.messages.json_bounds import MAX_VALUES, has_too_many_values
 
+Span: TypeAlias = tuple[int, int, int]  # where a member and its value start, and where both end
+Parts: TypeAlias = tuple[bytes | memoryview, ...]
+
+SHORT_BODY = 2**14  # bytes: its values are built at once
+LONG_BODY = 2**20
 TOO_DEEP = "the body is nested too deeply"
 LONG = "Exceeds the limit"  # what Python says of a number with thousands of digits
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -30,13 +35,12 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number)
 class Values(Mapping[str, Any]):
     """The values of an object by name, each built when it is first read."""
 
-    def __init__(self, body: bytes, spans: dict[str, tuple[int, int]]) -> None:
-        self._body, self._spans = body, spans
-        self._built: dict[str, Any] = {}
+    def __init__(self, body: bytes, spans: dict[str, Span], built: dict[str, Any]) -> None:
+        self._body, self._spans, self._built = body, spans, built
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._built:
-            start, end = self._spans[name]
+            _, start, end = self._spans[name]
             try:
                 self._built[name] = json.loads(self._body[start:end])
             except RecursionError:  # it was just readable before
@@ -57,29 +61,37 @@ class Values(Mapping[str, Any]):
 class Members:
     """The members of an object by name: their values, and how they were written."""
 
-    def __init__(self, body: bytes, spans: dict[str, tuple[int, int]]) -> None:
+    def __init__(self, body: bytes, spans: dict[str, Span], built: dict[str, Any]) -> None:
         self._body, self._spans = body, spans
-        self.values: Mapping[str, Any] = Values(body, spans)
+        self.values: Mapping[str, Any] = Values(body, spans, built)
 
     @property
     def size(self) -> int:
         """The bytes of all values as they are written."""
-        return sum(end - start for start, end in self._spans.values())
+        return sum(end - start for _, start, end in self._spans.values())
 
     def encoded(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> bytes:
         """The object without some members and with others changed, which stand last.
 
         >>> read_members(b'{"a": 1.0,"b": [ ], "c": 3}').encoded(without=frozenset({"c"}), b=2)
-        b'{"a":1.0,"b":2}'
+        b'{"a": 1.0,"b":2}'
         """
-        parts: list[bytes | memoryview] = []
+        return b"".join(self._parts(without, changed))
+
+    def to_send(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> bytes | Parts:
+        """As `encoded`; the parts of a long object are not joined, so that no copy of it is held in memory."""
+        parts = self._parts(without, changed)
+        return parts if len(self._body) > LONG_BODY else b"".join(parts)
+
+    def _parts(self, without: frozenset[str], changed: dict[str, Any]) -> Parts:
         body = memoryview(self._body)
-        for name, (start, end) in self._spans.items():
+        parts: list[bytes | memoryview] = []
+        for name, (start, _, end) in self._spans.items():
             if name not in without and name not in changed:
-                parts += [b",", json.dumps(name).encode(), b":", body[start:end]]
-        for name, value in changed.items():
-            parts += [b",", json.dumps(name).encode(), b":", json.dumps(value).encode()]
-        return b"".join([b"{", *parts[1:], b"}"])
+                parts += [b",", body[start:end]]
+        if changed:
+            parts += [b",", json.dumps(changed, separators=(",", ":")).encode()[1:-1]]
+        return (b"{", *parts[1:], b"}")
 
 
 def read_members(body: bytes) -> Members:
@@ -92,29 +104,30 @@ def read_members(body: bytes) -> Members:
     if has_too_many_values(body):
         raise ValueError(f"the body has more than {MAX_VALUES:,} values")
     body.decode()  # to refuse what is no UTF-8
-    return Members(body, _spans(body))
+    values: dict[str, Any] = {}
+    spans = _spans(body, values)
+    return Members(body, spans, values if len(body) <= SHORT_BODY and body.isascii() else {})
 
 
-def _spans(body: bytes) -> dict[str, tuple[int, int]]:
-    """Where the value of each member stands.
+def _spans(body: bytes, values: dict[str, Any]) -> dict[str, Span]:
+    """Where each member and its value stand; the values of a short body are added to `values`.
 
-    Read as Latin-1 every byte is one character, whatever it means, and JSON has the same signs.
+    Read as Latin-1 every byte is one character, whatever it means, and JSON has the same signs. The values are right
+    only if the body is ASCII.
     """
     text = body.decode("latin-1")
-    spans: dict[str, tuple[int, int]] = {}
+    spans: dict[str, Span] = {}
     at = _after(text, 0, "{", "the body must be a JSON object")
     if text[at : at + 1] == "}":
         return _checked_end(text, at + 1, spans)
     while True:
-        if text[at : at + 1] != '"':
-            raise ValueError("the body is not JSON: a field has no name in quotes")
-        _, end = scanstring(text, at + 1, True)
-        name = json.loads(body[at:end])
+        start = at
+        name, end = _name(text, body, start)
         at = _after(text, end, ":", "the body is not JSON: a field has no ':'")
         if name in spans:
             raise ValueError(f"the body has the field {name!r:.60} twice")
         try:
-            _, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, at)
         except RecursionError:
             raise ValueError(TOO_DEEP) from None
         except ValueError as error:
@@ -122,11 +135,21 @@ def _spans(body: bytes) -> dict[str, tuple[int, int]]:
             if message.startswith(LONG):
                 message = "a number of the body has too many digits"
             raise ValueError(message) from None
-        spans[name] = at, end
+        spans[name] = start, at, end
+        if len(body) <= SHORT_BODY:
+            values[name] = value
+        del value
         at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
         if text[at : at + 1] == "}":
             return _checked_end(text, at + 1, spans)
         at = _after(text, at, ",", "the body is not JSON: there is no ',' between two fields")
+
+
+def _name(text: str, body: bytes, at: int) -> tuple[str, int]:
+    if text[at : at + 1] != '"':
+        raise ValueError("the body is not JSON: a field has no name in quotes")
+    name, end = scanstring(text, at + 1, True)
+    return (name if name.isascii() else json.loads(body[at:end])), end
 
 
 def _after(text: str, at: int, sign: str, wrong: str) -> int:
@@ -137,7 +160,7 @@ def _after(text: str, at: int, sign: str, wrong: str) -> int:
     return _SPACE.match(text, at + 1).end()  # type: ignore[union-attr]
 
 
-def _checked_end(text: str, at: int, spans: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _checked_end(text: str, at: int, spans: dict[str, Span]) -> dict[str, Span]:
     if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
         raise ValueError("the body is not JSON: something stands after the object")
     return spans

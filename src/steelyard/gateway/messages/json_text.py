@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+_ENCODER = json.JSONEncoder(allow_nan=False)
+
 
 def json_bytes(content: Any) -> bytes:
     """The JSON of a reply.
@@ -14,9 +16,9 @@ def json_bytes(content: Any) -> bytes:
     b'{"logprob": null, "rest": [1.5, null]}'
     """
     try:
-        return json.dumps(content, allow_nan=False).encode()
+        return _ENCODER.encode(content).encode()
     except ValueError:
-        return json.dumps(_finite(content), allow_nan=False).encode()
+        return _ENCODER.encode(_finite(content)).encode()
 
 
 def _finite(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from steelyard.gateway.limits.allowance import Allowance
 from steelyard.gateway.messages.chat_request import LIMITS, MANY, OURS, ChatRequest
+from steelyard.gateway.messages.json_members import Parts
 from steelyard.gateway.messages.samples import Sample, choices_by_index
 from steelyard.gateway.messages.usage import of_all_choices
 from steelyard.gateway.upstream.billed_tries import BilledTries
@@ -54,7 +55,7 @@ class Drawing:
         self.replies: list[dict[str, Any]] = []  # without their choices
         self.came: list[Sample] = []  # all of them, also those that nobody waited for any more
         self._headers = {REQUEST: request_id}
-        self._written: tuple[dict[str, Any], bytes] = ({}, b"")  # the last body, after what is changed in it
+        self._written: tuple[dict[str, Any], bytes | Parts] = ({}, b"")  # the last body, after what is changed in it
         self._tries = BilledTries(source.name, wanted.allowance)
 
     async def samples(self) -> AsyncGenerator[Sample]:
@@ -174,7 +175,7 @@ class Drawing:
         ]
         return came, reply
 
-    async def _sent(self, body: bytes, first: int, count: int) -> tuple[Any, Reply]:
+    async def _sent(self, body: bytes | Parts, first: int, count: int) -> tuple[Any, Reply]:
         """Send a request, and again where that may help."""
 
         async def send() -> tuple[Any, Reply]:
@@ -201,7 +202,7 @@ class Drawing:
             return None
         return self.wanted.max_tokens if self.asked.max_tokens is None else self.asked.max_tokens
 
-    def _body(self, able: Abilities, first: int, count: int, **limit: int) -> bytes:
+    def _body(self, able: Abilities, first: int, count: int, **limit: int) -> bytes | Parts:
         """What the client sent, for the upstream's own model and without what is ours."""
         changed: dict[str, Any] = {"model": self.source.model, **limit}
         if count > 1:
@@ -211,5 +212,5 @@ class Drawing:
         if self.wanted.scored and able.logprobs and not self.asked.logprobs:
             changed |= {"logprobs": True, "top_logprobs": 1}
         if self._written[0] != changed:
-            self._written = changed, self.asked.members.encoded(without=NOT_SENT, **changed)
+            self._written = changed, self.asked.members.to_send(without=NOT_SENT, **changed)
         return self._written[1]

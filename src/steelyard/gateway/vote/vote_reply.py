@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from typing import Any
 
 from steelyard.gateway.messages.api_errors import public
 from steelyard.gateway.messages.chat_request import OURS
+from steelyard.gateway.messages.random_ids import random_id
 from steelyard.gateway.messages.samples import Sample, ended
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
@@ -20,7 +20,7 @@ KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 def new_reply() -> dict[str, Any]:
     """The name of a reply, and when it was made."""
-    return {"id": f"chatcmpl-{secrets.token_hex(16)}", "created": int(time.time())}
+    return {"id": f"chatcmpl-{random_id()}", "created": int(time.time())}
 
 
 def completion(decision: Decision, prices: Prices = NO_PRICES, named: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from io import BytesIO
 from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -56,12 +55,13 @@ AGAIN = frozenset({408, 409, 425})
 MOST_ERROR = 2**16  # bytes read of an error reply
 MOST_CAUSE = 160  # characters
 AT_ONCE = 2**20  # bytes of a request that are sent in one piece
+PIECE = 2**16  # bytes of the pieces of a longer one
 NO_LOGIN = 407  # how a proxy asks for a user and a password
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
 JSON = {"Content-Type": "application/json"}
 UNTIMED = math.inf  # in the place of a timeout: whoever asks ends the try himself, and no other timer is set
 
-Body: TypeAlias = dict[str, Any] | bytes | None  # bytes are sent as they are
+Body: TypeAlias = dict[str, Any] | bytes | tuple[bytes | memoryview, ...] | None  # bytes are sent as they are
 
 
 class Written(NamedTuple):
@@ -180,7 +180,14 @@ class Client:
         url = self.address.base + path
         content = json.dumps(body).encode() if isinstance(body, dict) else body
         all_headers = {**self._headers, **(JSON if content is not None else {}), **(headers or {})}
-        data = BytesIO(content) if content is not None and len(content) > AT_ONCE else content
+        data: bytes | AsyncIterator[bytes | memoryview] | None
+        if isinstance(content, bytes) and len(content) > AT_ONCE:
+            content = (content,)
+        if isinstance(content, tuple):
+            all_headers["Content-Length"] = str(sum(map(len, content)))
+            data = _pieces(content)
+        else:
+            data = content
         return self._session.request(method, url, data=data, headers=all_headers, allow_redirects=False)
 
     @contextmanager
@@ -232,6 +239,13 @@ class Client:
         if 400 <= status < 500 and status not in AGAIN:
             raise RefusedError(reason, status)
         raise StatusError(reason, status)
+
+
+async def _pieces(parts: tuple[bytes | memoryview, ...]) -> AsyncIterator[memoryview]:
+    """Slices of the parts of a body; the next one is taken when the connection has room for it."""
+    for part in parts:
+        for start in range(0, len(part), PIECE):
+            yield memoryview(part)[start : start + PIECE]
 
 
 async def _read(response: ClientResponse, most: int, hold: Hold) -> bytearray:
