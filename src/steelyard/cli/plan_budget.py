@@ -93,11 +93,12 @@ def run(
     import steelyard as sy
     from steelyard.evaluation.price_table import PriceTable, parse_budget, parse_prices
     from steelyard.foundation.outputs import check_output
-    from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
+    from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
     from steelyard.tables.source_column import source_of_run
     from steelyard.voting.methods.base.enough import first_samples
     from steelyard.voting.methods.base.plan import PLAN
 
+    check_plan_or_method(plan, method)
     source = source or source_of_run(files)
     prices, spend = parse_prices(names(price) or []), parse_budget(budget)
     table = PriceTable.of(prices)

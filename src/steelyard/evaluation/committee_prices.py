@@ -64,7 +64,9 @@ def priced(
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for sources alone")
     if pool.parts is not None:
         names = ", ".join(pool.origin.parts)
-        raise ScoreError(f"a price is for one score, and these are several ({names}): name one with --score")
+        raise ScoreError(
+            f"a price is for one score, and these are several ({names}): name one with {argument('score')}"
+        )
     score = score_prices(price_score, pool.sources)
     if price_sample is None:
         check_prices("million tokens", prices or {})

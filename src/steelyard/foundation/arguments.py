@@ -31,6 +31,15 @@ def argument(name: str, value: object = None) -> str:
     return f"{option} {shlex.quote(text)}"
 
 
+def spelling(*, python: str, command_line: str) -> str:
+    """Return the form that the caller can type, where the two differ in more than the spelling of one argument.
+
+    >>> spelling(python="split(0.5, seed=0)", command_line="--calibrate 0.5")
+    'split(0.5, seed=0)'
+    """
+    return command_line if _as_options else python
+
+
 @contextmanager
 def option_names(as_options: bool = True) -> Iterator[None]:
     """Name arguments as options of the command line within this block."""

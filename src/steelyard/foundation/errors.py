@@ -127,12 +127,12 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def need_numbers(**arguments: object) -> None:
-    """Refuse arguments that are not numbers, such as the string "8"; None means unset.
+    """Refuse arguments that are not numbers, such as the string "8" or True; None means unset.
 
     >>> need_numbers(samples="8")
     Traceback (most recent call last):
     steelyard.foundation.errors.SettingError: samples must be a number, not the str '8'
     """
     for name, value in arguments.items():
-        if value is not None and not isinstance(value, Real):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
             raise SettingError(f"{name} must be a number, not the {type(value).__name__} {value!r:.60}")

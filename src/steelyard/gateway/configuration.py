@@ -23,7 +23,7 @@ from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.sampling.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.entry_pool import EntryPool
-from steelyard.tables.plan_reading import answers_of_plan
+from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method
 from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade
@@ -62,8 +62,7 @@ class Configuration:
         """Refuse what cannot work, before anything is started."""
         if self.answers != AUTO:
             check_kind(self.answers)
-        if self.plan and self.method:
-            raise SettingError("--plan and --method exclude each other: a plan has its method")
+        check_plan_or_method(self.plan, self.method)
         if self.method and self.method not in unfitted_methods():
             raise SettingError(
                 f"no method {self.method!r} without a plan: {did_you_mean(self.method, unfitted_methods())}"

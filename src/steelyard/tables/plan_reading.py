@@ -7,10 +7,17 @@ from typing import Any
 
 from steelyard.answers.extract import AUTO, kind_of
 from steelyard.answers.kind_from_question import kind_from_question
-from steelyard.foundation.errors import PlanError, SteelyardError, SteelyardNote
+from steelyard.foundation.arguments import argument
+from steelyard.foundation.errors import PlanError, SettingError, SteelyardError, SteelyardNote
 from steelyard.tables.questions.prompts import Template
 from steelyard.tables.sources.opening import open_source
 from steelyard.voting.methods.base.method import Method
+
+
+def check_plan_or_method(plan: object, method: object) -> None:
+    """Refuse a plan together with a method."""
+    if plan is not None and method is not None:
+        raise SettingError("a plan and a method exclude each other, because a plan has a method: leave out one of them")
 
 
 def answers_of_plan(voter: Method, answers: str) -> str:
@@ -29,13 +36,13 @@ def answers_of_plan(voter: Method, answers: str) -> str:
         if answers == AUTO and voter.learns:
             _note(
                 "the plan does not say which kind of answers it was fitted on, so this table decides: fit the plan "
-                "again to store the kind, or name it with --answers"
+                f"again to store the kind, or name it with {argument('answers')}"
             )
         return answers
     if answers not in (AUTO, fitted.answers):
         raise PlanError(
             f"the plan was fitted on answers of the kind {fitted.answers!r}, not {answers!r}: leave out "
-            f"--answers (answers=) to read them as the plan does, or fit a plan with --answers {answers}"
+            f"{argument('answers')} to read them as the plan does, or fit a plan with {argument('answers', answers)}"
         )
     return fitted.answers
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.voting.pools.arrays import Ints
 
@@ -114,9 +115,8 @@ def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:
         twice = np.flatnonzero(within & same)
     if len(twice):
         row = int(twice[0])
-        qualifier, hint = (
-            (" of one source", "") if by_source else ("", " name the column that says who answered (--source llm),")
-        )
+        name_source = f" name the column that says who answered ({argument('source', 'llm')}),"
+        qualifier, hint = (" of one source", "") if by_source else ("", name_source)
         raise TableError(
             f"question {frame['question'][row]!r} has sample {frame['sample'][row]}{qualifier} more than once: "
             f"number its samples 0, 1, 2, ..,{hint} or drop the repeated rows"

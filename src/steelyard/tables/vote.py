@@ -18,7 +18,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.tables import pools_of
-from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
+from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
 from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import name_in_errors
@@ -121,8 +121,7 @@ def voter_of(plan: object, method: object) -> Method:
     """Return the method of a plan, or a method that needs none."""
     if plan is None:
         return unfitted("majority" if method is None else method)
-    if method is not None:
-        raise SettingError("a plan and a method exclude each other, because a plan has a method: leave out one of them")
+    check_plan_or_method(plan, method)
     if isinstance(plan, Method):
         return plan
     if not isinstance(plan, str | Path):

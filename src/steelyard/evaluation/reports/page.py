@@ -19,6 +19,7 @@ from steelyard.foundation.files import write_atomically
 from steelyard.foundation.outputs import Kind, check_output
 from steelyard.runs.bill import check_price
 from steelyard.tables import read
+from steelyard.tables.plan_reading import check_plan_or_method
 from steelyard.voting.methods import default_method, method_class
 from steelyard.voting.pools.label_conflicts import MAJORITY
 from steelyard.voting.pools.pool import LabelledPool
@@ -100,7 +101,8 @@ def reported(
     check_output(output, PAGE, inputs=files, overwrite=overwrite)
     check_price(price_response)
     if plan is not None:
-        _check_plan_alone(files, method)
+        check_plan_or_method(plan, method)
+        _check_one_file(files)
         return _by_plan(output, open_on_demand(files[0], plan, price=price_response, **spelled))
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
@@ -139,10 +141,8 @@ def _written(output: str | Path, page: bytes) -> int:
     return len(page)
 
 
-def _check_plan_alone(files: Sequence[str | Path], method: str | None) -> None:
-    """Refuse what a page by a plan cannot show."""
-    if method is not None:
-        raise SettingError("a plan and a method exclude each other, as a plan knows its method: leave one of them away")
+def _check_one_file(files: Sequence[str | Path]) -> None:
+    """Refuse several files for a page by a plan."""
     if len(files) != 1:
         raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each for itself")
 

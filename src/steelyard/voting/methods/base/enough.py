@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from steelyard.foundation.arguments import argument
+from steelyard.foundation.arguments import argument, spelling
 from steelyard.foundation.errors import CalibrationError, LabelError, NothingToLearnError, ScoreError, SteelyardWarning
 from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
 from steelyard.voting.pools.pool import LabelledPool, Pool
@@ -81,7 +81,8 @@ def _larger_share(pool: LabelledPool) -> tuple[str, str]:
     labelled = pool.origin.split_from
     if labelled is None or labelled // 2 < FEWEST_QUESTIONS:
         return "", ""
-    return f" of {labelled}", f"calibrate on half of them (--calibrate {HALF}, in Python split({HALF}, seed=0)), or "
+    half = spelling(python=f"split({HALF}, seed=0)", command_line=f"--calibrate {HALF}")
+    return f" of {labelled}", f"calibrate on half of them ({half}), or "
 
 
 def check_all_asked(pool: Pool) -> None:
