@@ -27,7 +27,8 @@ def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
         for verifier in (name for name in sy.paper.grid_names()[1] if not name.startswith("self")):
             test, by_size = split(sy.read_labelled(f"grid:{llm}/{verifier}", texts=True), seed)
             found = joint_budget(by_size[LABELS], test, sy.CalibratedVote(), Prices(1, 1), BUDGETS[-1], BUDGETS)
-            for row in found.table.drop("chosen", "buys").iter_rows(named=True):
+            table = found.table.unique("budget", keep="first", maintain_order=True)  # a refused plan has another row
+            for row in table.drop("chosen", "buys").iter_rows(named=True):
                 yield {"pair": f"{llm}/{verifier}", **row}
 
 

@@ -119,7 +119,7 @@ def test_a_fitted_method_votes_as_it_is() -> None:
     result = sy.plan_budget(other, vote, budget=2)
     assert result.plan.fitted_on_ == vote.fitted_on_
     np.testing.assert_equal(result.plan.learned(), before)
-    with pytest.raises(sy.SettingError, match="give one that is not fitted"):
+    with pytest.raises(sy.SettingError, match="give one that is not fitted, as method='calibrated'"):
         sy.plan_budget(other, vote, prices={"sample": 1, "score": 1}, budget=4)
 
 
@@ -140,6 +140,10 @@ def test_a_fitted_method_votes_as_it_is() -> None:
         ({"prices": {"score:gpt": 1}, "budget": 4}, "read the table with source='llm'"),
         ({"prices": {"score:gpt": 1}}, "say what to aim for"),
         ({"prices": 3, "budget": 4}, "prices must be a mapping, not 3"),
+        ({"prices": {3: 1}, "budget": 4}, "prices are by name, not by the int 3"),
+        ({"prices": {"sample": True}, "budget": 4}, "the price of a sample must be a number, not the bool True"),
+        ({"budget": True}, "budget must be a number, not the bool True"),
+        ({"loss": True}, "loss must be a number, not the bool True"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options: dict[str, Any], message: str) -> None:
@@ -188,3 +192,122 @@ def test_the_command_reads_a_column_of_costs(tmp_path: Path) -> None:
     done = steelyard("plan-budget", tmp_path / "r.parquet", *words, "--budget", "150%", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["cascade"]["steps"]
+
+
+@pytest.mark.parametrize("prices", [None, {"sample": 1}])
+def test_a_committee_is_not_planned_without_prices_by_source(prices: dict[str, float] | None) -> None:
+    with pytest.raises(sy.SettingError, match=r"at once.* give prices by source .*as ant=10,bee=0.1"):
+        sy.plan_budget(committee(), prices=prices, budget=2)
+    with pytest.raises(sy.SettingError, match="do not have two: use method='calibrated'"):
+        sy.plan_budget(one(), sy.CommitteeVote(), budget=2)
+
+
+def test_the_command_does_not_plan_a_committee_without_prices_by_source(tmp_path: Path) -> None:
+    scored_committee({"ant": 0.6, "bee": 0.4}, {}, questions=60, samples=2).write_parquet(tmp_path / "r.parquet")
+    words = ("--source", "llm", "--answers", "exact", "--score", "none", "--budget", 2, "-o", tmp_path / "plan.json")
+    done = steelyard("plan-budget", tmp_path / "r.parquet", *words)
+    assert (done.code, done.err.count("\n"), (tmp_path / "plan.json").exists()) == (2, 1, False)
+    assert "give prices by source (per million tokens), as ant=10,bee=0.1" in done.err
+
+
+def test_a_new_plan_keeps_nothing_of_the_budget_of_the_old_one() -> None:
+    cal, other = one().split(0.5, seed=0)
+    old = sy.plan_budget(cal, sy.VanillaVote(), prices={"sample": 1, "score": 0.1}, budget=4).plan
+    old.asking_ = sy.plan_budget(cal, sy.VanillaVote(), prices={"score": 0.0001}).plan.asking_
+    assert None not in (old.samples_, old.asking_)
+    assert old.fitted_on_ is not None
+    new = sy.plan_budget(other, old, budget=2).plan
+    assert new.fitted_on_ == old.fitted_on_
+    assert (new.stopping_ is None, new.samples_, new.asking_, new.cascade_) == (False, None, None, None)
+    prices = {"ant": 3e6, "bee": 1e6}
+    bought = sy.CommitteeVote().fit(committee())
+    bought.samples_, bought.stopping_, bought.asking_ = {"ant": 2}, new.stopping_, old.asking_
+    turns = sy.plan_budget(committee(), bought, prices=prices, budget="90%").plan
+    assert (turns.stopping_, turns.samples_, turns.asking_, turns.cascade_ is None) == (None, None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("read", "prices", "message"),
+    [
+        ("tokens", {"sample": "cost"}, "column 'cost', and the pool was read with 'tokens'.*tokens='cost'"),
+        (True, {"sample": "cost"}, "column 'cost', and the pool was read with 'tokens'.*tokens='cost'"),
+        ("cost", {"sample": "tokens"}, "column 'tokens', and the pool was read with 'cost'"),
+        (False, {"sample": "cost"}, "the pool has no costs: read the table with tokens='cost'"),
+        ("cost", {"ant": 1, "bee": 2}, "per million tokens, and the pool was read with tokens='cost'"),
+    ],
+)
+def test_costs_are_those_of_the_column_that_was_read(read: bool | str, prices: dict[str, Any], message: str) -> None:
+    table = scored_committee({"ant": 0.6, "bee": 0.4}, {}, questions=40, samples=1).with_columns(cost=0.5)
+    pool = sy.read_labelled(table, source="llm", answers="exact", score="none", tokens=read)
+    with pytest.raises(sy.SettingError, match=message):
+        sy.plan_budget(pool, prices=prices, budget="90%")
+
+
+def test_tokens_may_be_estimated_or_of_unknown_origin() -> None:
+    table = scored_committee({"ant": 0.9, "bee": 0.4}, {}, questions=60, samples=1)
+    counted = sy.read_labelled(table, source="llm", answers="exact", score="none", tokens=True)
+    texts = table.rename({"answer": "response"}).drop("tokens")
+    estimated = sy.read_labelled(texts, source="llm", answers="exact", score="none", tokens=True)
+    by_hand = replace(counted, origin=replace(counted.origin, tokens=None))
+    assert (counted.origin.tokens, estimated.origin.tokens) == ("tokens", "response")
+    for pool in (counted, estimated, by_hand):
+        assert sy.plan_budget(pool, prices={"ant": 3, "bee": 1}, budget="90%").plan.cascade_
+
+
+def test_a_method_may_be_named() -> None:
+    same(sy.plan_budget(one(), "vanilla", budget=2), sy.plan_budget(one(), sy.VanillaVote(), budget=2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("responses.parquet",), "plan_budget takes a pool, not a str: read it with steelyard.read_labelled"),
+        ((None, "calibated"), "did you mean 'calibrated'"),
+        ((None, sy.VanillaVote), r"VanillaVote is a class: pass a method, as VanillaVote\(\)"),
+        ((None, 3), "3 is not a method: pass its name, as 'calibrated', or a method object"),
+    ],
+)
+def test_what_is_no_pool_or_no_method_is_refused(arguments: tuple[Any, ...], message: str) -> None:
+    pool, *more = arguments
+    with pytest.raises(sy.SettingError, match=message):
+        sy.plan_budget(pool or one(), *more, budget=2)
+
+
+def test_the_table_marks_the_plan_and_nothing_else() -> None:
+    results = [
+        sy.plan_budget(one(), sy.VanillaVote(), budget=2),
+        sy.plan_budget(one(), sy.VanillaVote(), loss=0.2),
+        sy.plan_budget(one(), sy.VanillaVote(), budget=3, loss=0.2),
+        sy.plan_budget(one(), sy.VanillaVote(), prices={"sample": 1, "score": 1}, budget=5),
+        sy.plan_budget(one(), sy.VanillaVote(), prices={"score": 0.001}),
+        sy.plan_budget(committee(), prices={"ant": 3e6, "bee": 1e6}, budget="90%"),
+    ]
+    for result in results:
+        rows = result.table.filter("chosen").to_dicts()
+        assert len(rows) == 1
+        assert {name: rows[0][name] for name in ("buys", "cost", "accuracy")} == {
+            name: result.figures[name] for name in ("buys", "cost", "accuracy")
+        }
+    assert [result.table.filter("chosen")["budget"].item() for result in results[:4]] == [2, None, 3, 5]
+
+
+def test_the_command_marks_one_row_of_its_table(tmp_path: Path) -> None:
+    sy.simulate(80, 4, seed=5).write_parquet(tmp_path / "r.parquet")
+    for goal, budget in ((("--budget", 2), "2 *"), (("--loss", 0.2), "none *")):
+        done = steelyard("plan-budget", tmp_path / "r.parquet", "--method", "vanilla", *goal)
+        rows = [line for line in done.out.splitlines() if " *  " in line]
+        assert len(rows) == 1, done.out
+        assert rows[0].startswith(budget)
+        assert "*: the plan." in done.out
+
+
+def test_a_plan_excludes_a_method_on_the_command_line(tmp_path: Path) -> None:
+    sy.simulate(80, 4, seed=5).write_parquet(tmp_path / "r.parquet")
+    sy.VanillaVote().fit(one()).save(tmp_path / "plan.json")
+    words = ("--plan", tmp_path / "plan.json", "--budget", 2)
+    done = steelyard("plan-budget", tmp_path / "r.parquet", *words, "--method", "majority")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "a plan and a method exclude each other" in done.err
+    scores = steelyard("plan-budget", tmp_path / "r.parquet", *words, "--price", "score=0.1")
+    assert scores.code == 2
+    assert "give one that is not fitted, as --method calibrated" in scores.err

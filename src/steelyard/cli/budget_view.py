@@ -39,7 +39,7 @@ def show_budget(result: BudgetPlan, output: Path | None) -> None:
     rows = [_cells(row, first, result) for row in result.table.iter_rows(named=True)]
     title = f"Accuracy over cost on {result.test_questions} questions, chosen on {result.calibration_questions} others"
     show.table(title, heads, rows, text=True)
-    show.tell("cost: mean per question; against: difference in points, paired; *: chosen on the calibration questions.")
+    show.tell("cost: mean per question; against: difference in points, paired; *: the plan.")
     print()
     show.say(result.explain())
     show.say(_next_steps(result.plan, output))
@@ -47,7 +47,7 @@ def show_budget(result: BudgetPlan, output: Path | None) -> None:
 
 
 def _cells(row: dict[str, Any], first: str, result: BudgetPlan) -> tuple[str, ...]:
-    name = f"{row[first]:.4g}" if isinstance(row[first], float) else str(row[first])
+    name = f"{row[first]:.4g}" if isinstance(row[first], float) else str(row[first] or "none")
     differences = [f"{points(row[rival])} ± {percent(row[f'{rival}_se'])}" for rival in result.rivals]
     accuracy = f"{percent(row['accuracy'])} ± {percent(row['se'])}"
     interval = f"{percent(row['low'])} to {percent(row['high'])}"

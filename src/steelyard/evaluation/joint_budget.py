@@ -86,7 +86,9 @@ def joint_budget(
         way = max((m for m in search.majority if m.mean <= budget), key=lambda m: m.n)
         figures = _measured([(budget, spent(search.asking_voter(way), way, test, prices))], rivals, seed)[0]
     for row in rows:
-        row["chosen"] = row["budget"] == budget
+        row["chosen"] = row["budget"] == budget and not refused
+    if refused:
+        rows.append(figures | {"chosen": True})
     curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64})
     voter = search.voter(way)
     voter.samples_ = {"": way.n}

@@ -16,7 +16,9 @@ from steelyard.evaluation.plan_cascade import plan_cascade
 from steelyard.evaluation.plan_scores import plan_scores
 from steelyard.evaluation.plan_stopping import plan_stopping
 from steelyard.evaluation.price_table import Price, PriceTable
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardNote
+from steelyard.tables.token_counts import RESPONSE, TOKENS
 from steelyard.voting.methods import default_method, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
@@ -24,7 +26,7 @@ from steelyard.voting.pools.pool import Pool
 
 def plan_budget(
     pool: Pool,
-    method: Method | None = None,
+    method: Method | str | None = None,
     *,
     prices: Mapping[str, Price] | None = None,
     budget: float | str | None = None,
@@ -47,24 +49,29 @@ def plan_budget(
 
     The budget is a mean cost per question. `loss` is the accuracy to lose at most against buying everything: 0.01 is
     one point. The share `calibrate` of the questions fits the method and chooses the plan; the others measure it. The
-    default method is `calibrated`, or `committee` for several sources. A fitted method votes as it is; it must be
-    fitted on other questions.
+    method is a name or an object, by default `calibrated`, or `committee` for several sources. A fitted method votes as
+    it is; it must be fitted on other questions.
 
     >>> import steelyard as sy
     >>> result = plan_budget(sy.read_labelled(sy.simulate(100, 4)), sy.VanillaVote(), budget=2)
     >>> result.figures["cost"] <= 2.5, result.table.columns[0], result.explain().split()[0] in ("Stop", "Do")
     (True, 'budget', True)
     """
+    if not isinstance(pool, Pool):
+        raise SettingError(
+            f"plan_budget takes a pool, not a {type(pool).__name__}: read it with steelyard.read_labelled"
+        )
     table = PriceTable.of(prices)
     table.check_goal(budget, loss)
-    voter = method or method_class(default_method(pool))()
+    _check_costs(pool, table)
+    voter = _method(method, pool)
     refit = voter.fitted_on_ is None
     options: dict[str, Any] = {"calibrate": calibrate, "seed": seed}
     if table.sells_scores:
         if not refit:
             raise SettingError(
-                "a method is fitted here for every number of samples: with a price of a score give one that is not "
-                "fitted, such as CalibratedVote()"
+                "where scores have a price, a method is fitted here for every number of samples: give one that is not "
+                f"fitted, as {argument('method', 'calibrated')}"
             )
         return _with_scores(pool, voter, table, None if budget is None else float(budget), options)
     if table.by_source:
@@ -73,6 +80,8 @@ def plan_budget(
     price = 1.0 if table.sample is None else table.sample
     if not price:
         raise SettingError("samples are free and nothing else has a price: there is nothing to save, so take all")
+    if voter.weighs_sources:
+        raise SettingError(_no_stopping(voter, pool))
     samples = None if budget is None else float(budget) / price
     if samples is not None and not 1 <= samples <= pool.n:
         raise SettingError(
@@ -82,12 +91,55 @@ def plan_budget(
     return plan_stopping(pool, voter, samples=samples, loss=loss, refit=refit, price=price, **options)
 
 
+def _method(method: object, pool: Pool) -> Method:
+    """Return the method to plan for: an object, one by name, or the default for the pool."""
+    if method is None:
+        return method_class(default_method(pool))()
+    if isinstance(method, str):
+        return method_class(method)()
+    if isinstance(method, type) and issubclass(method, Method):
+        raise SettingError(f"{method.__name__} is a class: pass a method, as {method.__name__}()")
+    if not isinstance(method, Method):
+        raise SettingError(f"{method!r:.80} is not a method: pass its name, as 'calibrated', or a method object")
+    return method
+
+
+def _check_costs(pool: Pool, table: PriceTable) -> None:
+    """Refuse a pool whose tokens were read from another column than the prices are for."""
+    column = pool.origin.tokens
+    if table.column is not None and pool.tokens is None:
+        raise SettingError(f"the pool has no costs: read the table with tokens={table.column!r}")
+    if table.column is not None and column not in (None, table.column):
+        raise SettingError(
+            f"the prices name the column {table.column!r}, and the pool was read with {column!r}: read the "
+            f"table with tokens={table.column!r}"
+        )
+    if table.sources and column not in (None, TOKENS, RESPONSE):
+        raise SettingError(
+            f"prices of sources are per million tokens, and the pool was read with tokens={column!r}, a column of "
+            f"costs: read the table with tokens=True, or give prices={{'sample': {column!r}}}"
+        )
+
+
+def _no_stopping(voter: Method, pool: Pool) -> str:
+    """Say why a method that weighs sources has no stopping rule, and what to do instead."""
+    if len(pool.sources) < 2:
+        return (
+            f"{voter.name} weighs sources, and these responses do not have two: use {argument('method', 'calibrated')}"
+        )
+    prices = ",".join(f"{name}={price}" for name, price in zip(pool.sources, (10, 0.1), strict=False))
+    return (
+        f"{voter.name} asks its {len(pool.sources)} sources at once, so it has no sample to stop at: give prices by "
+        f"source (per million tokens), as {prices}, to learn which source to ask first"
+    )
+
+
 def _with_scores(
     pool: Pool, method: Method, table: PriceTable, budget: float | None, options: dict[str, Any]
 ) -> BudgetPlan:
     """Plan for scores, with the samples of one LLM or of several sources."""
     if not pool.sources and (table.by_source or table.score_of):
-        raise SettingError("these are prices of sources: read the table with source='llm'")
+        raise SettingError(f"these are prices of sources: read the table with {argument('source', 'llm')}")
     score = table.score_prices(pool.sources)
     if budget is None:
         return plan_scores(pool, method, price=table.score or 0.0, **options)

@@ -77,10 +77,11 @@ def plan_cascade(
     spend = _share(budget) * float(cal_cost[:, best].mean()) if isinstance(budget, str) else budget
     chosen = path.holding(loss, spend) if loss is not None else path.within(spend or 0.0)
     voter = deepcopy(method)
+    voter.clear_budget()
     if refit:
         voter.fit(cal)
     origin = CascadeOrigin(_rates(prices), per_response=pool.tokens is None, questions=digests(cal.questions.tolist()))
-    voter.stopping_, voter.cascade_ = None, replace(chosen, samples=_samples(cal), origin=origin)
+    voter.cascade_ = replace(chosen, samples=_samples(cal), origin=origin)
     curve = _curve(path, chosen, voter, test, test_cost, seed)
     figures = next(row for row in curve if row["chosen"])
     best_single = next(row for row in curve if row["policy"] == "best single")

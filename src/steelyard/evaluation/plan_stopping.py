@@ -57,6 +57,7 @@ def plan_stopping(
     shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options))
     choice = shelf.choose(samples=samples, loss=loss)
     voter = deepcopy(method)
+    voter.clear_budget()
     if refit:
         voter.fit(cal)
     seen = trajectories(voter, test, **options)
@@ -68,9 +69,18 @@ def plan_stopping(
         figures = measured([rule], seen, seed=seed)[0]
     voter.stopping_ = rule
     explanation = _explanation(rule, refused, figures, loss, test.n_questions)
-    table = _priced(table, price)
+    table = _priced(_with_plan(table, figures, samples), price)
     figures = {**figures, "buys": _buys(figures), "cost": price * figures["samples"]}
     return BudgetPlan(voter, table, figures, RIVALS, explanation, cal.n_questions, test.n_questions)
+
+
+def _with_plan(table: pl.DataFrame, figures: dict[str, Any], samples: float | None) -> pl.DataFrame:
+    """Mark the row of the plan, and add one if the plan was not chosen for any of the budgets."""
+    settings = [pl.col(name).eq_missing(figures[name]) for name in ("rule", "threshold", "least", "cap")]
+    table = table.with_columns(chosen=pl.all_horizontal(pl.col("budget").eq_missing(samples), *settings))
+    if table["chosen"].any():
+        return table
+    return pl.concat((table, pl.DataFrame([{"budget": samples, **figures, "chosen": True}], table.schema)))
 
 
 def _priced(table: pl.DataFrame, price: float) -> pl.DataFrame:

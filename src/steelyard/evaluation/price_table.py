@@ -42,6 +42,12 @@ class PriceTable:
         if not isinstance(prices, Mapping | None):
             raise SettingError(f"prices must be a mapping, not {prices!r:.40}: prices={{'sample': 1, 'score': 0.2}}")
         numbers = dict(prices or {})
+        for name in numbers:
+            if not isinstance(name, str):
+                raise SettingError(
+                    f"prices are by name, not by the {type(name).__name__} {name!r:.40}: 'sample', 'score', or the "
+                    "name of a source"
+                )
         given = numbers.pop(SAMPLE, None)
         sample, column = (None, given) if isinstance(given, str) else (given, None)
         need_numbers(**{f"the price of {name!r}": price for name, price in numbers.items()})

@@ -36,7 +36,7 @@ from steelyard.tables.source_column import llm_column, source_code, source_names
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.damage import reading
 from steelyard.tables.sources.unpacking import STDIN, STDIN_NAME
-from steelyard.tables.token_counts import token_expression
+from steelyard.tables.token_counts import token_column, token_expression
 from steelyard.voting.pools.arrays import ScoreRangeError
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.pool import Origin, Pool
@@ -132,7 +132,7 @@ def pools_of(
             settle_placeholders(frame, reader)
             origin = Origin(
                 chosen.name, only_llm, name, parts, several, source, llm_column(schema), score_columns(others),
-                answers=reader.kind.name, rename=tuple((rename or {}).items()),
+                answers=reader.kind.name, rename=tuple((rename or {}).items()), tokens=token_column(schema, tokens),
             )  # fmt: skip
             sources = source_names(frame, schema, source)
             if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:

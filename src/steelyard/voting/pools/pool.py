@@ -49,6 +49,7 @@ class Origin:
     answers: str | None = None  # the kind of answers they were read as
     rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
     split_from: int | None = None  # how many questions there were before `split`
+    tokens: str | None = None  # the column that `Pool.tokens` was read from; `response`: estimated from its length
 
 
 @dataclass(frozen=True, eq=False, repr=False)

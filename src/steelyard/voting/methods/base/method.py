@@ -79,8 +79,12 @@ class Method(MethodContract, ABC):
             self.mix_ = Mix.fit(cast(LabelledPool, pool))
             seen = self.mix_.crossfit_scores(cast(LabelledPool, pool))
         self._learn(seen)
-        self.stopping_ = self.cascade_ = self.asking_ = self.samples_ = None  # they were chosen for another fit
+        self.clear_budget()  # it was chosen for another fit
         self.fitted_on_ = self._provenance(pool)
+
+    def clear_budget(self) -> None:
+        """Remove what a plan for a budget adds: when to stop, whom to ask, what to score, how many samples to draw."""
+        self.stopping_ = self.cascade_ = self.asking_ = self.samples_ = None
 
     def predict(self, pool: Pool) -> Verdicts:
         """Decide every question of a pool."""
