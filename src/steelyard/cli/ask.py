@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -86,35 +86,27 @@ def run(
     from steelyard.cli.arrivals import arrivals
     from steelyard.cli.estimating import Spending, check_spending
     from steelyard.sampling.ask.ask_question import ask
-    from steelyard.sampling.ask.planned_samples import samples_to_draw
+    from steelyard.sampling.ask.prepare import prepare
     from steelyard.sampling.estimate.estimate_ask import estimate_ask
-    from steelyard.sampling.llm.named_upstreams import names_of
-    from steelyard.tables.plan_reading import answers_to_question
-    from steelyard.tables.questions.prompts import read_template
-    from steelyard.voting.methods import load
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
-    voter = load(plan) if plan else None
-    cascade = voter.cascade_ if voter else None
-    names = names_of(asked_of["upstream"])
+    options: dict[str, Any] = {
+        **asked_of, "n": n, "plan": plan, "prompt": prompt, "temperature": temperature, "top_p": top_p,
+        "max_tokens": max_tokens, "seed": seed, "verifier": verifier, "verifier_upstream": verifier_upstream,
+        "verifier_model": verifier_model, "local": local, "frugal": frugal,
+    }  # fmt: skip
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SteelyardWarning)  # `ask` repeats them
-        samples = samples_to_draw(voter, names, n)
-    kind = answers_to_question(question, read_template(prompt), voter)
+        if not dry_run:
+            warnings.simplefilter("ignore", SteelyardWarning)  # `ask` repeats them
+        prepared = prepare(question, **options)
+    samples = prepared.samples
     if dry_run or confirm_above is not None:
-        estimates = estimate_ask(
-            question, read_template(prompt), **asked_of, n=n, max_tokens=max_tokens, plan=voter,
-            verifier=None if local else verifier, on_demand=frugal is not None,
-        )  # fmt: skip
+        estimates = estimate_ask(prepared, on_demand=frugal is not None)
         if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
-    shown = Shown(lambda: arrivals(samples, kind, may_stop=cascade is not None))
-    asked = ask(
-        question, **asked_of, n=n, plan=plan, prompt=prompt, temperature=temperature,
-        top_p=top_p, max_tokens=max_tokens, seed=seed, verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, local=local, frugal=frugal, progress=shown.progress, serve=shown.serve,
-    )  # fmt: skip
+    shown = Shown(lambda: arrivals(samples, prepared.kind, may_stop=prepared.cascade is not None))
+    asked = ask(question, **options, progress=shown.progress, serve=shown.serve)
     if asked.stopped and not asked.cascade:
         show.note(f"stopped after {asked.stopped.samples} of {sum(samples.values())} samples: {asked.stopped.why}")
     about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from steelyard.foundation.errors import SettingError
-from steelyard.runs.parameters import Sampling
 from steelyard.runs.usage import Usage, usage_field, usage_from_field
 from steelyard.sampling.ask.ask import (
     SCORE,
@@ -19,11 +16,10 @@ from steelyard.sampling.ask.ask import (
     count,
     entered,
     in_order,
-    planned,
     pool_of,
     unplanned,
 )
-from steelyard.sampling.ask.ask_cascade import cascade_for, in_turn
+from steelyard.sampling.ask.ask_cascade import in_turn
 from steelyard.sampling.ask.ask_upstreams import (
     Asking,
     check_scored,
@@ -32,23 +28,18 @@ from steelyard.sampling.ask.ask_upstreams import (
     together,
     without_silent,
 )
-from steelyard.sampling.ask.ask_verifier import ReadBy, verifying
+from steelyard.sampling.ask.ask_verifier import ReadBy
 from steelyard.sampling.ask.cascade_outcome import CASCADE, CascadeAsked, cascade_outcome, turns_of
-from steelyard.sampling.ask.planned_samples import SAMPLES, samples_to_draw
+from steelyard.sampling.ask.prepare import prepare
 from steelyard.sampling.interrupts import waits_for
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.llm.embedded import LOCAL
-from steelyard.sampling.llm.named_upstreams import Named, read_upstreams
+from steelyard.sampling.llm.named_upstreams import Named
 from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstream import Serve, served
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.standing import Standing
 from steelyard.sampling.starting import started
-from steelyard.tables.plan_reading import answers_to_question
-from steelyard.tables.questions.prompts import read_template
-from steelyard.voting.methods import load
-
-TOKENS, LOCAL_TOKENS = 2048, 512
 
 
 @dataclass(frozen=True)
@@ -105,38 +96,20 @@ async def aask(
     >>> len(asked.votes), asked.method
     (4, 'vanilla')
     """
-    if not question.strip():
-        raise SettingError("the question is empty: write it in quotes")
-    template = read_template(prompt)
-    upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
-    names = tuple(each.name for each in upstreams if each.name)
-    asked_of = ", ".join(names) or upstreams[0].model
-    loaded = None if plan is None else load(plan)
-    kind = answers_to_question(question, template, loaded)
-    samples = samples_to_draw(loaded, names, n)
-    reading = verifying(
-        verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
-        frugal=frugal, answers=kind,
+    prepared = prepare(
+        question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, temperature=temperature, top_p=top_p,
+        max_tokens=max_tokens, seed=seed, key_env=key_env, verifier=verifier, verifier_upstream=verifier_upstream,
+        verifier_model=verifier_model, local=local, frugal=frugal,
     )  # fmt: skip
-    by = reading.name if reading else None
-    known: dict[str, Any] = {"n": max(samples.values(), default=SAMPLES), "model": asked_of, "sources": names}
-    voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
-    cascade = cascade_for(voter, names, n)
-    if reading and voter:
-        reading.check_plan(voter, str(plan))
-    upstreams = tuple(each for each in upstreams if each.name in samples)
-    samplings = [
-        Sampling(
-            each.model, samples[each.name], temperature, top_p, longest_sample(each.url, max_tokens), seed,
-        )
-        for each in upstreams
-    ]  # fmt: skip
+    names, kind, score, asked_of = prepared.names, prepared.kind, prepared.score, prepared.model
+    voter, reading, cascade = prepared.voter, prepared.reading, prepared.cascade
     needed = score if voter and by_score(voter) and not reading else None
     async with AsyncExitStack() as servers:
         asking = []
-        for each, sampling in sorted(zip(upstreams, samplings, strict=True), key=lambda pair: pair[0].url != LOCAL):
+        for each in sorted(prepared.upstreams, key=lambda one: one.url != LOCAL):
             address = await servers.enter_async_context(started(serve, each.url, each.key_env))
-            asking.append(Asking(each.name, address, sampling, template.fill(question), None if names else needed))
+            sampling = prepared.samplings[each.name]
+            asking.append(Asking(each.name, address, sampling, prepared.prompt, None if names else needed))
         if voter and cascade:
             ballot = servers.enter_context(Ballot(voter, answers=kind))
             came = await in_turn(asking, ballot, cascade, kind, progress)
@@ -162,12 +135,6 @@ async def aask(
         read_by=reading.told(verified) if reading and verified else None,
         spent_on_scores=verified.spent if verified else Usage(),
     )  # fmt: skip
-
-
-def longest_sample(url: str, max_tokens: int | None) -> int:
-    """The most tokens of a sample, where nobody says: fewer of the embedded LLM, which is slow."""
-    usual = LOCAL_TOKENS if url == LOCAL else TOKENS
-    return usual if max_tokens is None else max_tokens
 
 
 @waits_for(aask)

@@ -121,8 +121,12 @@ class Verifying:
         if voter.reads_scores():
             score_of_plan(voter, plan, self.name)
         if voter.stopping_ is not None:
-            told = "the plan's stopping rule goes by scores, which come after the samples here: all samples are drawn"
-            warnings.warn(told, SteelyardWarning, stacklevel=3)
+            warnings.warn(
+                "the verifier scores the samples when all are drawn, so the plan's stopping rule does not apply: "
+                "'steelyard serve' scores each sample as it arrives and follows the rule",
+                SteelyardWarning,
+                stacklevel=3,
+            )
 
     def told(self, found: Verified) -> ReadBy:
         """What was read and why the rest was not."""
