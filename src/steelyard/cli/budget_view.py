@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli import show
+from steelyard.cli.plan_commands import plan_commands
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
     from steelyard.evaluation.budget_plan import BudgetPlan
-    from steelyard.voting.methods.base.method import Method
 
 
 def show_json(result: BudgetPlan, seed: int) -> None:
@@ -42,7 +42,8 @@ def show_budget(result: BudgetPlan, output: Path | None) -> None:
     show.tell("cost: mean per question; against: difference in points, paired; *: the plan.")
     print()
     show.say(result.explain())
-    show.say(_next_steps(result.plan, output))
+    for line in plan_commands(result.plan, output or Path("plan.json")):
+        show.say(line)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to save this plan.")
 
 
@@ -52,23 +53,3 @@ def _cells(row: dict[str, Any], first: str, result: BudgetPlan) -> tuple[str, ..
     accuracy = f"{percent(row['accuracy'])} ± {percent(row['se'])}"
     interval = f"{percent(row['low'])} to {percent(row['high'])}"
     return f"{name}{' *' * row['chosen']}", f"{row['cost']:.4g}", accuracy, interval, *differences, row["buys"]
-
-
-def _next_steps(plan: Method, output: Path | None) -> str:
-    """Return the commands that follow the plan."""
-    file = output or "plan.json"
-    counts = {name: n for name, n in sorted((plan.samples_ or {}).items(), key=lambda pair: pair[1]) if name}
-    upstream = ",".join(f"{name}=URL" for name in counts) or "URL"
-    verifier = " --verifier NAME --frugal" if plan.asking_ else ""
-    steps = f"To follow it: 'steelyard ask QUESTION --upstream {upstream}{verifier} --plan {file}'"
-    if len(counts) > 1:
-        score = f", score it ('steelyard score RUN{verifier} --plan {file}')" if verifier else ""
-        steps += (
-            f", or fill one run by 'steelyard generate', the fewest samples first (-n of {_listed(counts)}){score} "
-        )
-        steps += f"and vote ('steelyard vote RUN --plan {file}')"
-    return f"{steps}."
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name}: {n}" for name, n in counts.items())
