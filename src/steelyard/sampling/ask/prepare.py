@@ -78,7 +78,7 @@ def prepare(
         raise SettingError("the question is empty: write it in quotes")
     template = read_template(prompt)
     upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
-    names = tuple(each.name for each in upstreams if each.name)
+    names = tuple(server.name for server in upstreams if server.name)
     loaded = None if plan is None else load(plan)
     kind = answers_to_question(question, template, loaded)
     samples = samples_to_draw(loaded, names, n)
@@ -87,23 +87,24 @@ def prepare(
         frugal=frugal, answers=kind,
     )  # fmt: skip
     by = reading.name if reading else None
-    asked_of = ", ".join(names) or upstreams[0].model
-    known: dict[str, Any] = {"n": max(samples.values(), default=SAMPLES), "model": asked_of, "sources": names}
-    voter, score = (None, by or SCORE) if plan is None else planned(Path(plan), **known, verifier=by)
+    responder: dict[str, Any] = {"model": ", ".join(names) or upstreams[0].model, "sources": names, "verifier": by}
+    voter, score = None, by or SCORE
+    if plan is not None:
+        voter, score = planned(Path(plan), n=max(samples.values(), default=SAMPLES), **responder)
     cascade = cascade_for(voter, names, n)
     if reading and voter:
         reading.check_plan(voter, str(plan))
-    asked = tuple(each for each in upstreams if each.name in samples)
+    selected = tuple(server for server in upstreams if server.name in samples)
     samplings = {
-        each.name: Sampling(
-            each.model, samples[each.name], temperature, top_p, longest_sample(each.url, max_tokens), seed
+        server.name: Sampling(
+            server.model, samples[server.name], temperature, top_p, longest_sample(server.url, max_tokens), seed
         )
-        for each in asked
+        for server in selected
     }
-    return Prepared(template.fill(question), asked, names, samplings, kind, reading, voter, score, cascade)
+    return Prepared(template.fill(question), selected, names, samplings, kind, reading, voter, score, cascade)
 
 
 def longest_sample(url: str, max_tokens: int | None) -> int:
-    """The most tokens of a sample, where nobody says: fewer of the embedded LLM, which is slow."""
+    """The most tokens of a sample, by default fewer for the embedded LLM, which is slow."""
     usual = LOCAL_TOKENS if url == LOCAL else TOKENS
     return usual if max_tokens is None else max_tokens
