@@ -67,6 +67,19 @@ class CarelessVote(ScoreVote):
         pool.known_scores[:] = 0.5
 
 
+class SortingVote(ScoreVote):
+    """Its second fit changes nothing: only a pool that no earlier check has fitted it on shows the first."""
+
+    def _learn(self, pool: sy.Pool) -> None:
+        pool.answer.sort()
+
+
+class ModifyingVote(ScoreVote):
+    def weigh(self, pool: sy.Pool) -> Weights:
+        pool.answer[:] = 0
+        return scores(pool)
+
+
 class GuessingOracle(ScoreVote):
     oracle: ClassVar[bool] = True
 
@@ -118,6 +131,8 @@ BROKEN: list[tuple[type[sy.Method], str]] = [
     (ShortVote, "weighs_every_response"),
     (ShareVote, "by_response_holds"),
     (CarelessVote, "fit_changes_nothing_else"),
+    (SortingVote, "fit_changes_nothing_else"),
+    (ModifyingVote, "weighs_every_response"),
     (GuessingOracle, "requires_labels"),
     (CountingVote, "fits_the_same_twice"),
     (ForgetfulVote, "plan_votes_the_same"),
@@ -134,6 +149,27 @@ def test_a_method_that_breaks_a_rule_fails_the_check_of_it(method: type[sy.Metho
 
 def test_a_method_that_keeps_every_rule_passes_and_leaves_the_pools_of_later_checks_alone() -> None:
     sy.testing.check_method(ScoreVote)
+
+
+def test_a_method_that_modified_its_pool_does_not_spoil_the_checks_of_the_next() -> None:
+    for spoiler in (SortingVote, ModifyingVote):
+        with pytest.raises(ExceptionGroup):
+            sy.testing.check_method(spoiler)
+        sy.testing.check_method(ScoreVote)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (ScoreVote(), "not an instance of ScoreVote: pass the class itself"),
+        ("majority", "not 'majority': pass the class itself"),
+        (int, "not <class 'int'>: pass the class itself"),
+    ],
+)
+def test_what_is_no_class_of_a_method_is_refused_in_one_line(wrong: Any, message: str) -> None:
+    for check in (sy.testing.check_method, sy.testing.method_checks):
+        with pytest.raises(sy.SettingError, match=message):
+            check(wrong)
 
 
 def test_neither_pytest_nor_hypothesis_is_needed() -> None:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from steelyard.foundation.errors import SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardWarning
 from steelyard.testing import fit_checks, setting_checks, vote_checks
 from steelyard.voting.methods.base.method import Method
 
@@ -51,8 +51,16 @@ def method_checks(method: type[Method]) -> list[MethodCheck]:
         def test_my_vote(check):
             check()
     """
+    _check_is_method(method)
     kind = vote_checks.ORACLE if method.oracle else vote_checks.WITHOUT_LABELS
     return [MethodCheck(method, check) for check in (*vote_checks.ALL, *kind, *fit_checks.ALL, *setting_checks.ALL)]
+
+
+def _check_is_method(method: object) -> None:
+    if isinstance(method, type) and issubclass(method, Method):
+        return
+    wrong = f"an instance of {type(method).__name__}" if isinstance(method, Method) else f"{method!r:.60}"
+    raise SettingError(f"the checks need a class that inherits steelyard.Method, not {wrong}: pass the class itself")
 
 
 def check_method(method: type[Method]) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
+
+import numpy as np
 
 from steelyard.tables.labelled import read_labelled
 from steelyard.voting.methods.base.method import Method
@@ -19,13 +22,22 @@ def require(condition: object, message: str) -> None:
 @cache
 def calibration_pool() -> LabelledPool:
     """The pool that methods are fitted on."""
-    return read_labelled(simulate(120, 16, seed=1))
+    return _read_only(read_labelled(simulate(120, 16, seed=1)))
 
 
 @cache
 def voting_pool() -> LabelledPool:
     """The pool that methods vote on."""
-    return read_labelled(simulate(150, 16, seed=2))
+    return _read_only(read_labelled(simulate(150, 16, seed=2)))
+
+
+def _read_only(pool: LabelledPool) -> LabelledPool:
+    """Make the arrays read-only: all checks share the pool, and a method that modifies it must fail."""
+    for field in fields(pool):
+        value = getattr(pool, field.name)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    return pool
 
 
 def visible(method: Method, pool: LabelledPool) -> Pool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -41,6 +42,23 @@ def test_a_constructor_of_ones_own_is_refused_where_its_settings_would_be_lost()
 
     with pytest.raises(sy.SettingError, match="make it a dataclass"):
         sy.clone(PowerVote(9.0))
+
+
+def test_settings_and_learned_values_of_a_class_that_is_no_dataclass_are_refused_not_lost(cal: Labelled) -> None:
+    class PowerVote(sy.VanillaVote):
+        kind: ClassVar[str] = "power"
+        power: float = 2.0
+        mean_: float | None = None
+
+    method = PowerVote()
+    method.power = 3.0
+    for use in (method.get_params, lambda: sy.clone(method), lambda: method.fit(cal)):
+        with pytest.raises(
+            sy.SettingError, match=r"not a dataclass, so power, mean_ .* decorate the class with @dataclass"
+        ):
+            use()
+    decorated: Any = dataclass(repr=False, eq=False)(PowerVote)
+    assert sy.clone(decorated(power=3.0).fit(cal)).power == 3.0
 
 
 def test_settings_changed_after_a_fit_leave_nothing_learned_with_others(cal: Labelled) -> None:

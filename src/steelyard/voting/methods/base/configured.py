@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cache
-from inspect import signature
+from inspect import get_annotations, signature
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
@@ -73,7 +73,16 @@ def clone(method: M) -> M:
 
 @cache
 def _check_constructor(kind: Any) -> None:
-    """Refuse a class whose constructor takes what is no field: such a setting would be lost in a copy or a plan."""
+    """Refuse a class with settings that are no fields: they would be lost in a copy or a plan."""
+    stored = {each.name for each in fields(kind)}
+    for base in kind.__mro__:
+        annotated = get_annotations(base).items() if issubclass(base, Configured) else ()
+        lost = [name for name, type_ in annotated if name not in stored and "ClassVar" not in str(type_)]
+        if lost:
+            raise SettingError(
+                f"{base.__name__} is not a dataclass, so {', '.join(lost)} would not be stored: "
+                "decorate the class with @dataclass(repr=False, eq=False)"
+            )
     takes = set(list(signature(kind.__init__).parameters)[1:])
     if takes != {each.name for each in _settings(kind)}:
         raise SettingError(
