@@ -137,6 +137,7 @@ def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
         (*map(str, words), "--seed", "5"): "seed was 0, now 5",
         (): "is a run in parts",
         ("--parts", "2"): "--parts is for an engine",
+        ("--workers", "2", "--dry-run"): "--workers is for an engine",
         (*map(str, words), "--workers", "8:2"): "cannot read --workers",
         (*map(str, words), "--fork", str(tmp_path / "other")): "--fork makes a run of one process",
     }.items():

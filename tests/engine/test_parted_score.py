@@ -162,6 +162,7 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
         "--layout is not for runs in parts": (run, *words, *ENGINE, "--layout", "long"),
         "--frugal goes by a plan": (run, *words, *ENGINE, "--frugal", "exact"),
         "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
+        "--workers is for an engine": (plain, *words, "--workers", 2, "--dry-run"),
         "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
     }.items():
         done = steelyard("score", *given)

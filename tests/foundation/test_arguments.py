@@ -68,6 +68,32 @@ def test_an_error_of_a_worker_process_names_arguments_as_the_command_does(tmp_pa
     assert "choose one with --score:" in done.err
 
 
+@pytest.mark.parametrize("name", ["Question, in full", 'a "quoted", name', "question=id", "it's, so"])
+def test_a_suggested_rename_works_when_it_is_typed(name: str, tmp_path: Path) -> None:
+    frame = table(score=[0.1, 0.2, 0.3, 0.4]).rename({"question": "id"}).with_columns(pl.col("id").alias(name))
+    frame.drop("id").write_parquet(tmp_path / "t.parquet")
+    with option_names():
+        words = shlex.split(argument("rename", {name: "question", "score": "prm"}))
+    done = steelyard("import", tmp_path / "t.parquet", *words, "-o", tmp_path / "out.parquet")
+    assert done.code == 0, done.err
+    assert {"question", "prm"} <= set(pl.read_parquet(tmp_path / "out.parquet").columns)
+
+
+def test_a_rename_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    table().write_parquet(tmp_path / "t.parquet")
+    done = steelyard("vote", tmp_path / "t.parquet", "--rename", "a\rb=question")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "write names with commas between them" in done.err
+
+
+def test_an_output_is_named_as_the_caller_types_it(tmp_path: Path) -> None:
+    table().write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(sy.SettingError, match=r"suffix must be one of .*; choose another path$"):
+        sy.write(table(), tmp_path / "t.docx")
+    done = steelyard("import", tmp_path / "t.parquet", "-o", tmp_path / "t.docx")
+    assert done.err.endswith("; choose another path with -o\n")
+
+
 @pytest.mark.parametrize("value", ["it's", "a b", "$HOME", "1-x"])
 def test_a_shell_reads_the_value_that_is_meant(value: str) -> None:
     with option_names():

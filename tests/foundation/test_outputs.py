@@ -97,7 +97,7 @@ def test_a_plan_that_is_read_is_not_written_over(here: Path) -> None:
 def test_suffix_and_content_must_agree(here: Path, words: list[object], suffixes: str) -> None:
     done = steelyard(*words, "--overwrite")
     assert done.code == 2
-    assert f"its suffix must be one of {suffixes}; change it with -o" in done.err
+    assert f"its suffix must be one of {suffixes}; choose another path with -o" in done.err
     assert not (here / str(words[-1])).exists()
 
 
@@ -178,5 +178,5 @@ def test_a_run_does_not_replace_the_questions_it_is_made_from(here: Path) -> Non
     words = ("generate", "set/questions.parquet", "--upstream", "http://127.0.0.1:9/v1", "--model", "m", "-o", "set")
     done = steelyard(*words)
     assert done.code == 2
-    assert "set contains other files (questions.parquet, ..): choose a new folder with -o" in done.err
+    assert "set contains other files (questions.parquet, ..): choose another folder with -o" in done.err
     assert (here / "set" / "questions.parquet").read_bytes() == before

@@ -37,7 +37,7 @@ def test_a_store_that_takes_both_claims_is_refused(folder: Address, monkeypatch:
 
 def test_a_folder_with_any_object_or_the_name_of_a_file_is_not_new(folder: Address) -> None:
     (folder / "below" / "notes.txt").write_bytes(b"mine")
-    with pytest.raises(SettingError, match=r"with 1 objects \(below/notes.txt, ..\); choose another folder with -o"):
+    with pytest.raises(SettingError, match=r"with 1 objects \(below/notes.txt, ..\); choose another folder, or"):
         check_new(folder)
     with pytest.raises(SettingError, match="this is the name of a file"):
         check_new(Address("file:///nowhere/table.parquet"))

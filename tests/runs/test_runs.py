@@ -124,7 +124,7 @@ def test_a_changed_configuration_is_refused_with_what_differs(tmp_path: Path, wa
     with pytest.raises(sy.errors.RunError, match="made with other settings") as refused:
         Run.start(tmp_path / "run", wanted, QUESTIONS)
     assert said in str(refused.value)
-    assert "--fork NEW" in str(refused.value)
+    assert "fork='NEW'" in str(refused.value)
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
     Run.start(tmp_path / "run", MANIFEST, QUESTIONS).close()
 
@@ -159,3 +159,9 @@ def test_fit_evaluate_vote_and_report_take_a_run_folder_and_a_plain_folder_is_on
     done = steelyard("evaluate", tmp_path / "plain")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "is a folder but not a run" in done.err
+
+
+def test_a_folder_that_does_not_exist_is_not_called_a_run_without_a_manifest(tmp_path: Path) -> None:
+    done = steelyard("status", tmp_path / "mistyped")
+    assert done.code == 2
+    assert f"no such folder: {tmp_path / 'mistyped'}; correct the path" in done.err

@@ -59,7 +59,14 @@ def _pipe(folder: Path) -> Path:
 LINE = '{"question": "a", "answer": "1", "score": 0.5, "correct": true}\n'
 score = pl.col("score")
 CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
-    "no such file": (lambda folder: folder / "nope.parquet", ("no such file",)),
+    "no such file": (lambda folder: folder / "nope.parquet", ("no such file", "correct the path")),
+    "no such folder": (lambda folder: folder / "none" / "nope.parquet", ("no such file", "there is no folder")),
+    "a mistyped name": (
+        lambda folder: _text(LINE, "table.jsonl")(folder).with_name("tabel.jsonl"),
+        ("no such file", "did you mean", "table.jsonl?"),
+    ),
+    "a pattern without files": (lambda folder: folder / "*.parquet", ("no such file", "correct the pattern")),
+    "a deeply nested line": (_text(LINE + "[" * 200 + "]" * 200 + "\n", "t.jsonl"), ("line 2", "flatten or remove it")),
     "a folder": (lambda folder: folder, ("is a folder",)),
     "an empty file": (_text("", "t.parquet"), ("is empty",)),
     "an empty jsonl": (_text("", "t.jsonl"), ("is empty",)),
@@ -71,7 +78,10 @@ CASES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "a scrambled parquet": (_scrambled, ("cannot be read",)),
     "text called parquet": (_text("hello", "t.parquet"), ("cannot be read as parquet",)),
     "a bad json line": (_text(LINE + LINE + "{oops\n" + LINE, "t.jsonl"), ("line 3 is not JSON",)),
-    "a json line that is no object": (_text(LINE + "[1, 2]\n", "t.jsonl"), ("line 2", "not an object")),
+    "a json line that is no object": (
+        _text(LINE + "[1, 2]\n", "t.jsonl"),
+        ("line 2", "not an object", 'write {"question": ...'),
+    ),
     "bytes that are no text": (_text(LINE.encode() + b"\xff\xfe\n", "t.jsonl"), ("line 2 is not JSON",)),
     "deep json": (_text(LINE + "[" * 200_000 + "\n", "t.jsonl"), ("line 2 cannot be read as JSON",)),
     "no question": (_write(lambda t: t.rename({"question": "questoin"})), ("no column 'question'", "questoin")),

@@ -138,6 +138,8 @@ def run(
     from steelyard.sampling.generate.generate_options import GenerateOptions
     from steelyard.sampling.generate.generate_run import generate
 
+    if engine is None:
+        need_engine(parts=parts, workers=workers)
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
@@ -152,7 +154,6 @@ def run(
 
     def work() -> Progress:
         if engine is None:
-            need_engine(parts=parts, workers=workers)
             return generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
         if fork is not None:
             raise SettingError("--fork makes a run of one process: leave --engine or --fork away")

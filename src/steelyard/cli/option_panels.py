@@ -10,7 +10,7 @@ PANELS = {
     "Requests": "concurrency fan-out key-env logprobs max-failures retries sample-timeout try-timeout",
     "Verifier": "frugal verifier-key-env verifier-local verifier-model verifier-upstream",
     "Workers": "engine gpus-per-worker parts workers",
-    "Cost": "confirm-above dry-run price price-response price-score probe token-price",
+    "Cost": "confirm-above dry-run price-response price-score probe token-price",
     "Server": "access-log allow-field allow-host cap feedback keep-texts key-file unsafe-no-key",
     "Advanced": "as confidence-level context fork set shuffle-scores split top-p unlabelled",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -318,18 +319,25 @@ def spoken(files: list[Path]) -> str:
 
 
 def renames(pairs: list[str] | None) -> dict[str, str]:
-    """Read THEIRS=OURS pairs, one an option or several with commas.
+    """Read THEIRS=OURS pairs, one an option or several with commas; quotes protect a comma, as in CSV.
 
-    >>> renames(["question_id=question,final=answer"])
-    {'question_id': 'question', 'final': 'answer'}
+    >>> renames(["question_id=question,final=answer", '"Score, of 10=score"'])
+    {'question_id': 'question', 'final': 'answer', 'Score, of 10': 'score'}
     """
     read = {}
-    for pair in names(pairs) or []:
-        old, sep, new = pair.partition("=")
+    for pair in [pair for text in pairs or [] for pair in _comma_separated(text)]:
+        old, sep, new = pair.rpartition("=")  # a column may have = in its name; ours have none
         if not (old and sep and new):
             raise SettingError(f"cannot rename {pair!r}: write THEIRS=OURS, as in question_id=question")
         read[old] = new
     return read
+
+
+def _comma_separated(text: str) -> list[str]:
+    try:
+        return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
+    except csv.Error as error:
+        raise SettingError(f"cannot read {text!r:.200} ({error}): write names with commas between them") from None
 
 
 def numbers(text: str | None) -> list[int] | None:

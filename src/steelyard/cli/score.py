@@ -130,6 +130,8 @@ def run(
     from steelyard.sampling.score.score_opened import ScoreOrder
     from steelyard.sampling.verifiers import find_verifier
 
+    if engine is None:
+        need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
     prices = check_spending(confirm_above, price)
     estimating = estimate_options(dry_run, confirm_above, None, engine=engine)
     if upstream == LOCAL and engine is None:
@@ -153,7 +155,6 @@ def run(
                     at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
         else:
-            need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
             with show.progress(f"Scoring {spoken(files)}") as progress:
                 done = score(
                     source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,

@@ -26,7 +26,7 @@ from steelyard.sampling.llm.address import KEY_ENV
 from steelyard.sampling.progress import Progress
 from steelyard.sampling.score.frugal_rule import frugal_rule
 from steelyard.sampling.score.frugal_score import check_readable
-from steelyard.sampling.score.score_opened import ScoreOrder
+from steelyard.sampling.score.score_opened import ScoreOrder, check_has_samples
 from steelyard.sampling.score.score_samples import Scored, refuse_other
 from steelyard.voting.methods.base.method import Method
 
@@ -76,6 +76,7 @@ def score_parts(
             "end: give its 'steelyard generate' command again first"
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
+    check_has_samples(folder, responses)
     status = RunProgress(folder, responses, len(parts), "responses", progress)
     wanted = PartsScoreOrder(folder.resolve(), order, gpus is None or gpus > 0, on_demand, servers)
     failed = over_parts(chosen, score_part, wanted, parted, parts, status, workers=many, gpus=gpus)

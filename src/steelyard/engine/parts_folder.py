@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.files import make_folder, remove_leftovers
 from steelyard.foundation.stores.address import Address, Place
@@ -58,18 +59,18 @@ def held(target: Place, wanted: Parts) -> Iterator[None]:
 
 def _check(target: Place, wanted: Parts) -> None:
     if isinstance(target, Path) and target.exists() and not target.is_dir():
-        raise SettingError(f"cannot write to {target}: it is a file; choose a folder with -o")
+        raise SettingError(f"cannot write to {target}: it is a file; {choose_another('folder')}")
     if is_parted(target):
         before = Parts.read(target)
         if before.order != wanted.order:
             raise SettingError(
                 f"{target} holds {before.kind} of another command ({_difference(before, wanted)}): "
-                "choose another folder with -o"
+                f"{choose_another('folder')}"
             )
     elif isinstance(target, Address):
         check_new(target)
     elif target.exists() and any(map(_foreign, target.iterdir())):
-        raise SettingError(f"cannot write to {target}: it is there already; choose another folder with -o")
+        raise SettingError(f"cannot write to {target}: it already exists; {choose_another('folder')}")
 
 
 def _foreign(path: Path) -> bool:

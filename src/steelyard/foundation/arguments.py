@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,8 +29,23 @@ def argument(name: str, value: object = None) -> str:
     option = f"--{name.replace('_', '-')}"
     if value is None or value is True:
         return option
-    text = ",".join(f"{key}={new}" for key, new in value.items()) if isinstance(value, dict) else str(value)
-    return f"{option} {shlex.quote(text)}"
+    return f"{option} {shlex.quote(_pairs(value) if isinstance(value, dict) else str(value))}"
+
+
+def _pairs(value: dict[str, str]) -> str:
+    """Write KEY=NEW pairs with commas, as one line of CSV: a pair with a comma is quoted.
+
+    >>> _pairs({"id": "question", "Answer, final": "answer"})
+    'id=question,"Answer, final=answer"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(f"{key}={new}" for key, new in value.items())
+    return line.getvalue()
+
+
+def choose_another(noun: str = "path") -> str:
+    """Ask for another output; functions call that argument `path`, `output` or `run`, every verb calls it -o."""
+    return f"choose another {noun}{' with -o' if _as_options else ''}"
 
 
 def spelling(*, python: str, command_line: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import SettingError
 
 ADDRESS = re.compile(r"([a-z]\w*):/+([^/].*)", re.DOTALL)
@@ -23,8 +24,8 @@ SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss", "file")  # of
 class UnwritableError(SettingError):
     """A file cannot be written; `why` is the reason without the fix."""
 
-    def __init__(self, path: str | Path, why: str, fix: str = "choose another path with -o") -> None:
-        super().__init__(f"cannot write {path}: {why}; {fix}")
+    def __init__(self, path: str | Path, why: str, fix: str = "") -> None:
+        super().__init__(f"cannot write {path}: {why}; {fix or choose_another()}")
         self.why = why
 
 

@@ -17,7 +17,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from steelyard.foundation.arguments import argument
+from steelyard.foundation.arguments import argument, choose_another
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, check_writable, local_path
 
@@ -41,7 +41,7 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     if Path(path).suffix.lower() not in kind.suffixes:
         listed = ", ".join(suffix for suffix in kind.suffixes if suffix)
         raise SettingError(
-            f"cannot write {path}: this is {kind.what}, and its suffix must be one of {listed}; change it with -o"
+            f"cannot write {path}: this is {kind.what}, and its suffix must be one of {listed}; {choose_another()}"
         )
     target = check_writable(path)
     if not target.exists():

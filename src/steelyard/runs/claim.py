@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import StoreError
 from steelyard.foundation.files import UnwritableError
 from steelyard.foundation.stores.address import Address
@@ -36,7 +37,7 @@ def check_new(folder: Address) -> None:
     existing = folder.objects()
     if existing:
         why = f"it already exists, with {len(existing):,} objects ({min(existing)}, ..)"
-        raise UnwritableError(str(folder), why, "choose another folder with -o, or remove them all")
+        raise UnwritableError(str(folder), why, f"{choose_another('folder')}, or remove them all")
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def claimed(folder: Address, parts: Parts) -> Iterator[None]:
     """Make a new folder in this block; if the block fails, remove it."""
     check_new(folder)
     if not claim(folder, parts):
-        raise UnwritableError(str(folder), "another command is writing to it", "choose another folder with -o")
+        raise UnwritableError(str(folder), "another command is writing to it", choose_another("folder"))
     try:
         yield
     except BaseException:

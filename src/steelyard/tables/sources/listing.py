@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from glob import glob, has_magic
+from itertools import islice
 from pathlib import Path
 
-from steelyard.foundation.errors import TableError
+from steelyard.foundation.errors import TableError, nearest
 from steelyard.runs.parts import is_parted, part_tables
 from steelyard.tables.sources.run_folders import has_journal, table_of_run
 from steelyard.tables.sources.unpacking import STDIN, plain_suffix
@@ -32,13 +34,25 @@ def files_of(source: str | Path) -> tuple[Path, ...]:
         if not path.exists() and has_magic(str(path)):
             paths = tuple(sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file()))
             if not paths:
-                raise TableError(f"no such file: {path} (no file matches the pattern)")
+                raise TableError(f"no such file: {path} (no file matches the pattern): correct the pattern")
             return paths
         if not path.exists():
-            raise TableError(f"no such file: {path}")
+            raise TableError(no_such_file(path))
     except (OSError, ValueError) as error:
         raise TableError(f"{str(path)!r:.200} cannot be read: {error}; name another file") from None
     return (path,)
+
+
+def no_such_file(path: Path) -> str:
+    """Describe a path that does not exist: the folder that is missing, or the file that was meant."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"no such file: {path}; there is no folder {folder}"
+    with suppress(OSError):
+        near = nearest(path.name, (entry.name for entry in islice(folder.iterdir(), MAX_FILES)))
+        if near:
+            return f"no such file: {path}; did you mean {folder / near}?"
+    return f"no such file: {path}; correct the path, which starts at {Path.cwd() if not path.is_absolute() else '/'}"
 
 
 def files_of_all(sources: Iterable[str | Path]) -> tuple[Path, ...]:

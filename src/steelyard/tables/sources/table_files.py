@@ -14,6 +14,7 @@ from steelyard.tables.sources.damage import DAMAGE, with_fix
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
+from steelyard.tables.sources.listing import no_such_file
 from steelyard.tables.sources.separated_values import open_separated
 from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, STDIN
 from steelyard.tables.sources.width import check_width
@@ -26,7 +27,7 @@ def check_file(path: Path) -> None:
     if str(path) == STDIN:
         return
     if not path.exists():
-        raise TableError(f"no such file: {path}")
+        raise TableError(no_such_file(path))
     if not path.is_file():
         raise TableError(f"{path} is a device or a pipe: save it as a file first, or pass - for standard input")
 
