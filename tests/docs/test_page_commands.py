@@ -54,7 +54,6 @@ SKIPPED = {
         "steelyard vote s3:": "needs S3",
         "#!/bin/bash\n#SBATCH": "needs Slurm",
     },
-    "docs/table.md": {"steelyard vote parts --plan plan.json --engine ray": "needs a Ray cluster"},
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""steelyard demo: the whole story in a minute, on the bundled responses of a real language model."""
+"""steelyard demo: the whole story in a minute or two, on the bundled responses of a real language model."""
 
 from __future__ import annotations
 

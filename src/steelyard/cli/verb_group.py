@@ -16,7 +16,7 @@ from steelyard.cli.verb import Verb, without_types
 
 PANELS = {
     "Start": {
-        "demo": "Try everything on bundled responses, in a minute.",
+        "demo": "Try everything on bundled responses, in a minute or two.",
         "doctor": "Check the server, the verifier and this machine.",
     },
     "Decide": {
