@@ -333,3 +333,14 @@ def test_deciding_a_file_needs_memory_for_a_batch_not_for_the_file(tmp_path: Pat
 
     small, large = peak(1), peak(40)
     assert large - small < 250, f"{small} MB for 96,000 rows, {large} MB for 3.8 million"
+
+
+def test_fit_draws_only_scores_near_those_that_were_seen(tmp_path: Path) -> None:
+    table = sy.simulate(60, 8, seed=1).with_columns(score=0.26 + pl.col("score") * 0.2)
+    sy.write(table, tmp_path / "t.parquet")
+    done = steelyard("fit", tmp_path / "t.parquet", "--method", "logit")
+    assert done.code == 0, done.err
+    chart = done.out.partition("What a score is worth")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in chart[2:-1]] == ["0.3", "0.4", "0.5"]
+    assert chart[-1].startswith("The scores of the calibration set are between 0.2")
+    assert "by how many of the 60 questions it learns from" in steelyard("fit", tmp_path / "t.parquet").out

@@ -133,7 +133,7 @@ def run(
     if learned:
         show.tell(learned["explained"])
         show.say()
-    _show(voter, learned, spoken(files))
+    _show(voter, learned, spoken(files), pool)
     show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
     if output:
         show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
@@ -185,7 +185,7 @@ def _unlabelled(voter: Method, file: Path | None, options: dict[str, Any]) -> di
     return {"unlabelled": sy.read(file, score="none", **options)}
 
 
-def _show(voter: Method, learned: dict[str, Any], where: str) -> None:
+def _show(voter: Method, learned: dict[str, Any], where: str, pool: Pool) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary()
@@ -198,11 +198,21 @@ def _show(voter: Method, learned: dict[str, Any], where: str) -> None:
         worth = [(name, f"{weight:.2f}") for name, weight in found["sources"].items()]
         show.table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
-        show.beam(voter.weight)
+        show.beam(voter.weight, *(() if voter.mix_ else _seen(pool)))
     if learned:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
-        show.table("Gain on majority, in points, by labelled questions", ("questions", "gain", "error"), cells)
+        title = f"Gain over majority in points, by how many of the {pool.n_questions:,} questions it learns from"
+        show.table(title, ("questions", "gain", "error"), cells)
+        show.say("Each gain is measured on questions that were left out of the fit; error: its standard error.\n")
+
+
+def _seen(pool: Pool) -> tuple[float, float]:
+    """The lowest and the highest score of a pool; 0 and 1 for one without scores."""
+    import numpy as np
+
+    known = np.empty(0) if pool.scores is None else pool.scores[~np.isnan(pool.scores)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:

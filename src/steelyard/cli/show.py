@@ -139,13 +139,19 @@ def step(command: str) -> None:
         print(f"\n$ {command}\n")
 
 
-def beam(weight: Callable[[float], float], width: int = 21) -> None:
-    """Draw what a score is worth: a bar to the left counts against the answer, to the right for it."""
-    scores = [i / 10 for i in range(11)]
-    weights = [weight(score) for score in scores]
-    if min(weights) == max(weights):
+def beam(weight: Callable[[float], float], low: float = 0.0, high: float = 1.0, width: int = 21) -> None:
+    """Draw what a score is worth: a bar to the left counts against the answer, to the right for it.
+
+    Only scores near those that were seen, from `low` to `high`, are drawn: beyond them nothing was learned.
+    """
+    if len({weight(i / 10) for i in range(11)}) == 1:
         print("Every score is worth the same: this is the majority vote.\n")
         return
+    first, last = round(10 * low), round(10 * high)
+    if last - first < 2:  # close scores: the tenths around them
+        first, last = max(0, first - 1), min(10, last + 1)
+    scores = [i / 10 for i in range(first, last + 1)]
+    weights = [weight(score) for score in scores]
     unit = max(map(abs, weights)) or 1.0
     against, support, plain = ("\x1b[38;5;208m", "\x1b[38;5;39m", "\x1b[0m") if sys.stdout.isatty() else ("", "", "")
     print("What a score is worth (left of the pivot: it counts against its answer)")
@@ -154,6 +160,8 @@ def beam(weight: Callable[[float], float], width: int = 21) -> None:
         bar = "█" * round(abs(value) / unit * width) or ("▕" if value < 0 else "▏" if value else "")  # its sign is seen
         left, right = (bar, "") if value < 0 else ("", bar)
         print(f"{score:5.1f}  {against}{left:>{width}}{plain} │ {support}{right:<{width}}{plain}  {value:+6.2f}")
+    if len(scores) < 11:
+        print(f"The scores of the calibration set are between {low:.3f} and {high:.3f}.")
     print()
 
 

@@ -7,13 +7,15 @@ from itertools import pairwise
 from math import log1p
 from typing import Any
 
+import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reports import charts, score_charts
-from steelyard.evaluation.reports.details import Weights
+from steelyard.evaluation.reports import charts, score_charts, titles
+from steelyard.evaluation.reports.details import Weights, seen
 from steelyard.evaluation.reports.line_names import leaving_lines, line_names
 from steelyard.evaluation.reports.style import colour
+from steelyard.voting.confidence.calibration_error import calibration_curve
 
 
 def weights(low: float, high: float) -> Weights:
@@ -82,3 +84,32 @@ def test_a_line_that_leaves_the_frame_is_named_where_it_does() -> None:
 def test_the_scores_of_correct_and_wrong_responses_point_in_two_directions(name: str) -> None:
     rows = [row for data in score_charts.scores(weights(-1.0, 2.0))["datasets"].values() for row in data]
     assert {row["kind"]: row["height"] > 0 for row in rows if "share" in row} == {"correct": True, "wrong": False}, name
+
+
+def test_equally_accurate_methods_do_not_hide_each_other_in_a_domain() -> None:
+    row = {"domain": "ages", "questions": 9, "accuracy": 0.5, "low": 0.3, "high": 0.7}
+    spec = charts.domains([row | {"method": name} for name in ("majority", "vanilla", "logit")], "logit")
+    lanes = [layer["encoding"]["yOffset"] for layer in spec["layer"]]
+    assert all(lane["field"] == "method" for lane in lanes)
+
+
+@pytest.mark.parametrize(("low", "high", "frame"), [(0.0, 0.629, (0.0, 0.7)), (0.31, 0.48, (0.3, 0.5)), (0, 1, (0, 1))])
+def test_only_scores_that_were_seen_are_drawn(low: float, high: float, frame: tuple[float, float]) -> None:
+    scores = [low + (high - low) * i / 999 for i in range(1000)]
+    pool = sy.Pool.from_arrays(question=[0] * 1000, answer=[0] * 1000, scores=scores, correct=[True] * 1000)
+    assert isinstance(pool, sy.LabelledPool)
+    assert seen(pool) == pytest.approx(frame)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "finding"),
+    [
+        ([0.5, 0.9], "0.0 points apart on average; no bin is off by more than chance explains"),
+        ([0.5, 0.7], "10.0 points apart on average; the confidence is too high in 1 and too low in 0 of 2 bins"),
+        ([0.8, 0.7], "25.0 points apart on average; the confidence is too high in 1 and too low in 1 of 2 bins"),
+    ],
+)
+def test_the_finding_on_the_confidence_follows_from_the_bins(accuracy: list[float], finding: str) -> None:
+    confidence = np.repeat([0.5, 0.9], 100)
+    correct = np.concatenate([np.arange(100) < round(100 * share) for share in accuracy])
+    assert titles.calibration(calibration_curve(confidence, correct)) == f"Confidence and accuracy are {finding}"

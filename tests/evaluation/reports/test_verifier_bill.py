@@ -27,7 +27,7 @@ def test_the_page_says_how_much_the_verifier_need_read_and_what_it_has_read(tmp_
     sy.score(table.drop("score"), "logprob", output=run)
     case = open_case("run", sy.read_labelled(run, score="logprob"), "logit", share=0.5, seed=0)
     facts = verifier_facts(run, case)
-    share = int(facts["read by score --frugal"].partition(" ")[0].rstrip("%"))
+    share = float(facts["read by score --frugal"].partition(" ")[0])
     assert 0 < share < 100
     assert first.not_asked
     assert facts["the verifier read"].startswith("240 of 240 responses")

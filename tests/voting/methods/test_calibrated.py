@@ -184,8 +184,9 @@ def test_explain_says_what_was_fitted_and_what_to_expect() -> None:
     assert vote.explain().startswith("Fitted on 200 questions at N = 64: ")
     told = vote.assess(pool).explain()
     assert "against majority and" in told
-    assert "against vanilla (95 %)" in told
-    assert "more" in told.split("(95 %)")[1]
+    assert "against vanilla (± standard error)" in told
+    assert "more" in told.split("(± standard error)")[1]
+    assert f"± {100 * vote.gains_['majority_se']:.1f} points against majority" in told
     enough = int(vote.gains_["enough"])
     assert enough in (1, 2, 4, 8, 16, 32)
     assert f"with {enough} samples per question it does as well as the better of the two with 64" in told

@@ -88,7 +88,9 @@ def curves(rows: Rows, method: str) -> Spec:
     dots = base.mark_point(size=50, opacity=0, filled=True, clip=True).encode(y=y, tooltip=tip)
     tints = _colour(methods, legend=False)
     names = named_lines(rows, methods, ends, CURVES, colours=tints, bold=method, ink=INK)
-    leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(align="left", dx=9, color=INK, fontSize=12)
+    leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(
+        align="left", baseline="top", dx=9, color=INK, fontSize=12
+    )
     leaves = leaving.encode(x=x, y=y, text="method:N")
     return layered(bands.transform_filter(shown), lines, dots, *names, leaves, height=CURVES)
 
@@ -123,7 +125,7 @@ def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
 
 
 def domains(rows: Rows, method: str) -> Spec:
-    """Accuracy by domain: a dot a method, the interval of the method the page is about."""
+    """Accuracy by domain: a dot per method, each on a line of its own, and the interval of the page's method."""
     import altair as alt
 
     names = list(dict.fromkeys(row["method"] for row in rows))
@@ -131,7 +133,8 @@ def domains(rows: Rows, method: str) -> Spec:
     place = {row["domain"]: i for i, row in enumerate(own)}
     ranked = [row | {"place": place[row["domain"]]} for row in rows]
     order = alt.EncodingSortField("place", op="min")  # a list of names would become part of an expression
-    y = alt.Y("domain:N", sort=order, title=None, axis=alt.Axis(labelLimit=130, grid=True, ticks=False, domain=False))
+    axis = alt.Axis(labelLimit=130, grid=True, ticks=False, domain=False)
+    y = alt.Y("domain:N", sort=order, title=None, axis=axis, scale=alt.Scale(paddingInner=0.3))
     x = alt.X("accuracy:Q", title=TESTED, axis=alt.Axis(format=".0%"))
     tip = [
         alt.Tooltip("domain:N"),
@@ -139,10 +142,11 @@ def domains(rows: Rows, method: str) -> Spec:
         alt.Tooltip("accuracy:Q", format=".1%"),
         alt.Tooltip("questions:Q"),
     ]
-    base = alt.Chart(inline(ranked)).encode(y=y, color=_colour(names))
+    lane = alt.YOffset("method:N", sort=names)  # methods that are equally accurate would hide each other
+    base = alt.Chart(inline(ranked)).encode(y=y, yOffset=lane, color=_colour(names))
     mine = alt.FieldEqualPredicate(field="method", equal=method)
     bars = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q"), x2="high:Q").transform_filter(mine)
     dots = base.mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.6).encode(
         x=x, tooltip=tip, size=alt.condition(mine, alt.value(130), alt.value(65))
     )
-    return layered(bars, dots, height=40 + 26 * len(place))
+    return layered(bars, dots, height=40 + (12 + 8 * len(names)) * len(place))

@@ -59,11 +59,11 @@ def weights_of(case: Case) -> Weights:
 
 
 def seen(pool: LabelledPool) -> tuple[float, float]:
-    """The range of scores worth drawing: all but a few, in tenths; everything when that is most of it."""
+    """The range of scores worth drawing, in tenths: all scores but a few; everything where they are all the same."""
     known = pool.known_scores[~np.isnan(pool.known_scores)]
     low, high = np.quantile(known, [0.002, 0.998])
     begin, end = np.floor(10 * low) / 10, np.ceil(10 * high) / 10
-    return (float(begin), float(end)) if 0 < end - begin <= 0.5 else (0.0, 1.0)
+    return (float(begin), float(end)) if begin < end else (0.0, 1.0)
 
 
 def _by_kind(pool: LabelledPool) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def on_demand_section(found: OnDemand) -> str:
 
 def _headline(found: OnDemand) -> str:
     asked, total = int(found.asked.sum()), found.pool.n_responses
-    return f"The verdicts of {len(found.verdicts):,} questions, with {asked / total:.0%} of the scores"
+    return f"The verdicts of {len(found.verdicts):,} questions, with {100 * asked / total:.1f} % of the scores"
 
 
 def _lead(found: OnDemand) -> Iterator[str]:
@@ -89,7 +89,8 @@ def _sure(found: OnDemand) -> str:
     rows = []
     for i in np.unique(place).tolist():
         here = place == i
-        row = [f"{i / BINS:.0%} to {(i + 1) / BINS:.0%}", f"{here.sum():,}", f"{100 * sure[here].mean():.1f} %"]
+        ends = f"{100 * i / BINS:.0f} to {100 * (i + 1) / BINS:.0f} %"
+        row = [ends, f"{here.sum():,}", f"{100 * sure[here].mean():.1f} %"]
         row += [] if correct is None else [f"{100 * correct[here].mean():.1f} %"]
         rows.append([*row, f"{asked[here].mean():.1f}"])
     labelled = [] if correct is None else ["correct"]

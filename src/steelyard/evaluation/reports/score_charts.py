@@ -97,7 +97,7 @@ def scores(found: Weights) -> Spec:
 def _score_axis(field: str, title: str | None, frame: tuple[float, float], **more: Any) -> Any:
     import altair as alt
 
-    axis = alt.Axis(tickCount=5, format=".1f" if frame == (0, 1) else ".2f", grid=True)
+    axis = alt.Axis(tickCount=5, format=".1f" if frame[1] - frame[0] > 0.5 else ".2f", grid=True)
     return alt.X(field, title=title, scale=alt.Scale(domain=list(frame), nice=False), axis=axis, **more)
 
 

@@ -159,9 +159,12 @@ def _figures(number: int, case: Case, s: Summary, spoken: pl.DataFrame, data: di
     if s.calibration is None:
         parts.append(f"<p class=note>{said(titles.no_confidence(s))}</p>")
     else:
-        note = "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin."
+        note = (
+            "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin. The "
+            "mean distance is the expected calibration error; a bin is off where its interval misses the diagonal."
+        )
         spec = charts.calibration_curve(s.calibration, s.method)
-        parts.append(figure("reliability", titles.calibration(s, s.calibration), note, spec))
+        parts.append(figure("reliability", titles.calibration(s.calibration), note, spec))
     if domains:
         left = f" The {fewer} smallest domains are left out." if fewer else ""
         note = f"At N = {s.n}; the bar is the 95 % interval of {s.method}.{left}"

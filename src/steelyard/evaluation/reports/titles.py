@@ -68,12 +68,14 @@ def no_confidence(s: Summary) -> str:
     return f"The {s.method} vote has no confidence, as it learns no probability of being correct: use calibrated"
 
 
-def calibration(s: Summary, found: CalibrationCurve) -> str:
-    """The finding of the reliability diagram."""
-    bins = found.bins
-    bias = sum(each.questions * (each.confidence - each.accuracy) for each in bins) / max(1, s.test_questions)
-    how = "too sure" if bias > 0.02 else "not sure enough" if bias < -0.02 else "about right on average"
-    return f"The confidence is {how}: expected calibration error {percent(found.ece)} points"
+def calibration(found: CalibrationCurve) -> str:
+    """The finding of the reliability diagram: the mean distance, and the bins that chance does not explain."""
+    apart = f"Confidence and accuracy are {percent(found.ece)} points apart on average"
+    high = sum(each.confidence > each.high for each in found.bins)
+    low = sum(each.confidence < each.low for each in found.bins)
+    if not (high or low):
+        return f"{apart}; no bin is off by more than chance explains"
+    return f"{apart}; the confidence is too high in {high} and too low in {low} of {len(found.bins)} bins"
 
 
 def domains(s: Summary, rows: Rows) -> str:

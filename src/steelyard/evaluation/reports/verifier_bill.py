@@ -26,7 +26,7 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
             pass
         else:
             share = float(texts_asked(asked).sum() / test.n_responses)
-            facts["read by score --frugal"] = f"{share:.0%} of the responses, same verdicts"
+            facts["read by score --frugal"] = f"{100 * share:.1f} % of the responses, same verdicts"
     score = parse_score(test.origin.score or "")
     return facts | (_billed(Path(file), score.column) if score else {})
 

@@ -223,7 +223,7 @@ class CalibratedVote(RiskControlled, Assessable):
         if self.harmful_response_share_ < 0.005:
             return f"votes and scores count together, hardly any response counts against its answer, and {changes}"
         return (
-            f"votes and scores count together, {self.harmful_response_share_:.0%} of the calibration responses "
+            f"votes and scores count together, {100 * self.harmful_response_share_:.1f} % of the calibration responses "
             f"count against their answer, and {changes}"
         )
 

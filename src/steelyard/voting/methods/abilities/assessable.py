@@ -90,11 +90,11 @@ def _explained(fitted: Provenance | None, described: str, gains: Mapping[str, fl
 
 def _expects(gains: Mapping[str, float]) -> str:
     told = [
-        f"{100 * gains[name]:+.1f} ± {196 * gains[name + '_se']:.1f} points against {name}"
+        f"{100 * gains[name]:+.1f} ± {100 * gains[name + '_se']:.1f} points against {name}"
         for name in ("majority", "vanilla")
         if name in gains
     ]
-    return f"On questions it was not fitted on it makes {' and '.join(told)} (95 %)"
+    return f"On questions it was not fitted on it makes {' and '.join(told)} (± standard error)"
 
 
 def _saves(enough: int, n: int) -> str:
@@ -105,7 +105,7 @@ def _saves(enough: int, n: int) -> str:
 
 def _more(gains: Mapping[str, float]) -> str:
     step, error = gains["step"], gains["step_se"]
-    told = f"{100 * step:+.1f} ± {196 * error:.1f}"
+    told = f"{100 * step:+.1f} ± {100 * error:.1f}"
     if step > max(WORTH, 1.96 * error):
         return f"from five eighths of the questions to all it gained {told} points, so more are likely to pay"
     if step + 1.96 * error < WORTH:
