@@ -32,7 +32,7 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
 from steelyard.sampling.verifiers.protocol import Array
-from steelyard.tables.questions.question_files import fingerprint
+from steelyard.tables.question_files import fingerprint
 
 RESULTS = Path(__file__).parents[1] / "docs" / "ray_gpu.json"
 VERIFIER, PARTS, PORT = "qwen-prm", 8, 8123

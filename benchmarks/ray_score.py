@@ -36,7 +36,7 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
 from steelyard.sampling.progress import Progress
-from steelyard.tables.questions.question_files import fingerprint
+from steelyard.tables.question_files import fingerprint
 
 ENGINES = ("processes:2", "ray")
 SAMPLES = 32

@@ -25,7 +25,7 @@ from steelyard.runs.source_share import Share
 from steelyard.sampling.generate.generate import Generate, How
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.request import body_of
-from steelyard.tables.questions.prompts import read_template
+from steelyard.tables.prompts import read_template
 from tests.upstreams import fault_upstream
 
 AT_ONCE = 64

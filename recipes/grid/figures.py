@@ -11,7 +11,7 @@ from typing import Any
 
 from steelyard.cli.grid_figures import FIGURES
 from steelyard.evaluation.accuracy import accuracy
-from steelyard.tables.grid_pools import load_grid
+from steelyard.tables.labelled import load_grid
 from steelyard.tables.sources.bundled_grid import GRID, grid_names
 from steelyard.voting.fitting.auroc import auroc, auroc_within
 from steelyard.voting.methods import method_class

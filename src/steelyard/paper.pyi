@@ -1,5 +1,5 @@
 from steelyard.evaluation.paper.reproduce import reproduce as reproduce
-from steelyard.tables.grid_pools import load_grid as load_grid
+from steelyard.tables.labelled import load_grid as load_grid
 from steelyard.tables.sources.bundled_grid import grid_names as grid_names
 from steelyard.voting.fitting.offsets.exact import Curve as Curve
 from steelyard.voting.methods.kde import KDEVote as KDEVote

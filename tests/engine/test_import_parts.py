@@ -14,8 +14,8 @@ from steelyard.engine.import_parts import import_parts
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning, TableError
 from steelyard.runs.parts import part_tables
 from steelyard.tables import partitioning
-from steelyard.tables.importing import import_table
 from steelyard.tables.partitioning import partition
+from steelyard.tables.response_rows import import_table
 from tests.engine.engines import Here
 from tests.running import steelyard
 

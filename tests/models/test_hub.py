@@ -19,7 +19,7 @@ SUBJECTS = (
 QUESTIONS = """
 import json, sys
 from steelyard.foundation.errors import SteelyardError
-from steelyard.tables.questions.question_files import read_questions
+from steelyard.tables.question_files import read_questions
 found = {}
 for name in sys.argv[1:]:
     try:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from steelyard.tables.sources import csv_lines
+from steelyard.tables.sources import csv_files
 from steelyard.tables.sources.csv_front import front_of
 from tests.running import steelyard
 
@@ -119,9 +119,9 @@ def test_rows_with_too_few_cells_are_counted_and_no_others(
     path = tmp_path_factory.mktemp("short") / "rows.csv"
     path.write_text(HEADER + "".join(rows) + "a,4,0.5\n", newline="")
     short = len([row for row in rows if row not in ODD])
-    with patch.object(csv_lines, "CHUNK", chunk), warnings.catch_warnings(record=True) as told:
+    with patch.object(csv_files, "CHUNK", chunk), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        csv_lines.check_lines(path, front_of(path))
+        csv_files.check_lines(path, front_of(path))
     if any('5" wide' in row for row in rows):  # what a quote within a cell opens is undefined
         return
     assert [f"(short rows in total: {short})" in str(each.message) for each in told] == [True] * bool(short)

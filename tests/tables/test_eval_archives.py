@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from steelyard.tables.sources import eval_archives
-from steelyard.tables.sources.zstandard import largest_content
+from steelyard.tables.sources.unpacking import largest_content
 from tests.memory import measured
 from tests.tables.layouts.golden import GOLDEN, refusal, table
 
@@ -187,6 +187,6 @@ def test_the_most_that_a_frame_unpacks_to_is_read_off_its_blocks() -> None:
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python unpacks Zstandard itself")
 def test_a_packed_text_is_refused_before_polars_unpacks_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pyarrow, polars unpacks: all of one line at once."""
-    monkeypatch.setattr("steelyard.tables.sources.zstandard.find_spec", lambda _: None)
+    monkeypatch.setattr("steelyard.tables.sources.unpacking.find_spec", lambda _: None)
     (tmp_path / "t.jsonl.zst").write_bytes(repeated_blocks(20_000))
     assert "t.jsonl.zst may unpack to more than 1,024 MB" in refusal(tmp_path / "t.jsonl.zst")

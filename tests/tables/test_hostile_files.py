@@ -14,10 +14,10 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli import show
-from steelyard.tables.questions.question_files import LONGEST_TEXT, read_questions
+from steelyard.tables.question_files import LONGEST_TEXT, read_questions
 from steelyard.tables.sources import json_lines
+from steelyard.tables.sources.file_checks import MAX_COLUMNS
 from steelyard.tables.sources.opening import open_table
-from steelyard.tables.sources.width import MAX_COLUMNS
 from tests.memory import measured
 from tests.running import steelyard
 

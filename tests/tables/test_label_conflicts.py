@@ -62,8 +62,7 @@ def test_unreadable_answers_are_never_correct_and_no_conflict() -> None:
 
 
 def test_batches_of_questions_are_reported_in_one_warning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for module in ("row_order", "question_batches"):
-        monkeypatch.setattr(f"steelyard.tables.{module}.BATCH", 4)
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", 4)
     whole = sy.Pool.from_arrays(question=[0, 0, 0], answer=[1, 1, 1], correct=[True, True, True])
     assert isinstance(whole, sy.LabelledPool)
     _noisy().write_parquet(tmp_path / "noisy.parquet", row_group_size=4)

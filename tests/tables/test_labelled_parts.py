@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.tables.labelled_parts import labelled_questions
+from steelyard.tables.labelled import labelled_questions
 from steelyard.tables.partitioning import partition
 from tests.running import steelyard
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import steelyard as sy
-from steelyard.tables.sources import json_files, unpacking, zstandard
+from steelyard.tables.sources import json_files, unpacking
 from steelyard.tables.sources.opening import open_source, open_table
 from steelyard.tables.sources.unpacking import plain_file
 from tests.running import Done, steelyard
@@ -67,7 +67,7 @@ def test_every_format_is_read_packed_and_from_standard_input_as_it_is_plain(tmp_
 
 
 def test_polars_unpacks_text_where_nothing_else_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zstandard, "find_spec", lambda _: None)
+    monkeypatch.setattr(unpacking, "find_spec", lambda _: None)
     monkeypatch.setattr(sys, "version_info", (3, 11))
     path = zstd(tmp_path / "t.jsonl.zst", content(".jsonl", tmp_path))
     assert sy.read(path).n_responses == TABLE.height

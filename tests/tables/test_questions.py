@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from steelyard.foundation.errors import ColumnError, LabelError, SettingError, SteelyardWarning, TableError
-from steelyard.tables.questions.prompts import read_template
-from steelyard.tables.questions.question_files import read_questions
+from steelyard.tables.prompts import read_template
+from steelyard.tables.question_files import read_questions
 
 OWN = [
     {"question": "a", "prompt": "1 + 1?", "gold": "2", "domain": "sums"},

@@ -188,7 +188,7 @@ def test_all_columns_that_are_missing_are_named_at_once(tmp_path: Path) -> None:
 def test_the_fix_of_a_range_is_that_of_the_whole_file_whatever_its_first_rows_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: str
 ) -> None:
-    monkeypatch.setattr("steelyard.tables.question_batches.BATCH", len(GIVEN))
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", len(GIVEN))
     path = tmp_path / "t.jsonl"
     content = long(**ANSWER, judge=lambda i: 5 - i, other=lambda i: SCORES[i])
     content[-1]["judge"] = 90  # in the last batch

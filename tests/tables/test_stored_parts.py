@@ -11,7 +11,7 @@ import pytest
 import steelyard as sy
 from steelyard.foundation.errors import RunError, SteelyardError, SteelyardWarning, TableError
 from steelyard.foundation.stores.address import Address
-from steelyard.tables.labelled_parts import labelled_questions
+from steelyard.tables.labelled import labelled_questions
 from tests.running import steelyard
 
 

@@ -17,7 +17,6 @@ import pytest
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables import pools_of, row_order
-from steelyard.tables import question_batches as batches
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import Origin
 from tests.building import Labelled, labelled
@@ -281,8 +280,7 @@ def test_batches_of_any_size_give_the_same_pool(monkeypatch: pytest.MonkeyPatch,
     table = sy.simulate(30, 5, seed=8)
     table.write_parquet(tmp_path / "t.parquet", row_group_size=11)
     whole = sy.read(table)
-    for room in (row_order, batches):
-        monkeypatch.setattr(room, "BATCH", batch)
+    monkeypatch.setattr(row_order, "BATCH", batch)
     _same(sy.read(tmp_path / "t.parquet"), whole)
     seen: list[float] = []
     pools = pools_of(tmp_path / "t.parquet", progress=seen.append)
@@ -292,8 +290,7 @@ def test_batches_of_any_size_give_the_same_pool(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_question_that_comes_back_in_a_later_batch_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (row_order, batches):
-        monkeypatch.setattr(room, "BATCH", 4)
+    monkeypatch.setattr(row_order, "BATCH", 4)
     table = sy.simulate(10, 6, seed=8)
     there_and_back = pl.concat((table.head(33), table.tail(27).sort("sample", maintain_order=True)))
     _same(sy.read(there_and_back.sort("question", "sample")), sy.read(table))
@@ -305,8 +302,7 @@ def test_a_question_that_comes_back_in_a_later_batch_is_noticed(monkeypatch: pyt
 def test_every_question_is_in_one_pool_with_all_its_samples(
     monkeypatch: pytest.MonkeyPatch, batch: int, order: str
 ) -> None:
-    for room in (row_order, batches):
-        monkeypatch.setattr(room, "BATCH", batch)
+    monkeypatch.setattr(row_order, "BATCH", batch)
     table = sy.simulate(10, 6, seed=8).sort(order, maintain_order=True)
     found = list(pools_of(table))
     assert [size for pool in found for size in pool.sizes] == [6] * 10
@@ -315,8 +311,7 @@ def test_every_question_is_in_one_pool_with_all_its_samples(
 
 
 def test_the_order_is_settled_before_the_first_pool_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (row_order, batches):
-        monkeypatch.setattr(room, "BATCH", 4)
+    monkeypatch.setattr(row_order, "BATCH", 4)
     table = sy.simulate(10, 6, seed=8)
     twice = pl.concat((table, table.tail(1)))
     with pytest.raises(sy.TableError, match="has sample 5 more than once"):
@@ -333,7 +328,7 @@ def test_rows_that_come_in_another_order_the_second_time_are_noticed() -> None:
     for other in (table.reverse(), table.head(11), pl.concat((table, table.head(1)))):
         ordered = row_order.Ordered(other.lazy(), [pl.col("question"), pl.col("answer")], order)
         with pytest.raises(sy.TableError, match="or the table changed; run it again"):
-            list(batches.pools(ordered, Origin(None), reader, None, LabelConflicts()))
+            list(row_order.pools(ordered, Origin(None), reader, None, LabelConflicts()))
 
 
 def test_batches_that_end_early_each_time_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,8 +59,7 @@ def run(
 ) -> None:
     """Show which answers were read out of a file, by which rule, and which of them are the same."""
     import steelyard as sy
-    from steelyard.tables.known_outputs import ANSWERS
-    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.writing import ANSWERS, check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
     if folder and output and engine:

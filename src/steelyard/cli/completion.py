@@ -65,7 +65,7 @@ def _layouts() -> Iterable[str]:
 
 
 def _prompts() -> Iterable[str]:
-    from steelyard.tables.questions.prompts import BUILT_IN
+    from steelyard.tables.prompts import BUILT_IN
 
     return BUILT_IN
 

@@ -36,7 +36,7 @@ def run(
     from steelyard.evaluation.reports.page import PAGE
     from steelyard.foundation.files import make_folder
     from steelyard.foundation.outputs import check_output
-    from steelyard.tables.known_outputs import VERDICTS
+    from steelyard.tables.writing import VERDICTS
     from steelyard.voting.methods.base.plan import PLAN
 
     folder = make_folder(output)

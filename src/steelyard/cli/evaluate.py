@@ -110,7 +110,7 @@ def run(
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.accuracy_curves import all_methods
     from steelyard.evaluation.frugal import evaluate_frugal
-    from steelyard.tables.columns import NO_SCORE
+    from steelyard.tables.score_columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)

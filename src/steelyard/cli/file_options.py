@@ -44,7 +44,7 @@ def check_allowed(verb: str, option: str, value: Any, location: str, variable: s
 
 
 def _is_harmless(verb: str, option: str, value: Any) -> bool:
-    from steelyard.tables.questions.prompts import BUILT_IN
+    from steelyard.tables.prompts import BUILT_IN
 
     if option == "prompt":
         return value in BUILT_IN

@@ -90,7 +90,7 @@ def run(
     """Learn from a labelled file what a score is worth, and write it down as a plan."""
     import steelyard as sy
     from steelyard.foundation.outputs import check_output
-    from steelyard.tables.labelled_parts import labelled_questions
+    from steelyard.tables.labelled import labelled_questions
     from steelyard.tables.source_column import source_of_run
     from steelyard.voting.methods import configured
     from steelyard.voting.methods.base.plan import PLAN

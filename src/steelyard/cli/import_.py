@@ -39,7 +39,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Convert files of any layout to one table with one row per response, and do nothing else."""
-    from steelyard.tables.importing import import_table
+    from steelyard.tables.response_rows import import_table
     from steelyard.tables.writing import check_output, put
 
     if engine is not None:

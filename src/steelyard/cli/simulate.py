@@ -42,8 +42,7 @@ def run(
 ) -> None:
     """Write a table of simulated responses with verifier scores and labels."""
     import steelyard as sy
-    from steelyard.tables.known_outputs import SIMULATED
-    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.writing import SIMULATED, check_output, put
     from steelyard.voting.pools.simulated import World
 
     check_output(output, SIMULATED, overwrite=overwrite)

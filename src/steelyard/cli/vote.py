@@ -67,9 +67,8 @@ def run(
     json: Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
-    from steelyard.tables.known_outputs import VERDICTS
     from steelyard.tables.vote import vote_with_details
-    from steelyard.tables.writing import check_output, put
+    from steelyard.tables.writing import VERDICTS, check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
     options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "score": score, "source": source}

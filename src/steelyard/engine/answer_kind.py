@@ -12,11 +12,9 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.stores.address import Place
 from steelyard.runs.parts import is_parted_run, part_tables
-from steelyard.tables.kind_evidence import evidence_in, kind_of_run
-from steelyard.tables.placeholder_answers import settle_placeholders
-from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.file_checks import name_in_errors, reading
+from steelyard.tables.table_answers import evidence_in, kind_of_run, settle_placeholders
 
 
 def reader_for(

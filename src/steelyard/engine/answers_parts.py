@@ -20,9 +20,8 @@ from steelyard.engine.parts_read import parts_read
 from steelyard.foundation.stores.address import Place
 from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
-from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.file_checks import name_in_errors, reading
 
 KEPT = 15  # classes with several spellings that are told of
 

@@ -18,7 +18,7 @@ from steelyard.sampling.generate.fill_run import fill
 from steelyard.sampling.generate.generate_order import GenerateOrder
 from steelyard.sampling.llm.upstream import served
 from steelyard.sampling.progress import Progress
-from steelyard.tables.questions.question_files import fingerprint
+from steelyard.tables.question_files import fingerprint
 
 _found: list[dict[str, Any]] = []  # what this process has found out about the servers, for the parts that follow
 

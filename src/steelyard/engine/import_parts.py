@@ -29,11 +29,10 @@ from steelyard.foundation.stores.address import Address, Place
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
 from steelyard.tables.partitioning import spread, table_of_part
-from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_unchecked
 from steelyard.tables.several_files import FILE, check_exact
-from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.listing import files_of_all
+from steelyard.tables.sources.file_checks import name_in_errors, reading
+from steelyard.tables.sources.opening import files_of_all
 from steelyard.tables.sources.unpacking import STDIN
 from steelyard.tables.spreading import rows_of_part
 

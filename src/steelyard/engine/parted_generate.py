@@ -19,7 +19,7 @@ from steelyard.runs.parts import check_parts, is_parted_run, part_of
 from steelyard.sampling.generate.generate_options import GenerateOptions
 from steelyard.sampling.generate.generate_order import read_order
 from steelyard.sampling.progress import Progress
-from steelyard.tables.questions.question_files import fingerprint
+from steelyard.tables.question_files import fingerprint
 
 PER_WORKER = 4  # parts: a worker that is done early takes another
 

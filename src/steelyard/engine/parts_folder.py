@@ -22,7 +22,7 @@ from steelyard.runs.claim import check_new, claim
 from steelyard.runs.lock import RunLock
 from steelyard.runs.parts import FILE, Parts, is_parted
 from steelyard.runs.seal import read_seal, sealed
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.file_checks import reading
 
 AT_ONCE = 16  # requests to a store
 

@@ -24,8 +24,8 @@ from steelyard.foundation.stores.address import Place, place_of
 from steelyard.foundation.stores.drafts import put_bytes
 from steelyard.runs.parts import Parts
 from steelyard.runs.seal import sealed, write_sealed
-from steelyard.tables.known_outputs import KEY, kind_of
 from steelyard.tables.layouts.long import Long
+from steelyard.tables.writing import KEY, kind_of
 
 SUMMARY = "summary.json"
 

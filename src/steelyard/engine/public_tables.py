@@ -16,8 +16,8 @@ from steelyard.engine.with_engine import with_engine
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.stores.address import Place, place_of
 from steelyard.runs.parts import part_tables
-from steelyard.tables.answers_read import read_answers as read_answers_alone
-from steelyard.tables.importing import import_table as import_table_alone
+from steelyard.tables.response_rows import import_table as import_table_alone
+from steelyard.tables.table_answers import read_answers as read_answers_alone
 from steelyard.tables.vote import vote as vote_alone
 from steelyard.voting.methods.base.method import Method
 

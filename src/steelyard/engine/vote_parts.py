@@ -28,7 +28,7 @@ from steelyard.tables.layouts.long import Long
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.vote import Decisions, abstaining, decide, voter_of, warn_about_verdicts
-from steelyard.tables.vote_notes import check_several, note_unweighed_scores
+from steelyard.tables.vote_warnings import check_several, note_unweighed_scores
 from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods.base.method import Method

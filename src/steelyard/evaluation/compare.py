@@ -21,9 +21,9 @@ from steelyard.evaluation.accuracy import Estimate, estimate, estimates, need_la
 from steelyard.foundation.errors import LabelError, SettingError, TableError, did_you_mean
 from steelyard.tables import read
 from steelyard.tables.plan_reading import answers_of_plan
-from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import open_table
+from steelyard.tables.vote_warnings import warn_of_plan
 from steelyard.voting.methods import default_method, load, method_class, method_names
 from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
 from steelyard.voting.methods.base.enough import first_samples

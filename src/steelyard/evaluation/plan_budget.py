@@ -18,7 +18,7 @@ from steelyard.evaluation.plan_stopping import plan_stopping
 from steelyard.evaluation.price_table import Price, PriceTable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardNote
-from steelyard.tables.token_counts import RESPONSE, TOKENS
+from steelyard.tables.columns import RESPONSE, TOKENS
 from steelyard.voting.methods import default_method, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool

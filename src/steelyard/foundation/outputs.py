@@ -3,7 +3,7 @@
 - An input is never overwritten, whatever its name: a link, a hard link or another path to it.
 - An existing file is replaced only if Steelyard wrote a file of that kind, if it is empty, or with `overwrite`. How to
   recognize each kind is defined next to its writer: plans in `voting/methods/base/plan.py`, pages in
-  `evaluation/reports/page.py`, tables in `tables/known_outputs.py`.
+  `evaluation/reports/page.py`, tables in `tables/writing.py`.
 - The suffix must match the content: a plan cannot be a .parquet.
 
 Paths are checked before the work begins, so that a refusal loses no work.

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.runs.on_demand import asked_column
-from steelyard.tables.score_parts import Scores
+from steelyard.tables.score_columns import Scores
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool
 

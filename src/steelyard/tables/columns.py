@@ -1,157 +1,25 @@
-"""Standard column names, the choice of a score column, and labels."""
+"""The standard columns: those that a table needs, their names in another case, and finish, rule and tokens."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import Any
-
 import polars as pl
 
+from steelyard.answers.reading_counts import LAST_NUMBER, cut_expression
 from steelyard.foundation.arguments import argument
-from steelyard.foundation.errors import (
-    ColumnError,
-    LabelError,
-    ScoreError,
-    SteelyardNote,
-    SteelyardWarning,
-    did_you_mean,
-)
-from steelyard.tables.headerless import check_names
-from steelyard.tables.label_words import labels_of
-from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
-from steelyard.tables.score_spelling import REDUCERS, Score, parse_score
+from steelyard.foundation.errors import ColumnError, did_you_mean
+from steelyard.tables.names import check_names, columns_named, key, only
 
 KNOWN = {
     "question", "sample", "response", "answer", "rule", "correct", "gold", "prompt", "domain", "llm", "tokens",
     "finish",
 }  # fmt: skip
-NO_SCORE = "none"
-RECORDED = "self_logprob"  # recorded by every run, unlike the scores of verifiers
-
-
-def choose_score(schema: pl.Schema, requested: str | None, needed: bool = True) -> Score | None:
-    """Resolve the requested score against the columns of a table; None means no score.
-
-    If no score is needed and none is requested, only a column called `score` is used.
-    """
-    if requested == NO_SCORE and NO_SCORE not in schema:
-        return None
-    candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
-    if requested is None:
-        has_score = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
-        if not has_score and not needed:
-            return None
-        requested = "score" if has_score else _only(candidates, schema)
-        if INVERTED.search(key(requested)):
-            raise ScoreError(
-                f"the score would be {requested!r}, but by its name lower is better: read it with "
-                f"{argument('score', f'1-{requested}')}, or, if higher is better, with {argument('score', requested)}"
-            )
-    spec = (None if requested in schema else parse_score(requested)) or Score(requested, None)
-    column, reducer = spec.column, spec.reducer
-    if column not in schema:
-        raise ColumnError(f"no score column {column!r}: {did_you_mean(column, candidates)}")
-    if reducer is not None and reducer not in REDUCERS:
-        raise ColumnError(f"unknown step reducer {reducer!r} in {requested!r}: {did_you_mean(reducer, REDUCERS)}")
-    steps = _check_kind(column, schema[column], candidates)
-    if reducer is not None and not steps:
-        raise ColumnError(
-            f"{column!r} contains one number per response, not a list of steps: use {argument('score', column)}"
-        )
-    _warn_if_inverted(spec)
-    return replace(spec, reducer=(reducer or "last") if steps else None)
-
-
-def _warn_if_inverted(score: Score) -> None:
-    """Warn about a score that is used as it is, although by its name lower is better."""
-    if INVERTED.search(key(score.column)) and not score.flipped:
-        warnings.warn(
-            f"by its name lower is better for {score.column!r}, but it is read as a score for which higher is better: "
-            f"{argument('score', f'1-{score.column}')} inverts it",
-            SteelyardWarning,
-            stacklevel=4,
-        )
-
-
-def more_is_better(column: str) -> str:
-    """Return the score= of a column, inverted if by its name lower is better.
-
-    >>> more_is_better("prm"), more_is_better("error_prob")
-    ('prm', '1-error_prob')
-    """
-    return f"1-{column}" if INVERTED.search(key(column)) else column
-
-
-def score_columns(schema: pl.Schema) -> tuple[str, ...]:
-    """Return the columns that contain scores, by their types and names."""
-    floats = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
-    known = [name for name, kind in schema.items() if key(name) in SCORES and _is_number(kind) and kind != pl.Null]
-    likely = [name for name in floats if SCORE_LIKE.search(key(name)) or not NO_SCORES.search(key(name))]
-    return tuple(dict.fromkeys([*likely, *known]))
-
-
-def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
-    """Return whether a score column contains steps; refuse one that does not contain numbers."""
-    if column == "*" or (column.startswith("^") and column.endswith("$")):
-        raise ColumnError(f"the name {column!r} would be read as a pattern: rename the column")
-    steps = isinstance(kind, pl.List) or (isinstance(kind, pl.Array) and kind.size > 0)
-    if not _is_number(kind.inner if steps else kind):
-        raise ColumnError(
-            f"the score column {column!r} contains {kind}, not numbers: {did_you_mean(column, candidates)}"
-        )
-    return steps
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(kind.is_numeric()) or kind in (pl.Boolean, pl.Null)
-
-
-def _is_score(kind: pl.DataType) -> bool:
-    inner = kind.inner if isinstance(kind, pl.List | pl.Array) else kind
-    return inner in (pl.Float32, pl.Float64, pl.Float16)
-
-
-def _only(candidates: list[str], schema: pl.Schema) -> str:
-    """Return the default score: the only column of floats, else the only one with the name of a score."""
-    if len(candidates) == 1 and (_is_named(candidates[0]) or not NO_SCORES.search(key(candidates[0]))):
-        return candidates[0]
-    numeric = [name for name in schema if key(name) in SCORES and _is_number(schema[name])]
-    known = [name for name in candidates if _is_named(name)] or numeric
-    verified = [name for name in candidates if name != RECORDED and not NO_SCORES.search(key(name))]
-    if len(verified) == 1 and RECORDED in candidates:
-        note = f"the score is {verified[0]!r}, from the verifier; {RECORDED!r}, which every run records, is not used"
-        warnings.warn(note, SteelyardNote, stacklevel=2)
-        return verified[0]
-    if len(known) == 1:
-        others = [name for name in candidates if name != known[0]]
-        rejected = f", and none of {', '.join(others)}" if others else ""
-        warnings.warn(f"the score is {known[0]!r}, by its name{rejected}", SteelyardNote, stacklevel=2)
-        return known[0]
-    texts = [name for name, kind in schema.items() if kind == pl.String and key(name) in SCORES]
-    if not candidates and not known and texts:
-        raise ScoreError(
-            f"the column {texts[0]!r} contains text, not numbers: write scores as numbers (0.8 for 4/5), or read with "
-            f"{argument('score', NO_SCORE)} for a majority vote"
-        )
-    if not candidates and not known:
-        raise ScoreError(
-            "there is no column of scores (floats, or lists of floats): 'steelyard score' adds one, and "
-            f"{argument('score', NO_SCORE)} reads without, for the majority vote"
-        )
-    if len(candidates) == 1:
-        raise ScoreError(
-            f"the only column of numbers is {candidates[0]!r}, but its name is not that of a score: if it is a "
-            f"score, read it with {argument('score', candidates[0])}, else with {argument('score', NO_SCORE)} for a "
-            "majority vote"
-        )
-    listed = ", ".join(candidates or known)
-    raise ScoreError(f"several columns could be the score: choose one with {argument('score')}: {listed}")
-
-
-def _is_named(name: str) -> bool:
-    """Whether a column has the name of a score."""
-    return key(name) in SCORES or SCORE_LIKE.search(key(name)) is not None
+KEPT_NAMES = {"llm", "tokens"}  # options refer to these columns by name (--source LLM)
+FINISH, RULE = "finish", "rule"
+CUT, LAST = "was cut off", "is the last number"  # columns of a batch while it is read
+FINISHES = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
+TRUNCATED = "is_truncated"  # boolean, written by verifiers; `truncated` often refers to the prompt
+TOKENS, RESPONSE = "tokens", "response"
+CHARACTERS = 4  # per token, if tokens were not counted
 
 
 def check_columns(schema: pl.Schema) -> None:
@@ -168,16 +36,73 @@ def check_columns(schema: pl.Schema) -> None:
         )
 
 
-def label_expression(schema: pl.Schema) -> pl.Expr | None:
-    """Return `correct` as a boolean; None if the table has no such column."""
-    if "correct" in schema:
-        kind = schema["correct"]
-        column = pl.col("correct")
-        if kind == pl.String:
-            return labels_of(column)
-        if kind in (pl.Boolean, pl.Null):
-            return column.cast(pl.Boolean)
-        if kind.is_numeric():
-            return pl.when(column == 1).then(True).when(column == 0).then(False)
-        raise LabelError(f"the column 'correct' contains {kind}: write true and false")
-    return None
+def case_renames(schema: pl.Schema) -> dict[str, str]:
+    """Return the columns to rename, {theirs: ours}. A standard name that is already there is not replaced.
+
+    >>> case_renames(pl.Schema({"Question": pl.String, "ANSWER ": pl.String, "Score": pl.Float64}))
+    {'ANSWER ': 'answer', 'Question': 'question'}
+    >>> case_renames(pl.Schema({"Question": pl.String, "question": pl.String}))
+    {}
+    """
+    missing = sorted(KNOWN - KEPT_NAMES - set(schema))
+    columns = [name for name in schema if key(name) != "sample" or schema[name].is_integer()]
+    columns_of = {ours: only([name for name in columns if key(name) == ours], ours) for ours in missing}
+    return {theirs: ours for ours, theirs in columns_of.items() if theirs is not None}
+
+
+def option_columns(schema: pl.Schema) -> dict[str, str]:
+    """Return {ours: theirs} for columns that also keep their own name."""
+    columns_of = {ours: only(columns_named(schema, {ours}), ours) for ours in sorted(KEPT_NAMES - set(schema))}
+    return {ours: theirs for ours, theirs in columns_of.items() if theirs is not None}
+
+
+def with_finish(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the column `finish` from a known alias, if the table has one."""
+    schema = frame.collect_schema()
+    if FINISH in schema:
+        return frame
+    theirs = next((name for name in schema if key(name) in FINISHES and schema[name] == pl.String), None)
+    flag = next((name for name in schema if key(name) == TRUNCATED and schema[name] == pl.Boolean), None)
+    if theirs is not None:
+        return frame.with_columns(pl.col(theirs).alias(FINISH))
+    return frame if flag is None else frame.with_columns(pl.when(flag).then(pl.lit("length")).alias(FINISH))
+
+
+def how_read_expressions(schema: pl.Schema) -> list[pl.Expr]:
+    """Return expressions for truncated responses, and for stored answers that are just the last number in a text."""
+    expressions = []
+    if FINISH in schema and schema[FINISH] in (pl.String, pl.Categorical, pl.Enum):
+        expressions.append(cut_expression(FINISH).alias(CUT))
+    if "answer" in schema and RULE in schema and schema[RULE] == pl.String:
+        expressions.append((pl.col(RULE) == LAST_NUMBER).fill_null(value=False).alias(LAST))
+    return expressions
+
+
+def token_column(schema: pl.Schema, tokens: bool | str) -> str | None:
+    """Return the column that the tokens are read from, as `tokens` of `sy.read` asks; None if there is none.
+
+    >>> schema = pl.Schema({"response": pl.String(), "cost": pl.Float64()})
+    >>> token_column(schema, "cost"), token_column(schema, True), token_column(schema, False)
+    ('cost', 'response', None)
+    """
+    if isinstance(tokens, str) or not tokens:
+        return tokens or None
+    return next((name for name in (TOKENS, RESPONSE) if _has_values(schema, name)), None)
+
+
+def token_expression(schema: pl.Schema, column: str | None) -> pl.Expr | None:
+    """Return the tokens of each row, as `tokens`; None if they are unknown. `column`, if given, must exist."""
+    if column is not None and column not in schema:
+        raise ColumnError(f"there is no column {column!r} to read costs from: {did_you_mean(column, schema.names())}")
+    name = column or TOKENS
+    has_counts = _has_values(schema, name)
+    if has_counts and not schema[name].is_numeric():
+        raise ColumnError(f"the column {name!r} contains {schema[name]}, not one number per response")
+    estimates = [pl.col(name).cast(pl.Float64).fill_nan(None)] if has_counts else []
+    if column is None and schema.get(RESPONSE) == pl.String:
+        estimates.append(pl.col(RESPONSE).str.len_chars().cast(pl.Float64) / CHARACTERS)
+    return pl.coalesce(estimates).alias(TOKENS) if estimates else None
+
+
+def _has_values(schema: pl.Schema, name: str) -> bool:
+    return name in schema and schema[name] != pl.Null

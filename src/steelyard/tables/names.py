@@ -40,6 +40,9 @@ INVERTED = re.compile(
 SCORE_LIKE = re.compile(
     r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge|(?<![a-z])rating"
 )
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
+SENTENCE = 4  # words: no column name has more
+SHOWN, LONGEST = 4, 30  # values in the message, and characters of each
 
 
 def key(name: str) -> str:
@@ -96,3 +99,20 @@ def accepted_lists(schema: pl.Schema) -> list[str]:
 def is_label(kind: pl.DataType) -> bool:
     """Whether a column may contain true and false, or 1 and 0."""
     return kind == pl.Boolean or kind.is_numeric()
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse column names that are values: numbers or sentences, with no known name among them."""
+    values = [str(name).strip() for name in names]
+    keys = [key(value) for value in values if len(value.split()) <= SENTENCE]
+    if any(is_text(name) or name in LABELS or SCORE_LIKE.search(name) for name in keys):
+        return
+    if values == [str(i) for i in range(len(values))]:
+        return  # pandas numbers unnamed columns
+    if any(NUMBER.fullmatch(value) or len(value.split()) > SENTENCE for value in values):
+        more = ", .." if len(values) > SHOWN else ""
+        shown = ", ".join(value[:LONGEST] for value in values[:SHOWN])
+        raise ColumnError(
+            f"its first line contains values ({shown}{more}), not column names: add a header before "
+            "it, such as question,answer,score"
+        )

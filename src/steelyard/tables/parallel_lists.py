@@ -8,7 +8,7 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
-from steelyard.tables.chat_texts import chat_text, is_chat
+from steelyard.tables.cell_values import chat_text, is_chat
 from steelyard.tables.names import ANSWERS, LABELS, RESPONSES, columns_named, only
 from steelyard.tables.recognition import Converted
 from steelyard.tables.wide_roles import Wide, wide_roles

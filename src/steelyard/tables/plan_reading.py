@@ -9,7 +9,7 @@ from steelyard.answers.extract import AUTO, kind_of
 from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardError, SteelyardNote
-from steelyard.tables.questions.prompts import Template
+from steelyard.tables.prompts import Template
 from steelyard.tables.sources.opening import open_source
 from steelyard.voting.methods.base.method import Method
 
@@ -50,7 +50,7 @@ def answers_of_plan(voter: Method, answers: str) -> str:
 def answers_to_question(question: str, template: Template, voter: Method | None = None) -> str:
     """Return the kind of answers to one question: the plan's, else the prompt's, else what the question asks for.
 
-    >>> from steelyard.tables.questions.prompts import read_template
+    >>> from steelyard.tables.prompts import read_template
     >>> [answers_to_question(text, read_template("math")) for text in ("1 + 1?", "Which? A) 1 B) 2")]
     ['math', 'choice']
     """

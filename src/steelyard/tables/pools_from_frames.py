@@ -14,7 +14,7 @@ import polars as pl
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
-from steelyard.tables.same_texts import NAME, codes_of
+from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.voting.pools.arrays import (
     Bools,
     Codes,
@@ -73,7 +73,7 @@ def pool_from_frame(
         source=frame["source"].to_numpy().astype(np.int32) if sources else None,
         sources=sources,
         tokens=_numbers(frame, "tokens") if "tokens" in frame.columns else None,
-        text=codes_of(frame[NAME]) if NAME in frame.columns else None,
+        text=codes_of(frame[TEXT_CODE]) if TEXT_CODE in frame.columns else None,
     )
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})

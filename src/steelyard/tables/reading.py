@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,29 +13,20 @@ import polars as pl
 from steelyard.answers.extract import AUTO
 from steelyard.answers.gold_indices import CHOICE
 from steelyard.answers.reader import AnswerReader
-from steelyard.foundation.errors import ColumnError, SteelyardError, TableError
-from steelyard.foundation.files import UnwritableError
-from steelyard.foundation.masking import mask_addresses
+from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.asked_scores import asked_expressions
-from steelyard.tables.columns import check_columns, label_expression, score_columns
-from steelyard.tables.contradicting_golds import INSPECTED_ROWS as LABELS_INSPECTED
-from steelyard.tables.contradicting_golds import check_golds
-from steelyard.tables.finish_and_rule import how_read_expressions
-from steelyard.tables.kind_evidence import TEXT_ROWS, evidence_of, text_expression
-from steelyard.tables.placeholder_answers import settle_placeholders
+from steelyard.tables.columns import check_columns, how_read_expressions, token_column, token_expression
+from steelyard.tables.duplicates import RepeatedRows, with_codes
+from steelyard.tables.labels import LABELLED_ROWS, check_golds, label_expression
 from steelyard.tables.pools_from_frames import join
-from steelyard.tables.question_batches import pools
-from steelyard.tables.repeated_rows import RepeatedRows
 from steelyard.tables.responses import open_responses
-from steelyard.tables.row_order import in_order
-from steelyard.tables.same_texts import with_codes
-from steelyard.tables.score_parts import Scores, choose_scores, range_of_all
-from steelyard.tables.single_responses import single_responses
+from steelyard.tables.row_order import in_order, pools
+from steelyard.tables.score_columns import Scores, choose_scores, range_of_all, score_columns
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
-from steelyard.tables.sources.damage import reading
-from steelyard.tables.sources.unpacking import STDIN, STDIN_NAME
-from steelyard.tables.token_counts import token_column, token_expression
+from steelyard.tables.sources.file_checks import name_in_errors, reading
+from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
+from steelyard.tables.vote_warnings import single_responses
 from steelyard.voting.pools.arrays import ScoreRangeError
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.pool import Origin, Pool
@@ -164,21 +154,6 @@ def pools_of(
     conflicts.warn()
 
 
-@contextmanager
-def name_in_errors(source: Any) -> Iterator[str]:
-    """Yield the name of a table, and add it to every error raised in this block."""
-    files = source if isinstance(source, list | tuple) else [source]
-    name = str(files[0]) if files and isinstance(files[0], str | Path) else "the table"
-    name += f" and {len(files) - 1} more" if len(files) > 1 and name != "the table" else ""
-    name = STDIN_NAME if name == STDIN else mask_addresses(name)
-    try:
-        yield name
-    except UnwritableError:
-        raise  # it is about the output
-    except SteelyardError as error:
-        raise error if name in str(error) else type(error)(f"{name}: {error}") from None
-
-
 def _columns(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     """Return the columns of a pool: question, answer (or response) and, if there are any, sample, scores and labels."""
     text = ["question", "answer" if "answer" in schema else "response"]
@@ -212,7 +187,7 @@ def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | 
     if any(schema[name].is_nested() and schema[name] != pl.List(pl.String) for name in names):
         return None
     columns = [text_expression(name, schema[name]) for name in names]
-    return frame.select(*columns, label.alias("correct")).head(LABELS_INSPECTED).collect()
+    return frame.select(*columns, label.alias("correct")).head(LABELLED_ROWS).collect()
 
 
 def _labels_by_gold(schema: pl.Schema) -> bool:

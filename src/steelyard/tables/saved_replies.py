@@ -1,21 +1,22 @@
-"""Replies of a server saved as one object, a list or JSON lines, with or without the request."""
+"""Replies of a server -> rows: saved with or without the requests, or the results of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import Row, count_note, failure_note, join_notes, table_of
+from steelyard.tables.layout_rows import Row, count_note, failure_note, join_notes, listing, need, table_of
 from steelyard.tables.messages import choices_of, prompt_of
 from steelyard.tables.names import QUESTION_IDS
 from steelyard.tables.recognition import Converted, Opened, Record
-from steelyard.tables.same_prompts import join_same_requests, prompt_key
 
 REQUEST = ("request", "body", "input")
 CARRIED = ("question", "gold", "domain")  # optional fields with standard names
-
 Body = Callable[[Record], Record | None]  # extracts the reply from a record
+CONTEXT = ("instructions", "previous_response_id", "conversation")  # context of the input in the Responses API
 
 
 def read_replies(opened: Opened, body_of: Body, noun: str, fix: str) -> Converted:
@@ -32,7 +33,7 @@ def read_replies(opened: Opened, body_of: Body, noun: str, fix: str) -> Converte
         stem = part.paths[0].name.partition(".")[0] if part.paths and len(parts) > 1 else ""
         for number, record in enumerate(records):
             position = "/".join(part for part in (stem, str(number) if not stem or len(records) > 1 else "") if part)
-            rows += _rows(record, position, body_of, noun)
+            rows += _reply_rows(record, position, body_of, noun)
     unknown = all(row["prompt_key"] is None and row["question"] == row["position"] for row in rows)
     if unknown and len(rows) == replies > 1:
         raise TableError(
@@ -48,7 +49,7 @@ def within_record(record: Record, is_body: Callable[[Any], bool]) -> Record | No
     return next((body for body in (record, record.get("response"), record.get("completion")) if is_body(body)), None)
 
 
-def _rows(record: Record, position: str, body_of: Body, noun: str) -> list[Row]:
+def _reply_rows(record: Record, position: str, body_of: Body, noun: str) -> list[Row]:
     location = f"{noun} {position}"
     body = body_of(record)
     if body is None:
@@ -73,3 +74,98 @@ def _carried(fields: Any) -> Row:
     ids = [plain[name] for name in plain if name in QUESTION_IDS]
     question = {"question": ids[0]} if len(ids) == 1 else {}
     return question | {name: plain[name] for name in CARRIED if name in plain}
+
+
+@dataclass(frozen=True)
+class BatchForm:
+    """The format in which a vendor writes the requests and the results of a batch."""
+
+    is_output: Callable[[Record], bool]
+    is_input: Callable[[Record], bool]
+    failure: Callable[[Record], str | None]  # why a result has no response, in a word
+    request: Callable[[Record], dict[str, Any]]  # its parameters: messages (or prompt, input), model, n
+    replies: Callable[[Record, str], tuple[Any, list[Row]]]  # the model and one row per response
+
+
+def recognises_batch(opened: Opened, form: BatchForm) -> bool:
+    """Whether a file contains results or requests in this format."""
+    return any(form.is_output(part.first) or form.is_input(part.first) for part in opened.parts())
+
+
+def read_batch(opened: Opened, form: BatchForm) -> Converted:
+    """Return one row per response; a failed request is a sample without one."""
+    inputs: dict[str, Record] = {}
+    outputs: dict[str, Record] = {}
+    for number, record in enumerate(opened.records(), 1):
+        name = str(need(record, "custom_id", (str, int), f"line {number}"))
+        if form.is_output(record):
+            _add(outputs, name, record, form)
+        elif form.is_input(record):
+            if inputs.setdefault(name, record) is not record:
+                raise TableError(f"custom_id {name!r} appears twice in the input: give each request its own")
+        else:
+            raise TableError(f"line {number} (custom_id {name!r}) is neither output nor input: remove it")
+    if not outputs:
+        raise TableError("it contains only the requests of a batch: pass the output file, with or without this one")
+    order = list(inputs) if inputs else list(outputs)
+    unmatched = [name for name in outputs if name not in inputs] if inputs else []
+    if unmatched:
+        raise TableError(f"custom_id {unmatched[0]!r} is not in the input file: pass the input of this batch")
+    rows = [row for name in order for row in _request_rows(name, outputs.get(name), inputs.get(name), form)]
+    joined = join_same_requests(rows)
+    no_repeats = not inputs and len(rows) == len(order) > 1
+    hint = "pass the input file too, to join requests with the same prompt" if no_repeats else ""
+    return Converted(table_of(rows), join_notes(count_note(rows), joined, hint, _failure_summary(order, outputs, form)))
+
+
+def _add(outputs: dict[str, Record], name: str, record: Record, form: BatchForm) -> None:
+    """Add a line; a retried request has its later success."""
+    earlier = outputs.get(name)
+    if earlier is None or form.failure(earlier):
+        outputs[name] = record
+    elif not form.failure(record):
+        raise TableError(f"custom_id {name!r} appears twice with a response: keep one of them")
+
+
+def _request_rows(name: str, output: Record | None, request: Record | None, form: BatchForm) -> list[Row]:
+    body = form.request(request) if request is not None else {}
+    prompt = prompt_of(body.get("messages") or body.get("prompt") or body.get("input"))
+    common = {"question": name, "prompt": prompt, "llm": body.get("model"), "prompt_key": prompt_key(body)}
+    if output is None or form.failure(output):
+        n = body.get("n")
+        return [{**common, "response": None} for _ in range(n if isinstance(n, int) and n > 0 else 1)]
+    llm, replies = form.replies(output, f"custom_id {name!r}")
+    common["llm"] = str(llm) if llm else common["llm"]
+    return [{**common, **row} for row in replies]
+
+
+def _failure_summary(order: list[str], outputs: dict[str, Record], form: BatchForm) -> str:
+    reasons = list(_reasons(order, outputs, form))
+    return f"{len(reasons):,} of {len(order):,} requests failed ({listing(reasons)})" if reasons else ""
+
+
+def _reasons(order: list[str], outputs: dict[str, Record], form: BatchForm) -> Iterator[str]:
+    for name in order:
+        output = outputs.get(name)
+        reason = "no line" if output is None else form.failure(output)
+        if reason:
+            yield reason
+
+
+def prompt_key(request: dict[str, Any]) -> str | None:
+    """Return the exact prompt of a request as JSON, including images and context; None if it has none."""
+    prompt = next((request[name] for name in ("messages", "prompt", "input") if request.get(name)), None)
+    context = {name: request[name] for name in CONTEXT if request.get(name)}
+    return None if prompt is None else json.dumps([prompt, context] if context else prompt, sort_keys=True)
+
+
+def join_same_requests(rows: Sequence[Row]) -> str:
+    """Name each question after the first request with the same `prompt_key`, and return a note on the joined ones."""
+    names: dict[str, str] = {}
+    requests: set[str] = set()
+    for row in rows:
+        key = row.pop("prompt_key", None)
+        if key is not None:
+            requests.add(row["question"])
+            row["question"] = names.setdefault(key, row["question"])
+    return f"{len(requests):,} requests with {len(names):,} prompts" if len(names) < len(requests) else ""

@@ -19,12 +19,11 @@ from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.tables import pools_of
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
-from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.pools_from_frames import join
-from steelyard.tables.reading import name_in_errors
-from steelyard.tables.score_parts import same_scores
+from steelyard.tables.score_columns import same_scores
 from steelyard.tables.source_column import source_of_run
-from steelyard.tables.vote_notes import check_several, note_pooled_llms, note_unweighed_scores
+from steelyard.tables.sources.file_checks import name_in_errors
+from steelyard.tables.vote_warnings import check_several, note_pooled_llms, note_unweighed_scores, warn_of_plan
 from steelyard.voting.confidence.drift import score_drift, some_question_means
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods import load, method_class, method_names

@@ -9,7 +9,7 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
-from steelyard.tables.chat_texts import is_chat
+from steelyard.tables.cell_values import is_chat
 from steelyard.tables.names import (
     ANSWERS,
     GOLDS,

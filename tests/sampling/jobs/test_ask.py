@@ -19,7 +19,7 @@ import steelyard as sy
 from steelyard.sampling.ask.ask import Entered, count, outcome_of, score_of
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.llm.reply import Choice
-from steelyard.tables.questions.prompts import read_template
+from steelyard.tables.prompts import read_template
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.running import steelyard

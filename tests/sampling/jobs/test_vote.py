@@ -18,8 +18,7 @@ from tests.sampling.jobs.on_demand import plan_for
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in ("row_order", "question_batches"):
-        monkeypatch.setattr(f"steelyard.tables.{room}.BATCH", 20)
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", 20)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -118,5 +117,5 @@ def test_how_sure_a_verdict_is_does_not_depend_on_the_batch_it_is_read_in(
     table = sy.simulate(40, 8, seed=5).with_columns(pl.concat_list("score").alias("prm")).drop("score")
     table = table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:asked"))
     whole = sy.vote(table, plan)
-    monkeypatch.setattr("steelyard.tables.question_batches.BATCH", 16)
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", 16)
     assert sy.vote(table, plan).equals(whole)

@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.foundation.errors import SteelyardError
 from steelyard.tables.responses import open_responses
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.file_checks import reading
 from tests.tables.layouts.golden import GOLDEN
 
 ODD: list[Any] = [

@@ -80,8 +80,7 @@ def test_the_parts_follow_their_responses_everywhere() -> None:
 
 def test_batches_and_scattered_rows_read_the_same_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read()
-    for room in ("row_order", "question_batches"):
-        monkeypatch.setattr(f"steelyard.tables.{room}.BATCH", 50)
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH", 50)
     for frame in (table(), table().sort("sample", maintain_order=True)):
         pool = read(frame)
         assert np.array_equal(pool.parts, whole.parts)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ import polars as pl
 import steelyard
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.foundation.caching import cached, store
-from steelyard.tables.sources.damage import DAMAGE
+from steelyard.tables.sources.file_checks import DAMAGE
 
 SOURCE = Path(steelyard.__file__).parent
 SHARED = (

@@ -13,8 +13,8 @@ from steelyard.runs.parted_bill import run_bills
 from steelyard.sampling.score.frugal_rule import fingerprint
 from steelyard.tables import read
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
-from steelyard.tables.plan_warnings import warn_of_plan
 from steelyard.tables.score_spelling import parse_score
+from steelyard.tables.vote_warnings import warn_of_plan
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Bools, Ints

@@ -29,7 +29,7 @@ from steelyard.evaluation.reports.summary import (
     summarise,
 )
 from steelyard.evaluation.reports.verifier_bill import verifier_facts
-from steelyard.tables.texts import texts_of
+from steelyard.tables.response_rows import texts_of
 from steelyard.voting.pools.pool import LabelledPool
 
 

@@ -27,7 +27,7 @@ from steelyard.sampling.llm.reply import Choice
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.standing import Standing
 from steelyard.tables import read
-from steelyard.tables.columns import NO_SCORE
+from steelyard.tables.score_columns import NO_SCORE
 from steelyard.voting.counting.tally import answer_totals
 from steelyard.voting.methods import load, method_class
 from steelyard.voting.methods.abilities.response_losses import response_losses

@@ -28,7 +28,7 @@ from steelyard.sampling.verifiers.runners.where import check_place, connect
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
 from steelyard.sampling.verifiers.step_splits import known_split, split
 from steelyard.tables import read
-from steelyard.tables.columns import NO_SCORE
+from steelyard.tables.score_columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool

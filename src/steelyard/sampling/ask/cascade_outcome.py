@@ -12,7 +12,7 @@ import numpy as np
 from steelyard.sampling.ask.ask import AnswerTotal, Entered, Outcome, Vote
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.online.standing import Standing
-from steelyard.tables.token_counts import CHARACTERS
+from steelyard.tables.columns import CHARACTERS
 from steelyard.voting.pools.panel import Panel
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade

@@ -16,7 +16,7 @@ from steelyard.sampling.ask.planned_samples import SAMPLES, samples_to_draw
 from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.named_upstreams import Named, Upstream, read_upstreams
 from steelyard.tables.plan_reading import answers_to_question
-from steelyard.tables.questions.prompts import read_template
+from steelyard.tables.prompts import read_template
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade

@@ -21,7 +21,7 @@ from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.pace import START, Pace
 from steelyard.sampling.llm.probe import probe
 from steelyard.sampling.progress import Allowed, Progress
-from steelyard.tables.questions.prompts import Template
+from steelyard.tables.prompts import Template
 
 TICK = 0.2  # seconds
 GRACE = 1.5  # seconds that requests under way are given to arrive after Ctrl-C

@@ -19,8 +19,8 @@ from steelyard.sampling.generate.generate_options import GenerateOptions, with_d
 from steelyard.sampling.generate.request_batch import Limits
 from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
 from steelyard.sampling.progress import Allowed
-from steelyard.tables.questions.prompts import Template, read_template
-from steelyard.tables.questions.question_files import fingerprint, read_questions
+from steelyard.tables.prompts import Template, read_template
+from steelyard.tables.question_files import fingerprint, read_questions
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from steelyard.sampling.score.score_samples import Saving, Scored, Scoring, chec
 from steelyard.sampling.verifiers.scored_items import Item, Runner
 from steelyard.sampling.verifiers.step_splits import split
 from steelyard.tables import read
-from steelyard.tables.columns import NO_SCORE
+from steelyard.tables.score_columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.pool import Pool

@@ -11,7 +11,7 @@ from steelyard.foundation.errors import ColumnError, RunError, SettingError, Tab
 from steelyard.runs.manifest import FILE, IMPORTED, Manifest
 from steelyard.runs.run import Run
 from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol
-from steelyard.tables.rows_to_import import LOG_PROBABILITIES, Rows, rows_of
+from steelyard.tables.response_rows import LOG_PROBABILITIES, Rows, rows_of
 from steelyard.tables.sources.bundled_grid import is_grid
 
 MANY = 1000  # records a commit

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from steelyard.tables.batch_results import BatchForm, read_batch, recognises_batch
 from steelyard.tables.layout_rows import Row, need, within
 from steelyard.tables.messages import text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
+from steelyard.tables.saved_replies import BatchForm, read_batch, recognises_batch
 
 TYPES = ("succeeded", "errored", "canceled", "expired")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.tables.batch_results import BatchForm, read_batch, recognises_batch
 from steelyard.tables.layout_rows import Row, need, within
 from steelyard.tables.messages import choices_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
+from steelyard.tables.saved_replies import BatchForm, read_batch, recognises_batch
 
 
 class Batch(Layout):

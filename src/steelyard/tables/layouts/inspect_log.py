@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import (
+    Marks,
     Row,
     accepted_golds,
+    add_marks,
     count_note,
     failure_note,
     join_notes,
+    mark,
     need,
     prefix_tasks,
     table_of,

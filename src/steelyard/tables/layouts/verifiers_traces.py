@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.grader_marks import Marks, add_marks, mark
 from steelyard.tables.layout_rows import (
+    Marks,
     Row,
     accepted_golds,
+    add_marks,
     count_note,
     failure_note,
     join_notes,
     listing,
+    mark,
     need,
     prefix_tasks,
     table_of,
@@ -25,7 +27,7 @@ GOLD = ("answer", "gold", "target", "ground_truth", "expected_answer", "referenc
 
 
 class VerifiersTraces(Layout):
-    """The last message of the LLM is the response; rewards are labels or scores (grader_marks.py)."""
+    """The last message of the LLM is the response; rewards are labels or scores (layout_rows.py)."""
 
     name = "verifiers-traces"
     title = "verifiers traces"

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.errors import ColumnError
-from steelyard.tables.chat_texts import json_lists
-from steelyard.tables.list_answers import is_long
+from steelyard.tables.cell_values import is_long, json_lists
 from steelyard.tables.names import SCORE_LIKE, key
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from steelyard.foundation.errors import TableError
 from steelyard.tables.names import is_text, key
-from steelyard.tables.sources.width import LONGEST_LINE
+from steelyard.tables.sources.file_checks import LONGEST_LINE
 
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = (",", ";", "\t", "|")

@@ -20,10 +20,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import polars as pl
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.sources.damage import DAMAGE
+from steelyard.tables.sources.file_checks import DAMAGE
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, storable
-from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO
-from steelyard.tables.sources.zstandard import largest_content
+from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, largest_content
 
 ZSTANDARD = 93  # compression method; zipfile supports it from Python 3.14 on
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # a very long sample is a folder with sample.json in it

@@ -8,10 +8,8 @@ from typing import Any
 
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.surrogates import replace_surrogates
-from steelyard.tables.sources.damage import first_line
-from steelyard.tables.sources.encodings import check_utf8
+from steelyard.tables.sources.file_checks import TEXT, check_utf8, check_width, first_line
 from steelyard.tables.sources.json_lines import DEEPEST, is_deep, storable, unique_names
-from steelyard.tables.sources.width import TEXT, check_width
 
 LARGEST = 1 << 30  # bytes
 QUESTION_NAMES = {"question", "prompt", "problem", "input", "instruction", "query", "messages"}

@@ -14,10 +14,16 @@ import polars as pl
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.panics import hidden_panics
 from steelyard.foundation.surrogates import replace_surrogates
-from steelyard.tables.sources.damage import DAMAGE, first_line
-from steelyard.tables.sources.encodings import check_utf8
+from steelyard.tables.sources.file_checks import (
+    DAMAGE,
+    LONGEST_LINE,
+    MAX_COLUMNS,
+    TEXT,
+    check_utf8,
+    check_width,
+    first_line,
+)
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
-from steelyard.tables.sources.width import LONGEST_LINE, MAX_COLUMNS, TEXT, check_width
 
 DEEPEST = 100  # levels of brackets
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))

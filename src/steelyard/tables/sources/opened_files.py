@@ -12,7 +12,7 @@ import polars as pl
 from steelyard.foundation.errors import TableError
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.several_files import check_exact
-from steelyard.tables.sources.damage import DAMAGE, reading
+from steelyard.tables.sources.file_checks import DAMAGE, reading
 from steelyard.tables.sources.foreign_files import check_foreign
 from steelyard.tables.sources.json_files import is_json_list, json_records, json_value
 from steelyard.tables.sources.json_lines import json_line_records

@@ -1,19 +1,28 @@
-"""Tables in memory before a layout reads them: polars, pandas, pyarrow, DuckDB, datasets, lists of dicts."""
+"""Tables before a layout reads them: in memory (polars, pandas, pyarrow, lists of dicts), remote, or in parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from glob import has_magic
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import TableError
+from steelyard.foundation.stores.address import Place
+from steelyard.foundation.stores.spelling import check_no_password
+from steelyard.runs.parts import part_tables
 from steelyard.tables.recognition import Opened, Record
-from steelyard.tables.sources.damage import DAMAGE, first_line
-from steelyard.tables.sources.pandas_frames import from_pandas, is_pandas
+from steelyard.tables.sources.file_checks import DAMAGE, first_line
+from steelyard.tables.sources.frames_of_rows import column_of_values
 
 ROWS = 1_000  # converted to Python objects at a time
+SUFFIXES = (".parquet", ".pq")
+UNCONVERTED = (*DAMAGE, TypeError, ValueError, ImportError, NotImplementedError)  # what pyarrow and polars raise
+NUMBERS = "biuf"  # numpy kinds that polars accepts directly
 
 
 class OpenedTable(Opened):
@@ -65,3 +74,70 @@ def lazy_frame(source: Any) -> pl.LazyFrame:
     raise TableError(
         f"cannot read a {type(source).__name__}: pass a path, or a polars, pandas, pyarrow, DuckDB or datasets table"
     )
+
+
+class RemoteTable(OpenedTable):
+    """One file, or all that match a pattern, without a local copy. `path_column` receives the paths of a pattern."""
+
+    def __init__(self, address: str, path_column: str) -> None:
+        check_no_password(address)
+        super().__init__(address)
+        self.path_column = path_column if has_magic(address) else None
+        if not address.lower().endswith(SUFFIXES):
+            raise TableError(
+                f"{address} is neither Parquet nor a folder of parts, and nothing else is read "
+                "from object stores: copy it here first"
+            )
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self.source, include_file_paths=self.path_column)
+
+
+class OpenedParts(OpenedTable):
+    """All parts, one after the other."""
+
+    def __init__(self, folder: Place) -> None:
+        super().__init__(folder)
+        self.paths = (Path(str(folder)),)
+
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
+        manifest, paths = part_tables(self.source)
+        filled = [str(path) for path, rows in zip(paths, manifest.rows, strict=True) if rows]
+        return pl.scan_parquet(filled or str(paths[0]), glob=False)
+
+
+def is_pandas(source: Any) -> bool:
+    """Whether a table is a pandas DataFrame, without importing pandas."""
+    return type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "columns")
+
+
+def from_pandas(frame: Any) -> pl.DataFrame:
+    """Convert a DataFrame; a named index, as made by `groupby` and `set_index`, becomes a column."""
+    if any(name is not None for name in frame.index.names) and not set(frame.index.names) & set(frame.columns):
+        frame = frame.reset_index()
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"the DataFrame has two columns {twice!r}: remove or rename one")
+    try:
+        return pl.DataFrame(frame, nan_to_null=True)
+    except UNCONVERTED:
+        return pl.DataFrame([_column(name, frame.iloc[:, i]) for i, name in enumerate(names)])
+
+
+def _column(name: str, column: Any) -> pl.Series:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in NUMBERS:
+        return pl.Series(name, column.to_numpy(), nan_to_null=True)
+    pairs = zip(column.astype(object), column.isna(), strict=True)
+    return column_of_values(name, [None if missing else _plain(value) for value, missing in pairs])
+
+
+def _plain(value: Any) -> Any:
+    """Convert numpy arrays and scalars to Python lists and numbers."""
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return {str(key): _plain(entry) for key, entry in value.items()} if isinstance(value, dict) else value

@@ -10,14 +10,12 @@ import polars as pl
 
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.panics import hidden_panics
-from steelyard.tables.sources.damage import DAMAGE, with_fix
+from steelyard.tables.sources.csv_files import open_separated
+from steelyard.tables.sources.file_checks import DAMAGE, check_width, no_such_file, with_fix
 from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
 from steelyard.tables.sources.json_lines import open_json_lines
-from steelyard.tables.sources.listing import no_such_file
-from steelyard.tables.sources.separated_values import open_separated
 from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, STDIN
-from steelyard.tables.sources.width import check_width
 
 SMALL = 64 << 20  # bytes of a file whose text lengths are summed before it is read
 

@@ -1,14 +1,28 @@
-"""Tables in which `answer` may be the correct answer: read as the answer of the responses, it would win every vote."""
+"""Labels and golds: labels written as words, labels that contradict golds, and golds that are taken for answers."""
 
 from __future__ import annotations
 
+import warnings
+
 import polars as pl
 
+from steelyard.answers.golds import accepted
+from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
-from steelyard.foundation.errors import ColumnError
-from steelyard.tables.label_words import are_labels, labels_of
+from steelyard.foundation.errors import ColumnError, LabelError, SteelyardWarning
 from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, columns_named, key
 
+JUDGED = {
+    "correct": True, "incorrect": False, "right": True, "wrong": False, "pass": True, "fail": False,
+    "passed": True, "failed": False,
+}  # fmt: skip
+ANY = JUDGED | {
+    "true": True, "false": False, "yes": True, "no": False, "y": True, "n": False, "t": True, "f": False,
+    "c": True, "i": False, "1": True, "0": False, "1.0": True, "0.0": False,
+}  # fmt: skip
+LABELLED_ROWS = 500
+MIN_MATCHES = 10  # rows whose answer is the gold answer
+REFUSED, SUSPICIOUS = 0.5, 0.1  # shares of these rows labelled incorrect: refused, or a warning
 NO_RESPONSES = {
     "choices", "options", "steps", "messages", "tags", "stop", "tokens", "tools", "keywords", "categories", "subjects",
     "gold", "domain", "images", "hints", "references", "sources",
@@ -18,6 +32,77 @@ OURS = {"sample", "tokens"}  # columns of a run, whose answers were read by Stee
 MIN_ROWS = 10  # for refusing an answer that always equals the gold answer
 MIN_QUESTIONS = 5  # with different answers and one label, for refusing the labels
 ABSENT = 0.1  # share of responses that may not contain the answer read from them as written
+
+
+def label_expression(schema: pl.Schema) -> pl.Expr | None:
+    """Return `correct` as a boolean; None if the table has no such column."""
+    if "correct" in schema:
+        kind = schema["correct"]
+        column = pl.col("correct")
+        if kind == pl.String:
+            return labels_of(column)
+        if kind in (pl.Boolean, pl.Null):
+            return column.cast(pl.Boolean)
+        if kind.is_numeric():
+            return pl.when(column == 1).then(True).when(column == 0).then(False)
+        raise LabelError(f"the column 'correct' contains {kind}: write true and false")
+    return None
+
+
+def labels_of(column: pl.Expr) -> pl.Expr:
+    """Convert words to true and false; null if a word is neither.
+
+    >>> table = pl.DataFrame({"correct": ["Correct", "incorrect ", "C", "no", "maybe"]})
+    >>> table.select(labels_of(pl.col("correct")))["correct"].to_list()
+    [True, False, True, False, None]
+    """
+    words = column.str.strip_chars().str.to_lowercase()
+    return words.replace_strict(ANY, default=None, return_dtype=pl.Boolean)
+
+
+def are_labels(frame: pl.LazyFrame, name: str, *, judged: bool = False) -> bool:
+    """Whether a text column contains only such words.
+
+    With `judged`, only words that judge a response count, because "yes" and "true" may be answers.
+    """
+    words = pl.col(name).str.strip_chars().str.to_lowercase().drop_nulls()
+    accepted = list(JUDGED if judged else ANY)
+    row = frame.select(words.is_in(accepted).all().alias("all"), words.len().alias("count")).collect(engine="streaming")
+    return bool(row["all"][0]) and bool(row["count"][0])
+
+
+def check_golds(rows: pl.DataFrame, reader: AnswerReader) -> None:
+    """Refuse labels that contradict the golds: `rows` has question, gold, correct, and answer or response.
+
+    Only rows whose answer is exactly the gold answer count. An answer that differs from the gold answer is no evidence:
+    a judge may rightly accept other wordings.
+    """
+    read = _with_answers(rows.drop_nulls(), reader)
+    golds = {gold: {text.strip() for text in accepted(gold, reader.kind)} for gold in set(read["gold"])}
+    pairs = read.select("answer", "gold").iter_rows()
+    same = [answer is not None and answer.strip() in golds[gold] for answer, gold in pairs]
+    matching = read.filter(pl.Series(same, dtype=pl.Boolean))
+    wrong = matching.filter(~pl.col("correct"))
+    if matching.height < MIN_MATCHES or wrong.height < SUSPICIOUS * matching.height:
+        return
+    first = wrong.row(0, named=True)
+    message = (
+        f"'correct' disagrees with 'gold': it is false in {wrong.height / matching.height:.0%} of the rows whose "
+        f"answer is the gold answer, first in question {str(first['question'])!r:.80}, answer {first['answer']!r:.80}"
+    )
+    fix = (
+        f"drop the column that is wrong; {argument('rename', {'correct': 'was_correct'})} takes the labels from 'gold'"
+    )
+    if wrong.height >= REFUSED * matching.height:
+        raise LabelError(f"{message}: {fix}")
+    warnings.warn(f"{message}; the labels are those of 'correct': {fix}", SteelyardWarning, stacklevel=3)
+
+
+def _with_answers(rows: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
+    if "answer" in rows.columns:
+        return rows
+    answers = [reader.kind.extract(text).answer for text in rows["response"]]
+    return rows.with_columns(answer=pl.Series(answers, dtype=pl.String))
 
 
 def check_unknown_lists(schema: pl.Schema) -> None:

@@ -24,10 +24,9 @@ from steelyard.foundation.errors import (
     did_you_mean,
     need_numbers,
 )
-from steelyard.tables.questions.hub import from_hub, is_hub_name
-from steelyard.tables.questions.published_sets import Layout, layout_of
-from steelyard.tables.renaming import renamed
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.published_sets import Layout, from_hub, is_hub_name, layout_of
+from steelyard.tables.responses import renamed
+from steelyard.tables.sources.file_checks import reading
 from steelyard.tables.sources.opening import open_table
 
 COLUMNS = ("question", "prompt", "gold", "domain")

@@ -1,31 +1,68 @@
-"""Evidence for the kind of answers in a table: golds, answers and responses from a bounded number of rows.
-
-Runs of `generate` and feedback folders record their kind, which is used for their tables.
-"""
+"""The answers of a table: how each was read, evidence for their kind, and placeholders for a missing answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from steelyard.answers import annotated
+from steelyard.answers.annotated import Reading
 from steelyard.answers.auto_kind import Evidence, KindChoice
 from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import ITEM, LIST
-from steelyard.foundation.errors import RunError
+from steelyard.answers.placeholders import PLACEHOLDERS, folded_column
+from steelyard.answers.reader import AnswerReader
+from steelyard.foundation.errors import RunError, TableError
 from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.feedback_folder import is_feedback, read_settings
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parts import is_parted_run
+from steelyard.tables.columns import check_columns
+from steelyard.tables.labels import label_expression
+from steelyard.tables.responses import open_responses
+from steelyard.tables.sources.file_checks import name_in_errors, reading
 
 GOLD_ROWS = 100_000  # rows whose golds are inspected
 GOLDS = 2_000  # of different questions
 TEXT_ROWS = 4_000  # rows of which some answers or responses are inspected
 TEXTS = 500
+OF_A_RUN = {"response", "sample", "tokens"}  # columns of a run, whose answers were read from its responses
+
+
+def read_answers(
+    source: Any,
+    *,
+    answers: str = AUTO,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Reading:
+    """Read and group the answers of a table: `.table` has all its columns, `.rules` and `.merged` describe the answers.
+
+    >>> import polars as pl, steelyard as sy
+    >>> table = pl.DataFrame({"question": "a", "response": ["So it is 1/2.", "The answer is 0.5", "I do not know"]})
+    >>> read = sy.read_answers(table)
+    >>> read.table["answer"].to_list(), read.merged["spellings"].to_list(), read.unreadable
+    (['1/2', '0.5', None], [['1/2', '0.5']], 1)
+    """
+    reader = AnswerReader(answers)
+    try:
+        with name_in_errors(source) as name, reading(name):
+            table = open_responses(source, layout, rename).collect()
+            check_columns(table.schema)
+            if not table.height:
+                raise TableError(f"{name} is empty: it has no rows to read")
+            reader.look(lambda: evidence_of(source, table.lazy()))
+            settle_placeholders(table.lazy(), reader)
+            return annotated.read_answers(table, reader, progress)
+    finally:
+        reader.close()
 
 
 def evidence_of(table: Any, frame: pl.LazyFrame) -> Evidence | KindChoice:
@@ -86,3 +123,27 @@ def kind_of_run(table: Any) -> KindChoice | None:
             if manifest.rows is None:
                 return KindChoice(manifest.answers, f"{folder} was generated with this kind")
     return None
+
+
+def settle_placeholders(frame: pl.LazyFrame, reader: AnswerReader) -> None:
+    """Set the placeholders of a reader, unless they are set; answers read from responses have none."""
+    if reader.placeholders is not None:
+        return
+    schema = frame.collect_schema()
+    has_answers = schema.get("answer") == pl.String and reader.drops_placeholders and not set(schema) >= OF_A_RUN
+    reader.placeholders = PLACEHOLDERS - _answers(frame, schema) if has_answers else frozenset()
+
+
+def _answers(frame: pl.LazyFrame, schema: pl.Schema) -> frozenset[str]:
+    """Return the placeholders that are a gold answer or labelled correct."""
+    columns = []
+    if schema.get("gold") in (pl.String, pl.List(pl.String)):
+        gold = pl.col("gold") if schema["gold"] == pl.String else pl.col("gold").explode()
+        columns.append(frame.select(folded_column(gold).alias("word")))
+    label = label_expression(schema)
+    if label is not None:
+        columns.append(frame.filter(label).select(folded_column(pl.col("answer")).alias("word")))
+    if not columns:
+        return frozenset()
+    used = pl.concat(columns).filter(pl.col("word").is_in(sorted(PLACEHOLDERS))).unique()
+    return frozenset(used.collect(engine="streaming")["word"])

@@ -1,4 +1,4 @@
-"""A table of responses -> the rows of a run: each response with its question, sample number and other columns."""
+"""Tables -> their rows, with the other columns: for `import`, for scoring a table, and for reports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,12 +18,13 @@ from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableErro
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
 from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.tables.columns import check_columns
-from steelyard.tables.reading import name_in_errors
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import KEYS, group_questions, order_of
-from steelyard.tables.sources.damage import reading
+from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
+from steelyard.tables.sources.file_checks import name_in_errors, reading
 
 LOG_PROBABILITIES = ("logprobs", "token_logprobs")  # per token; `self_logprob` is exp of their mean
+COLUMNS = ("prompt", "response", "domain", "gold")
 
 
 @dataclass(frozen=True)
@@ -148,3 +150,49 @@ def _log_probability(row: dict[str, Any]) -> float | None:
             return float(sum(tokens) / len(tokens))
     own = row.get("self_logprob")
     return log(own) if isinstance(own, float) and 0 < own <= 1 else None
+
+
+def import_table(source: Any, *, layout: str | None = None, rename: dict[str, str] | None = None) -> pl.DataFrame:
+    """Return the responses in files of any layout as one table: one row per response, with standard column names.
+
+    >>> rows = [{"prompt": "2+2?", "completions": ["It is 4", "It is 5"], "scores": [0.9, 0.2], "answer": "4"}]
+    >>> import_table(rows).columns
+    ['question', 'gold', 'prompt', 'response', 'scores']
+    """
+    if isinstance(source, list) and len(source) == 1 and isinstance(source[0], str | Path):
+        source = source[0]
+    with name_in_errors(source) as name, reading(name):
+        table = open_responses(source, layout, rename).collect()
+        check_columns(table.schema)
+        if not table.height:
+            raise TableError(f"{name} is empty: it has no rows to read")
+        empty = table["question"].null_count()
+        if empty:
+            raise ColumnError(f"{empty:,} rows have no question id: fill 'question'")
+    return table
+
+
+def texts_of(source: Any, *, rename: dict[str, str] | None = None, layout: str | None = None) -> pl.DataFrame:
+    """Return `question` and those of prompt, response, domain and gold that exist, one row per response of the pool.
+
+    >>> list(texts_of("grid:smol-misled").columns)
+    ['question', 'prompt', 'response', 'domain', 'gold']
+    """
+    with reading(source):
+        frame = open_responses(source, layout, rename)
+        schema = frame.collect_schema()
+        if is_grid(source):
+            responses = grid_texts(str(source).removeprefix(PREFIX).partition("/")[0])
+            frame = frame.join(responses.lazy(), on=["question", "sample"], how="left", maintain_order="left")
+            schema = frame.collect_schema()
+        names = [name for name in COLUMNS if name in schema and (name == "gold" or not schema[name].is_nested())]
+        order = ["sample"] if "sample" in schema else []
+        columns = [_text(name, schema[name]) for name in ("question", *names)]
+        return group_questions(frame.select(*columns, *order)).select("question", *names).collect()
+
+
+def _text(name: str, kind: pl.DataType) -> pl.Expr:
+    """Return a column as text; accepted answers are joined with "or"."""
+    if isinstance(kind, pl.List | pl.Array):
+        return pl.col(name).cast(pl.List(pl.String)).list.join(" or ", ignore_nulls=True)
+    return pl.col(name).cast(pl.String)

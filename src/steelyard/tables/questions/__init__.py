@@ -1,1 +1,0 @@
-"""Questions to sample answers for: files of the user, published question sets, names on the Hugging Face hub."""
