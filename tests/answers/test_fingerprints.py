@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.answers.equivalence import EquivalenceChecker
-from steelyard.answers.fingerprints import differ, fingerprint
+from steelyard.answers.fingerprints import Statement, differ, fingerprint, statement
 from steelyard.answers.grouping import group
 from steelyard.answers.normal import normal_form
-from steelyard.answers.statement_kinds import Statement, statement
 from tests.answers.equal_spellings import equal_lists, equal_spellings
 from tests.answers.test_answer_budget import Counting
 

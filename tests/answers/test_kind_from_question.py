@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.extract import KINDS
-from steelyard.answers.kind_from_question import kind_from_question
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 import steelyard as sy
 from steelyard.answers.extract import kind_of
+from steelyard.answers.grouping import simple_keys
 from steelyard.answers.names_in_sentences import name_in
-from steelyard.answers.simple_keys import simple_keys
 
 SAME = [
     "It was Albert Einstein.", "Albert Einstein developed it in 1905.", "That would be Albert Einstein",

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.answers.extract import KINDS, kind_of
+from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.simple_keys import simple_keys
 
 SPELLED = st.sampled_from(
     ["7", "7.0", " 7", "07", "-0", "1/2", "0.5", "50%", "50 percent", "x+1", "1+x", "(B)", "b", "", " ", "null",

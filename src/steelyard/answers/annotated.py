@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from steelyard.answers.doubtful_answers import cut_expression
 from steelyard.answers.extract import CUT_OFF, Extracted
 from steelyard.answers.normal import COSTLY
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.reading_counts import cut_expression
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import re
 from steelyard.answers.extract import kind_of
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.kind import first_match
-from steelyard.answers.literals import NO_VALUE, value_of
+from steelyard.answers.kinds.code import NO_VALUE, value_of
 
 LETTER, YES_NO, DATE, JSON, VALUE, WORDS, MATHS = "letter", "yes-no", "date", "json", "value", "words", "maths"
 LONG = 60  # characters; a gold answer this long may be a worked solution

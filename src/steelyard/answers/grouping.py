@@ -16,16 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from steelyard.answers.decimal_commas import settle_decimal_commas
+from steelyard.answers.ambiguous_numbers import settle_decimal_commas, settle_percentages
 from steelyard.answers.equivalence import EquivalenceChecker, Pair
+from steelyard.answers.kind import Kind
+from steelyard.answers.names_in_sentences import TEXT, is_sentence
 from steelyard.answers.normal import normal_form, was_read
-from steelyard.answers.percent_signs import settle_percentages
 from steelyard.foundation.surrogates import replace_surrogates
 
 LONGEST_SYMBOLIC = 200
 _BY_ZERO = re.compile(r"-?\d+/0")
 _SENTENCE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
 _MATHS = re.compile(r"\\[A-Za-z]|[-+*/^=()\d]")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_CONTEXT_DEPENDENT = re.compile(r"%|[Pp]er ?cent|^[\s$]*+[-−]?\d++,\d++[\s$.]*+$")  # the other answers decide
 
 
 @dataclass
@@ -122,3 +125,20 @@ def same_answer(a: str, b: str) -> bool:
 def same(a: str, b: str, checker: EquivalenceChecker) -> bool:
     """Return whether two answers are the same, with a checker that is shared between calls."""
     return len(set(group([a, b], checker).classes)) == 1
+
+
+def simple_keys(texts: Sequence[str], kind: Kind) -> list[str | None] | None:
+    r"""Return the keys that `AnswerReader.keys` would give, or None if other answers or algebra decide.
+
+    >>> from steelyard.answers.extract import kind_of
+    >>> simple_keys(["7", "1/2", "0.5", "7.0"], kind_of("math")), simple_keys([r"\sqrt[3]{x}"], kind_of("math"))
+    (['7', '1/2', '1/2', '7'], None)
+    """
+    if kind.name == TEXT and any(map(is_sentence, texts)):
+        return None
+    if not kind.maths:
+        return [form if (form := kind.form(text)) or kind.blank else None for text in texts]
+    if any(_CONTEXT_DEPENDENT.search(text) for text in texts):
+        return None
+    keys = [text if _INTEGER.fullmatch(text) else kind.form(text) or None for text in texts]
+    return None if symbolic_forms(key for key in keys if key is not None) else keys

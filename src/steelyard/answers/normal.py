@@ -14,12 +14,10 @@ from math import pi, prod
 
 from steelyard.answers.cleaning import LONGEST, ROW, plain
 from steelyard.answers.expressions import expression
-from steelyard.answers.number_spellings import plain_number
-from steelyard.answers.plain_intervals import plain_interval
+from steelyard.answers.numbers import plain_number
 from steelyard.answers.polynomials import TooHard
-from steelyard.answers.ranges_and_times import range_or_time
+from steelyard.answers.ranges_and_intervals import plain_interval, range_or_time
 from steelyard.answers.step_budget import OutOfBudget, budget_for, memoized, spend
-from steelyard.answers.unwrapping import unwrapped
 from steelyard.answers.values import value_form
 
 PASSES = 6
@@ -28,6 +26,21 @@ COSTLY = "costly:"  # prefix of an answer that exceeds its step budget
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _BASE = re.compile(r"([_^])\s*+\{\s*+(\w++)\s*+\}")
 _GAP = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # white space that does not separate words
+_PREFIX = re.compile(
+    r"(?:[A-Za-z](?:_\{?\w{1,8}\}?)?|[A-Za-z]\([A-Za-z]\)|\\theta|\\alpha)\s*+(?:=|\\in(?![A-Za-z])|:)\s*+(?=\S)"
+)
+_DEGREES = re.compile(r"\^?\s*+\{?\s*+\\circ\s*+\}?|\s*+degrees?$", re.IGNORECASE)
+_UNIT = re.compile(
+    r"(?<=[\d)}%])(?:\s++[A-Za-z]{2,}+|\s*+[A-Za-z]{4,}+)(?:\s++[A-Za-z]++)*+(?:\s*+\^\s*+\{?[23]\}?)?\.?$"
+)
+_NO_UNIT = re.compile(
+    r"\b(?:or|and|to|than|less|more|not|no|if|am|pm|mod|times|plus|minus"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)\b|^\s*(?:or|and)(?:less|more|fewer)",
+    re.IGNORECASE,
+)
+_TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}(?:\s*+\^\s*+\{?[23]\}?)?")
+_SUBSCRIPT = re.compile(r"(-?\d++)\s*+_\s*+\{?\s*+\w{1,2}\s*+\}?")  # the base of a number, which the question names
+_JOIN = re.compile(r"\\text\s?\{\s*+(and|or)\s*+\}")
 
 
 def normal_form(answer: str) -> str:
@@ -104,3 +117,24 @@ def _words(text: str) -> str:
     if "\\" not in text and letters == len(text):
         return " ".join(text.casefold().split())
     return _GAP.sub("", " ".join(_BASE.sub(r"\1\2", text.replace(ROW, "\\\\")).split()))
+
+
+def unwrapped(text: str) -> str:
+    """Strip boxes, `x =`, text around numbers, units and degree signs."""
+    if text.startswith("\\boxed{") and text.endswith("}"):
+        text = text[7:-1].strip()
+    if "\\text" in text:
+        text = _JOIN.sub(r" \1 ", text)
+        bare = _TEXT.sub(" ", text).strip()
+        text = bare if any(c.isdigit() for c in bare) else _TEXT.sub(r"\1", text).strip()
+    prefix = _PREFIX.match(text)
+    if prefix and "=" not in text[prefix.end() :]:
+        text = text[prefix.end() :]
+    if "circ" in text or "egree" in text:
+        text = _DEGREES.sub("", text).strip()
+    base = _SUBSCRIPT.fullmatch(text)
+    text = (base[1] if base else text).strip("£€¥ ")
+    unit = _UNIT.search(text)
+    if unit and not _NO_UNIT.search(unit[0]) and value_form(text[: unit.start()].strip()) is not None:
+        return text[: unit.start()].strip()
+    return text

@@ -15,9 +15,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from steelyard.answers.equivalence import SYMBOLIC, UNKNOWN, EquivalenceChecker, Pair, Reply
-from steelyard.answers.fingerprints import depends_on_letters, differ, fingerprint
+from steelyard.answers.fingerprints import Statement, depends_on_letters, differ, fingerprint, letters_of
 from steelyard.answers.normal import number_of, was_read
-from steelyard.answers.statement_kinds import Statement, letters_of
 
 MAX_PAIRS = 200
 MAX_FORMS = 100

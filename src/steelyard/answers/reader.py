@@ -17,21 +17,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from steelyard.answers.ambiguous_numbers import (
+    correct_with_point,
+    correct_without_sign,
+    settle_decimal_commas,
+    settle_percentages,
+)
 from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
-from steelyard.answers.decimal_commas import correct_with_point, settle_decimal_commas
-from steelyard.answers.extract import AUTO, NOTHING, Extracted, kind_of
+from steelyard.answers.doubtful_answers import KEEPING, ReadingCounts, folded
+from steelyard.answers.extract import AUTO, NOTHING, PREFIX, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
-from steelyard.answers.gold_indices import CHOICE, golds_are_indices, letter_of
-from steelyard.answers.golds import accepted
+from steelyard.answers.golds import CHOICE, accepted, golds_are_indices, letter_of
 from steelyard.answers.grouping import looks_symbolic, representatives
-from steelyard.answers.letters import LETTERS
 from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
 from steelyard.answers.normal import too_costly, was_read
+from steelyard.answers.option_letters import LETTERS
 from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
-from steelyard.answers.pattern import PREFIX
-from steelyard.answers.percent_signs import correct_without_sign, settle_percentages
-from steelyard.answers.placeholders import KEEPING, folded
-from steelyard.answers.reading_counts import ReadingCounts
 from steelyard.answers.unreadable import warn_unreadable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning

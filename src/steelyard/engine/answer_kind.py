@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import partial
 
 from steelyard.answers.auto_kind import Evidence
+from steelyard.answers.doubtful_answers import PLACEHOLDERS
 from steelyard.answers.extract import AUTO
-from steelyard.answers.placeholders import PLACEHOLDERS
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.stores.address import Place

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from steelyard.answers.doubtful_answers import LAST_NUMBER_ONLY
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import PLACEHOLDERS, AnswerReader
-from steelyard.answers.reading_counts import LAST_NUMBER_ONLY
 from steelyard.answers.unreadable import NO_VOTE
 from steelyard.engine.answer_kind import reader_for
 from steelyard.engine.asked_parts import all_asked, rows_without

@@ -16,8 +16,8 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
+from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.imported import ImportedMaker, imported_lists

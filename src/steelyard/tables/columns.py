@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.answers.reading_counts import LAST_NUMBER, cut_expression
+from steelyard.answers.doubtful_answers import LAST_NUMBER, cut_expression
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, did_you_mean
 from steelyard.tables.names import check_names, columns_named, key, only

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.extract import AUTO, kind_of
-from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardError, SteelyardNote
 from steelyard.tables.prompts import Template

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.answers.extract import AUTO
-from steelyard.answers.gold_indices import CHOICE
+from steelyard.answers.golds import CHOICE
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.asked_scores import asked_expressions

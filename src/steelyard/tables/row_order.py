@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from steelyard.answers.placeholders import folded_column
+from steelyard.answers.doubtful_answers import folded_column
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError

@@ -12,9 +12,9 @@ import polars as pl
 from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading
 from steelyard.answers.auto_kind import Evidence, KindChoice
+from steelyard.answers.doubtful_answers import PLACEHOLDERS, folded_column
 from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import ITEM, LIST
-from steelyard.answers.placeholders import PLACEHOLDERS, folded_column
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import RunError, TableError
 from steelyard.runs.derived_table import FILE as TABLE

@@ -1,4 +1,4 @@
-"""The kinds of answers, one per file; the file name is the name users type. `re:PATTERN` is in ../pattern.py.
+"""The kinds of answers, one per file; the file name is the name users type. `re:PATTERN` is in ../extract.py.
 
 A new kind is one file with a `KIND`.
 """

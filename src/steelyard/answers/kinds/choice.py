@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 
-from steelyard.answers.boxes import boxed
-from steelyard.answers.json_fields import json_field
+from steelyard.answers.boxes_and_fields import boxed, json_field
 from steelyard.answers.kind import Kind, NamedRule, short
 from steelyard.answers.kinds.text import text_form
-from steelyard.answers.letters import chosen
-from steelyard.answers.lower_case_letters import with_capitals
-from steelyard.answers.mentions import mentions
-from steelyard.answers.picked_letters import picked
-from steelyard.answers.statements import statement
+from steelyard.answers.option_letters import chosen, picked, with_capitals
+from steelyard.answers.statements import mentions, statement
 
 _BOLD = re.compile(r"\*\*\s*+\(?([A-J])\)?[.:)]?(?:\s[^*\n]{0,200})?\s*+\*\*")
 _PAREN = re.compile(r"\(([A-J])\)")

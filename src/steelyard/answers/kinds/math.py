@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 
-from steelyard.answers.boxes import boxed, last_box
-from steelyard.answers.json_fields import json_field, last_field
+from steelyard.answers.boxes_and_fields import boxed, json_field, last_box, last_field
 from steelyard.answers.kind import Kind, NamedRule, short
-from steelyard.answers.mentions import mentions
 from steelyard.answers.normal import normal_form
 from steelyard.answers.numbers import last_number
-from steelyard.answers.plain_intervals import solution_at_end
-from steelyard.answers.statements import stated_maths
+from steelyard.answers.ranges_and_intervals import solution_at_end
+from steelyard.answers.statements import mentions, stated_maths
 
 END = 600  # characters at the end that are searched for loose maths
 _HASHES = re.compile(r"####[ \t]*+([^\n]{1,400})")

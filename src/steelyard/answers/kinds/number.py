@@ -5,8 +5,7 @@ from __future__ import annotations
 from steelyard.answers.kind import Kind, NamedRule, Rule
 from steelyard.answers.kinds import math
 from steelyard.answers.normal import normal_form
-from steelyard.answers.number_spellings import scientific
-from steelyard.answers.numbers import number_within
+from steelyard.answers.numbers import number_within, scientific
 
 
 def number_form(answer: str) -> str:

@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from steelyard.answers.boxes import boxed
-from steelyard.answers.json_fields import json_field
+from steelyard.answers.boxes_and_fields import boxed, json_field
 from steelyard.answers.kind import Kind, NamedRule, last_line, short
-from steelyard.answers.mentions import last_mention
-from steelyard.answers.statements import statement
+from steelyard.answers.statements import last_mention, statement
 
 LONGEST = 20_000  # characters; a longer answer keeps its case and punctuation
 _ARTICLES = frozenset(("a", "an", "the"))

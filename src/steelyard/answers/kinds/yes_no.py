@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 
-from steelyard.answers.boxes import boxed
-from steelyard.answers.json_fields import json_field
+from steelyard.answers.boxes_and_fields import boxed, json_field
 from steelyard.answers.kind import Kind, NamedRule
-from steelyard.answers.mentions import mentions
+from steelyard.answers.statements import mentions
 
 END = 600  # characters at the end that are searched for a conclusion
 _WORDS = {

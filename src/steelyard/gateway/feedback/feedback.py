@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steelyard.answers.auto_kind import DEFAULT
+from steelyard.answers.auto_kind import DEFAULT, kind_from_question
 from steelyard.answers.extract import AUTO
-from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.foundation.errors import LabelError, RunError, SteelyardError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.feedback.kept_request import request_record

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from steelyard.answers.extract import kind_of
+from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.simple_keys import simple_keys
 from steelyard.sampling.ask.ask import Entered, Outcome, outcome_of
 from steelyard.sampling.ask.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
 from steelyard.sampling.llm.draws import Draw

@@ -14,10 +14,10 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from steelyard.answers.auto_kind import kind_from_question
+from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.extract import AUTO, extract_answer
-from steelyard.answers.kind_from_question import kind_from_question
 from steelyard.answers.kinds.json import json_form
-from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.messages.json_pointers import MISSING, pointed

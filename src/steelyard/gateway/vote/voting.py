@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.extract import AUTO
-from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import CalibrationError, SettingError
 from steelyard.gateway.limits.worst_case import NOTHING, Reading
 from steelyard.gateway.messages.api_errors import ApiError, invalid, of_fault, public

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.auto_kind import DEFAULT
+from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.extract import extract_answer
-from steelyard.answers.reading_counts import is_cut
 from steelyard.foundation.errors import PlanError, SteelyardWarning
 from steelyard.sampling.ask.ask_verifier import Verified
 from steelyard.sampling.llm.draws import Draw

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
-from steelyard.answers.simple_keys import simple_keys
 from steelyard.foundation.errors import ColumnError
 from steelyard.sampling.online.cascade_walk import Entry
 from steelyard.voting.methods.base.method import Method

@@ -1,7 +1,11 @@
-"""Count the responses that were cut off before they marked an answer, and those read only as their last number.
+"""Missing and doubtful answers: placeholders, responses that were cut off, and those read only as their last number.
 
-Both are doubtful. A response that hit its length limit ("Let me think about 3 and") has not answered, so it casts no
-vote; and the last number of a text need not be its answer. Both are reported.
+Programs write placeholders for a missing answer: None, null, nan, N/A, [invalid]. Read as answers, they would agree
+with each other and win votes. Kinds that compare literally keep them: `exact`, `text`, `code` (None is a Python value),
+`json` (null is a JSON value) and patterns.
+
+A response that hit its length limit ("Let me think about 3 and") has not answered, so it casts no vote; and the last
+number of a text need not be its answer. Both are reported.
 """
 
 from __future__ import annotations
@@ -20,6 +24,11 @@ REPORTED = 0.05  # a larger share of last numbers is reported
 CUT_REASONS = (  # finish reasons of OpenAI, vLLM, Anthropic, Gemini, Inspect and the Responses API
     "length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "token_limit", "truncated",
 )  # fmt: skip
+PLACEHOLDERS = frozenset(
+    ("none", "null", "nan", "n/a", "na", "#n/a", "<na>", "<none>", "[none]", "[invalid]", "invalid", "[no answer]",
+     "no answer", "no_answer")
+)  # fmt: skip
+KEEPING = frozenset(("exact", "text", "code", "json"))
 
 
 class ReadingCounts:
@@ -66,3 +75,13 @@ def is_cut(finish: str | None) -> bool:
 def cut_expression(column: str) -> pl.Expr:
     """Whether each response hit its length limit, given a column of finish reasons."""
     return pl.col(column).cast(pl.String).str.to_lowercase().is_in(CUT_REASONS).fill_null(value=False)
+
+
+def folded(text: str) -> str:
+    """Return a text in the form that is compared with the placeholders."""
+    return text.strip().lower()
+
+
+def folded_column(column: pl.Expr) -> pl.Expr:
+    """Return a column in the form that is compared with the placeholders."""
+    return column.str.strip_chars().str.to_lowercase()
