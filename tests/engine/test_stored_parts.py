@@ -16,7 +16,7 @@ from steelyard.engine.answers_parts import answers_of_parts
 from steelyard.engine.parts_read import PartRead, parts_read
 from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import RunError, SettingError
-from steelyard.foundation.stores.address import Address, Place, place_of
+from steelyard.foundation.store_address import Address, Place, place_of
 from steelyard.runs.parts import part_tables
 from steelyard.runs.seal import sealed
 from tests.engine.engines import Here

@@ -14,9 +14,9 @@ import pytest
 import steelyard as sy
 from steelyard.engine.engines import engine_of
 from steelyard.engine.vote_parts import vote_parts
+from steelyard.foundation import store_connections
 from steelyard.foundation.errors import RunError, StoreError
-from steelyard.foundation.stores import store_connections
-from steelyard.foundation.stores.address import Address
+from steelyard.foundation.store_address import Address
 from steelyard.runs.seal import sealed
 from tests.engine.engines import Here
 from tests.ray.cluster import two_nodes, workers

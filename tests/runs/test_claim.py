@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.foundation.errors import SettingError, StoreError
-from steelyard.foundation.stores.address import Address
+from steelyard.foundation.store_address import Address
 from steelyard.runs.claim import check_new, claim, claimed
 from steelyard.runs.parts import Parts
 

@@ -10,7 +10,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.foundation.errors import RunError, SteelyardError, SteelyardWarning, TableError
-from steelyard.foundation.stores.address import Address
+from steelyard.foundation.store_address import Address
 from steelyard.tables.labelled import labelled_questions
 from tests.running import steelyard
 

@@ -25,7 +25,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.evaluation.percentages import percent
-from steelyard.foundation.stores.address import Place, place_of
+from steelyard.foundation.store_address import Place, place_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,7 +22,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.stores.address import place_of
+from steelyard.foundation.store_address import place_of
 
 EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 

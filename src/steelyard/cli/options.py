@@ -17,7 +17,7 @@ from steelyard.cli.completion import (
     complete_verifier,
 )
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.stores.address import Place, place_of
+from steelyard.foundation.store_address import Place, place_of
 
 Files = Annotated[
     list[Path],

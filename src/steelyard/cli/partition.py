@@ -18,7 +18,7 @@ from steelyard.cli.options import (
     source_of,
     spoken,
 )
-from steelyard.foundation.stores.address import place_of
+from steelyard.foundation.store_address import place_of
 
 EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 

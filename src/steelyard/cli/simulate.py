@@ -9,7 +9,7 @@ import typer
 
 from steelyard.cli import show
 from steelyard.cli.options import Json, Overwrite, Seed, n_option, output_option
-from steelyard.foundation.stores.address import place_of
+from steelyard.foundation.store_address import place_of
 
 EXAMPLE = "Example: steelyard simulate --questions 500 -n 32 --seed 0 -o responses.parquet"
 

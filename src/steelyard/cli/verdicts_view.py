@@ -10,7 +10,7 @@ from steelyard.evaluation.percentages import percent
 
 if TYPE_CHECKING:
     from steelyard.engine.vote_parts import VotedParts
-    from steelyard.foundation.stores.address import Place
+    from steelyard.foundation.store_address import Place
     from steelyard.tables.vote import VoteDetails
     from steelyard.voting.confidence.risk_control import RiskControl
 

@@ -30,7 +30,7 @@ from steelyard.cli.options import (
     spoken,
 )
 from steelyard.cli.verdicts_view import show_verdicts, show_voted_parts
-from steelyard.foundation.stores.address import place_of
+from steelyard.foundation.store_address import place_of
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 

@@ -10,7 +10,7 @@ from steelyard.answers.doubtful_answers import PLACEHOLDERS
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.stores.address import Place
+from steelyard.foundation.store_address import Place
 from steelyard.runs.parts import is_parted_run, part_tables
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.file_checks import name_in_errors, reading

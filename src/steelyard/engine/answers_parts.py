@@ -17,7 +17,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
-from steelyard.foundation.stores.address import Place
+from steelyard.foundation.store_address import Place
 from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.responses import open_responses

@@ -25,7 +25,7 @@ from steelyard.engine.parts_read import PartRead
 from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError, SettingError, TableError
 from steelyard.foundation.files import UnwritableError, reason
-from steelyard.foundation.stores.address import Address, Place
+from steelyard.foundation.store_address import Address, Place
 from steelyard.runs.parts import Parts, check_parts, part_name
 from steelyard.runs.seal import read_seal, sealed
 from steelyard.tables.partitioning import spread, table_of_part

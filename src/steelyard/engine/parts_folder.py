@@ -16,7 +16,7 @@ import polars as pl
 from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.files import make_folder, remove_leftovers
-from steelyard.foundation.stores.address import Address, Place
+from steelyard.foundation.store_address import Address, Place
 from steelyard.foundation.version import __version__
 from steelyard.runs.claim import check_new, claim
 from steelyard.runs.lock import RunLock

@@ -19,9 +19,9 @@ from steelyard.engine.failures import failure_summary
 from steelyard.engine.parts_folder import finish, held, seals_of, wanted_parts
 from steelyard.engine.parts_read import PartRead, PartsRead
 from steelyard.engine.scheduler import Failed
+from steelyard.foundation.drafts import put_bytes
 from steelyard.foundation.errors import RunError, SettingError
-from steelyard.foundation.stores.address import Place, place_of
-from steelyard.foundation.stores.drafts import put_bytes
+from steelyard.foundation.store_address import Place, place_of
 from steelyard.runs.parts import Parts
 from steelyard.runs.seal import sealed, write_sealed
 from steelyard.tables.layouts.long import Long

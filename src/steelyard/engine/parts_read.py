@@ -15,7 +15,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.failures import AGAIN, failure_summary
 from steelyard.engine.scheduler import Failed
 from steelyard.foundation.errors import RunError
-from steelyard.foundation.stores.address import Place, place_of
+from steelyard.foundation.store_address import Place, place_of
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.finished_parts import (
     CurrentTable,

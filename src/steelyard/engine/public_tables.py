@@ -14,7 +14,7 @@ import polars as pl
 from steelyard.answers.annotated import Reading, summarize
 from steelyard.engine.with_engine import with_engine
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.stores.address import Place, place_of
+from steelyard.foundation.store_address import Place, place_of
 from steelyard.runs.parts import part_tables
 from steelyard.tables.response_rows import import_table as import_table_alone
 from steelyard.tables.table_answers import read_answers as read_answers_alone

@@ -22,7 +22,7 @@ from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.parts_job import PartsJob, TablePart, check_cut, seal_part
 from steelyard.engine.parts_read import parts_read
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.stores.address import Place
+from steelyard.foundation.store_address import Place
 from steelyard.runs.manifest import sha256_of
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 PASSWORD = re.compile(r"\b(?:((?!a)\w+:/+)[^/\s]+|(\w+:/+)[^/\s@]*:\S*)@")  # az://container@account has no password
@@ -9,6 +10,7 @@ WORD = re.compile(r"\S+")
 ADDRESS = re.compile(r"""(\w*):/+[^\s'"]*""")
 SEPARATOR = re.compile(r"([?#])")
 PUNCTUATION = ",;:.)"  # that may follow an address
+SECRET = re.compile(r"^(AWS|GOOGLE|AZURE)_.*(SECRET|TOKEN|KEY|SAS|PASSWORD)", re.IGNORECASE)
 
 
 def mask_addresses(text: str) -> str:
@@ -58,3 +60,15 @@ def _query_start(address: str, *, is_web: bool = False) -> int | None:
             return at
         at += 1 + len(text)
     return None
+
+
+def without_secrets(text: str) -> str:
+    """Return a message of another library with *** in place of credentials, also those in environment variables.
+
+    >>> without_secrets("GET http://me:hunter2@host/a?sig=abc failed")
+    'GET http://***@host/a failed'
+    """
+    for name, value in os.environ.items():
+        if SECRET.match(name) and len(value) > 3:
+            text = text.replace(value, "***")
+    return mask_addresses(text)

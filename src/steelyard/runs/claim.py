@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import StoreError
 from steelyard.foundation.files import UnwritableError
-from steelyard.foundation.stores.address import Address
+from steelyard.foundation.store_address import Address
 from steelyard.runs.parts import FILE, Parts
 
 

@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from steelyard.foundation.drafts import nameless_file, put_bytes, sizes_of
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.files import reason
-from steelyard.foundation.stores.address import Address, Place
-from steelyard.foundation.stores.drafts import nameless_file, put_bytes, sizes_of
+from steelyard.foundation.store_address import Address, Place
 from steelyard.foundation.version import __version__
 from steelyard.runs.manifest import sha256_of
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.drafts import open_draft, put_bytes
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import UnwritableError, free_bytes, reason
-from steelyard.foundation.stores.address import Address, Place
-from steelyard.foundation.stores.drafts import open_draft, put_bytes
+from steelyard.foundation.store_address import Address, Place
 from steelyard.runs.manifest import sha256_of
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)

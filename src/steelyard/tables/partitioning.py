@@ -21,7 +21,7 @@ import polars as pl
 from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError, TableError
 from steelyard.foundation.files import UnwritableError, check_no_address, is_running, make_folder, reason
-from steelyard.foundation.stores.address import Address, Place, place_of
+from steelyard.foundation.store_address import Address, Place, place_of
 from steelyard.runs.claim import claimed
 from steelyard.runs.lock import RunLock, holder
 from steelyard.runs.manifest import sha256_of

@@ -14,13 +14,12 @@ import polars as pl
 
 from steelyard.foundation import outputs
 from steelyard.foundation.arguments import choose_another
+from steelyard.foundation.drafts import open_draft
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import UnwritableError, local_path, reason
 from steelyard.foundation.outputs import Kind, replace_hint
 from steelyard.foundation.panics import hidden_panics
-from steelyard.foundation.stores.address import Address, Place, place_of
-from steelyard.foundation.stores.drafts import open_draft
-from steelyard.foundation.stores.same_objects import is_one_of
+from steelyard.foundation.store_address import Address, Place, is_one_of, place_of
 from steelyard.tables.sources.file_checks import DAMAGE, LONGEST_LINE
 
 KEY = "steelyard"

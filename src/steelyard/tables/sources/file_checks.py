@@ -12,9 +12,8 @@ import polars as pl
 
 from steelyard.foundation.errors import SteelyardError, TableError, nearest
 from steelyard.foundation.files import UnwritableError
-from steelyard.foundation.masking import mask_addresses
+from steelyard.foundation.masking import mask_addresses, without_secrets
 from steelyard.foundation.panics import hidden_panics
-from steelyard.foundation.stores.secrets import without_secrets
 from steelyard.tables.sources.unpacking import STDIN, STDIN_NAME
 
 DAMAGE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)

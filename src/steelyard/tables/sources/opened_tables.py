@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import TableError
-from steelyard.foundation.stores.address import Place
-from steelyard.foundation.stores.spelling import check_no_password
+from steelyard.foundation.store_address import Place
+from steelyard.foundation.store_connections import check_no_password
 from steelyard.runs.parts import part_tables
 from steelyard.tables.recognition import Opened, Record
 from steelyard.tables.sources.file_checks import DAMAGE, first_line

@@ -11,7 +11,7 @@ import polars as pl
 
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.files import address_of
-from steelyard.foundation.stores.address import place_of
+from steelyard.foundation.store_address import place_of
 from steelyard.runs.derived_table import readable_table
 from steelyard.runs.feedback_folder import is_feedback
 from steelyard.runs.feedback_table import labelled_table

@@ -1,4 +1,4 @@
-"""Connections to object stores, opened once per process; errors are one line with the fix.
+"""Connections to object stores, opened once per process; addresses are checked, and errors are one line with the fix.
 
 Credentials come from the variables AWS_*, GOOGLE_* and AZURE_*, as in polars, which uses the same library. Failed
 requests are retried for half a minute; the library limits one request to half a minute.
@@ -14,8 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from steelyard.foundation.errors import SettingError, StoreError
-from steelyard.foundation.stores.secrets import without_secrets
-from steelyard.foundation.stores.spelling import keys_of
+from steelyard.foundation.masking import mask_addresses, without_secrets
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, ObjectStore
@@ -24,6 +23,7 @@ PATIENCE, TRIES = 30, 100  # seconds for all tries together; the limit on tries 
 FORBIDDEN = re.compile(r"status code: 40[13]\b")
 INSTALL = "install the package for object stores, also on every worker machine: pip install 'steelyard[remote]'"
 NO_BUCKET = ("NoSuchBucket", "bucket does not exist", "ContainerNotFound")  # of S3, Google and Azure
+UNSAFE = frozenset("%?#*[]\\")  # characters with a special meaning in patterns or addresses
 
 
 @contextmanager
@@ -77,3 +77,36 @@ def _message(address: str, scheme: str, error: Exception) -> str:
     first = without_secrets(first)
     fix = f"check the address, the network and the variables {keys}, and run the command again"
     return f"{address} cannot be reached ({first[:300].strip()}): {fix}"
+
+
+def check_spelling(address: str) -> None:
+    """Refuse an address that libraries read differently, and user names and passwords.
+
+    >>> check_spelling("abfss://container@account.dfs.core.windows.net/parts")
+    """
+    check_no_password(address)
+    names = address.partition("://")[2].rstrip("/").split("/")[1:]
+    refused = [
+        *sorted({letter for letter in address if letter in UNSAFE or not letter.isprintable()}),
+        *(f"/{name}/" if name else "//" for name in names if name in ("", ".", "..")),
+    ]
+    if refused:
+        raise SettingError(
+            f"{mask_addresses(address)!r:.200} contains {refused[0]!r}, which is refused in addresses: use another name"
+        )
+
+
+def check_no_password(address: str) -> None:
+    """Refuse a user name or password before the bucket, because addresses are logged; the error omits it."""
+    scheme, _, rest = address.partition("://")
+    authority = rest.partition("/")[0]
+    if ":" in authority or ("@" in authority and not scheme.startswith("a")):  # abfs://container@account has no key
+        raise SettingError(
+            f"an address {scheme}://.. has a user name or password before its bucket, and addresses are shown and "
+            f"logged: leave it out, and set the variables {keys_of(scheme)}"
+        )
+
+
+def keys_of(scheme: str) -> str:
+    """Return the pattern of the variables with the credentials of a store."""
+    return {"s": "AWS_*", "g": "GOOGLE_*", "a": "AZURE_*"}[scheme[0]]

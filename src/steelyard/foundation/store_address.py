@@ -7,18 +7,21 @@ a command claims a folder. A folder is only a common prefix of object names.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from steelyard.foundation.files import address_of
-from steelyard.foundation.stores.spelling import check_spelling
-from steelyard.foundation.stores.store_connections import open_store
+from steelyard.foundation.store_connections import check_spelling, open_store
 
 PIECE = 8 << 20  # bytes per request
 AT_ONCE = 4  # concurrent requests per upload
+SPELLINGS = {"s3a": "s3", "gcs": "gs", "abfss": "abfs"}  # two schemes of one store
+PART = re.compile(r"part-\d{5}\.parquet")
 
 
 class State(NamedTuple):
@@ -156,3 +159,33 @@ def place_of(source: str | Path) -> Place:
         return Path(source)
     check_spelling(address)
     return Address(address.rstrip("/"))
+
+
+def is_one_of(target: Address, sources: Iterable[Any]) -> bool:
+    """Whether an object is a source, matches a source pattern, or is a part in a source folder.
+
+    >>> table = Address("s3://bucket/parts/part-00001.parquet")
+    >>> [is_one_of(table, [source]) for source in ("s3a://bucket/parts/", "s3://bucket/*/*.parquet", "s3://bucket/part")]
+    [True, True, False]
+    """
+    return any(_is_one(_normalized(str(target)), source) for source in sources)
+
+
+def _is_one(target: str, source: Any) -> bool:
+    if isinstance(source, list | tuple):
+        return any(_is_one(target, item) for item in source)
+    address = address_of(source)
+    if address is None:
+        return False
+    source = _normalized(address)
+    folder, _, name = target.rpartition("/")
+    return (
+        target == source
+        or (folder == source and PART.fullmatch(name) is not None)
+        or fnmatchcase(target, source.replace("**/", "*"))
+    )
+
+
+def _normalized(address: str) -> str:
+    scheme, _, rest = address.rstrip("/").partition("://")
+    return f"{SPELLINGS.get(scheme, scheme)}://{rest}"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.foundation import store_address, store_connections
 from steelyard.foundation.errors import SettingError, StoreError
-from steelyard.foundation.stores import address, store_connections
-from steelyard.foundation.stores.address import Address, place_of
-from steelyard.foundation.stores.store_connections import open_store
+from steelyard.foundation.store_address import Address, place_of
+from steelyard.foundation.store_connections import open_store
 from steelyard.runs.manifest import sha256_of
 from steelyard.tables.writing import check_output
 from tests.running import steelyard
@@ -45,7 +45,7 @@ def test_of_two_that_create_an_object_one_does_and_its_content_stays(folder: Add
 def test_a_file_goes_there_and_back_in_pieces_and_its_tag_is_that_of_the_object(
     folder: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(address, "PIECE", 1000)
+    monkeypatch.setattr(store_address, "PIECE", 1000)
     (tmp_path / "here").write_bytes(bytes(range(250)) * 13)
     tag = (folder / "there").upload(tmp_path / "here")
     digest = (folder / "there").download(tmp_path / "back")

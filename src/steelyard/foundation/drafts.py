@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.foundation.files import UnwritableError, reason, replacing, write_atomically
-from steelyard.foundation.stores.address import Address, Place, State
+from steelyard.foundation.store_address import Address, Place, State
 
 
 @dataclass

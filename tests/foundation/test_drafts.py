@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.foundation.drafts import nameless_file, open_draft, sizes_of
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.stores.address import Address
-from steelyard.foundation.stores.drafts import nameless_file, open_draft, sizes_of
+from steelyard.foundation.store_address import Address
 from steelyard.tables.writing import WRITERS
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import steelyard as sy
+from steelyard.foundation import store_connections
 from steelyard.foundation.errors import SteelyardError
-from steelyard.foundation.stores import store_connections
-from steelyard.foundation.stores.address import place_of
-from steelyard.foundation.stores.secrets import without_secrets
+from steelyard.foundation.masking import without_secrets
+from steelyard.foundation.store_address import place_of
 from tests.running import steelyard
 
 REFUSED = r"leave it out, and set the variables (AWS|GOOGLE)"
