@@ -105,8 +105,8 @@ def test_unknown_fields_go_on_as_they_were_written_and_ours_do_not(served: Gatew
     assert served.send("POST", "/v1/chat/completions", body).status == 200
     sent = [entry["written"] for entry in upstream.entries() if entry["prompt"] == "fields?"]
     assert len(sent) == 1
-    assert '"top_k":5.0' in sent[0]
-    assert '"guided":{"a":  [1e2, "\\u00e9"]}' in sent[0]
+    assert '"top_k": 5.0' in sent[0]
+    assert '"guided": {"a":  [1e2, "\\u00e9"]}' in sent[0]
     assert "steelyard" not in sent[0]
 
 
