@@ -50,6 +50,24 @@ def test_a_request_has_the_path_the_length_and_all_headers() -> None:
     assert body == "é".encode()
 
 
+def test_a_long_request_in_parts_arrives_as_one_body_with_its_length_each_time_it_is_sent() -> None:
+    server = Server(good)
+    text = bytes(range(97, 123)) * 80_000
+    parts = (b"{", memoryview(text), b"}")
+
+    async def talking(client: Client) -> None:
+        for _ in range(2):
+            await client.request("POST", "/chat", parts)
+
+    talk(server, talking)
+    assert len(server.requests) == 2
+    for request in server.requests:
+        head, _, body = request.partition(b"\r\n\r\n")
+        assert f"Content-Length: {len(text) + 2}".encode() in head.split(b"\r\n")
+        assert b"chunked" not in head
+        assert body == b"{" + text + b"}"
+
+
 def test_a_header_that_holds_the_end_of_a_line_is_never_sent() -> None:
     server = Server(good)
 
